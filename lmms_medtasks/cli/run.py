@@ -19,7 +19,7 @@ import typer
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli import installed_package
 from lmms_medtasks.cli.estimate import QUESTIONS
-from lmms_medtasks.cli.run_arguments import check_prompts, checked_tasks, value_of
+from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_tasks, value_of
 from lmms_medtasks.data import release_counts, subsets
 from lmms_medtasks.data.subsets import Subset
 from lmms_medtasks.errors import UserError
@@ -120,6 +120,7 @@ def run(
     from lmms_medtasks.harness import journal
 
     arguments = list(context.args)
+    check_known(arguments, [name for each in context.command.params for name in each.opts])
     tasks = checked_tasks(arguments)
     tasks = _degraded(arguments, tasks, degrade, (modality, degrade_seed, degrade_control))
     prices = (price_in, price_out)

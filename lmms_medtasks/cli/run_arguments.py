@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,6 +49,43 @@ def checked_tasks(arguments: list[str]) -> list[str]:
     check_names(bases if value_of(arguments, "--include_path") is None else [], model)
     _check_options(bases, model, arguments)
     return asked
+
+
+def check_known(arguments: Sequence[str], own: Sequence[str]) -> None:
+    """Raises UserError for an option that is none of the harness's: it would print its whole usage after seconds.
+
+    ``own``: the names of the command's own options, which are not among ``arguments`` but may have been meant.
+    """
+    known = _harness_options()
+    for argument in arguments if known else ():
+        name = argument.partition("=")[0]
+        # A value may begin with "-" too: a number, or a text with white space.
+        if not name.startswith("-") or not name.strip("-")[:1].isalpha() or any(map(str.isspace, name)):
+            continue
+        is_known = (
+            any(each.startswith(name) for each in known)  # argparse takes the beginning of a long name for the name
+            if name.startswith("--")
+            else name[:2] in known  # a short one may have its value behind it: -b4
+        )
+        if not is_known:
+            listed_by = "lmms-medtasks run --help; lmms-eval --help"
+            raise unknown("option", name, {*known, *own}, listed_by=listed_by)
+
+
+def _harness_options() -> set[str]:
+    """The names of the harness's options, read from its source: to import it takes seconds. Empty where not found."""
+    spec = importlib.util.find_spec("lmms_eval")
+    places = [Path(each) / "__main__.py" for each in (spec.submodule_search_locations if spec else None) or ()]
+    calls = [
+        node
+        for each in places
+        if each.is_file()
+        for node in ast.walk(ast.parse(each.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"
+    ]
+    names = [argument.value for call in calls for argument in call.args if isinstance(argument, ast.Constant)]
+    found = {each for each in names if isinstance(each, str) and each.startswith("-")}
+    return {*found, "-h", "--help"} if found else set()
 
 
 def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:

@@ -203,6 +203,9 @@ def test_the_harness_own_status_is_kept(harness):
         (["run", "--model", "m", "--tasks", "medq_deg_l2", "--num_fewshot=3"], "--num_fewshot 3: medq_deg_l2"),
         (["run", "--model", "medtasks_random", "--tasks", "a_1", "--num_fewshot", "3"], "baseline medtasks_random"),
         (["run", "--model", "medtasks_server", "--tasks", "a_1", "--apply_chat_template"], "--apply_chat_template"),
+        ([*ASKED, "--ouput_path=out"], "Unknown option '--ouput_path'. Did you mean '--output_path'?"),
+        ([*ASKED, "--degrad", "all:1"], "Unknown option '--degrad'. Did you mean '--degrade'?"),
+        ([*ASKED, "-o", "out"], "Unknown option '-o'."),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
@@ -210,6 +213,12 @@ def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
     assert isinstance(done.exception, UserError)
     assert message in str(done.exception)
     assert not harness.commands
+
+
+@pytest.mark.parametrize("more", [["-b4"], ["--verbos", "DEBUG"], ["--gen_kwargs", "-1"], ["--model_args", "-a b"], []])
+def test_options_of_the_harness_are_its_own_to_read(harness, more):
+    assert call(*ASKED, *more).exit_code == 0
+    assert set(more) <= set(harness.commands[0])
 
 
 @pytest.mark.parametrize(
