@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import degradation_loss
+from lmms_medtasks.report.cell_questions import with_cell_questions
 from lmms_medtasks.report.document import Document, Part
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.first_screen import first_screen
@@ -37,7 +38,12 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     asked: list[tuple[Asked, Finding | None]] = []
     for name, (suite, own) in found.items():
         made = suite.report(own, replace(options, prefix=f"{name}-" if several else ""))
-        for part in made.parts:
+        # The sources' own parts come last, in the order of the sources.
+        compared = len(made.parts) - len(made.found)
+        own_parts = [
+            with_cell_questions(part, each) for part, (each, _) in zip(made.parts[compared:], made.found, strict=True)
+        ]
+        for part in (*made.parts[:compared], *own_parts):
             title = f"{suite.title}: {part.title}" if several else part.title
             parts.append(replace(part, title=title, suite=suite.title))
         asked += made.found

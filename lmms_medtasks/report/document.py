@@ -83,10 +83,14 @@ PUBLISHED: tuple[Kind, ...] = ("average", "reference")
 
 @dataclass(frozen=True)
 class Row:
-    """A row; ``kind`` says whose it is: this run's, counts of questions, published averages, or a published model."""
+    """A row; ``kind`` says whose it is: this run's, counts of questions, published averages, or a published model.
+
+    ``questions``: the cell of a heat map whose questions it names, as its chart has it; a page leads from there to it.
+    """
 
     cells: tuple[Cell, ...]
     kind: Kind = "run"
+    questions: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,24 +133,67 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing as an SVG element, and the key of the table that has its numbers."""
+    """A drawing as an SVG element, and the key of the table that has its numbers.
+
+    ``folded``: a page shows its title only until it is opened.
+    """
 
     key: str
     title: str
     about: str
     svg: str
     table: str
+    folded: bool = False
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report."""
+    """A section of a part: what is said, figures, tables.
+
+    A page folds a section without figures that is not its part's first, and one that is ``folded`` whatever is in it.
+    ``summary``: what stands beside the title of a folded one, made of the titles of its figures and tables if "".
+    """
 
     key: str
     title: str
     paragraphs: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
+    folded: bool = False
+    summary: str = ""
+
+    def is_folded(self, first: bool) -> bool:
+        """Whether a page shows its title alone; ``first``: whether it is the first of its part."""
+        return self.folded or not (first or self.figures)
+
+    @property
+    def contents(self) -> str:
+        """Its summary, else the titles of what is in it, without the section's own."""
+        titles = (*(figure.title for figure in self.figures), *(table.title for table in self.tables))
+        return self.summary or "; ".join(title for title in dict.fromkeys(titles) if title != self.title)
+
+    @property
+    def charts(self) -> tuple[tuple[Figure, tuple[Table, ...]], ...]:
+        """The figures that are shown at once, each with the table of its numbers; of several with one table the last.
+
+        Where all are folded, all are shown.
+        """
+        shown = [each for each in self.figures if not each.folded] or list(self.figures)
+        last = {each.table: each for each in shown}
+        return tuple(
+            (each, tuple(table for table in self.tables if table.key == each.table and last[each.table] is each))
+            for each in shown
+        )
+
+    @property
+    def rest(self) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
+        """The figures and the tables that are in none of ``charts``."""
+        drawn = [figure.key for figure, _ in self.charts]
+        under = [table.key for _, tables in self.charts for table in tables]
+        return (
+            tuple(each for each in self.figures if each.key not in drawn),
+            tuple(each for each in self.tables if each.key not in under),
+        )
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,11 @@ function show() {
   const shown = known ? parts.find((part) => (folds ? part.open : !part.hidden)) : null;
   document.body.classList.add("one");
   only(inside || (target && target.matches(".suite") && first) || shown || (folds ? null : parts[0]));
-  const folded = target && target.closest("details:not([open])");
-  if (folded) folded.open = true;
+  for (let fold = target; fold; fold = fold.parentElement) if (fold.tagName === "DETAILS") fold.open = true;
   if (target && (inside || first || target.closest("#appendix"))) target.scrollIntoView();
 }
-if (parts.length > 1) {
-  addEventListener("hashchange", show);
-  show();
-}
+addEventListener("hashchange", show);
+show();
 if (folds) for (const part of parts) part.addEventListener("toggle", () => { if (part.open) only(part); });
 if (!folds) addEventListener("beforeprint", () => { for (const part of parts) part.hidden = false; for (const each of document.querySelectorAll("details")) each.open = true; });
 if (!folds) addEventListener("afterprint", show);

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from lmms_medtasks import __version__
+from lmms_medtasks.report.charts import with_links
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
 from lmms_medtasks.report.findings import Bar, Finding, titles
@@ -145,11 +146,19 @@ def styles() -> Markup:
     return Markup(text)  # noqa: S704 - our own files
 
 
-def drawing(figure: Figure) -> Markup:
-    """The figure's <svg>, as ``parts.html`` wants it."""
+def drawing(part: Part, figure: Figure) -> Markup:
+    """The figure's <svg>, as ``parts.html`` wants it; cells lead to the rows of the part that name their questions."""
     from markupsafe import Markup
 
-    return Markup(figure.svg)  # noqa: S704 - written by report.charts, which escapes texts
+    rows = {
+        row.questions: f"#{link(part, table)}-{number}"
+        for section in part.sections
+        for table in section.tables
+        for number, row in enumerate(table.rows, start=1)
+        if row.questions
+    }
+    svg = with_links(figure.svg, rows.__getitem__) if rows else figure.svg
+    return Markup(svg)  # noqa: S704 - written by report.charts, which escapes texts
 
 
 def csv_link(part: Part, table: Table) -> str:

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import document
@@ -359,20 +359,43 @@ def row_count(source: Source, row: Row, rows: Samples) -> Cell:
     return Cell(len(rows))
 
 
+class Drawn(Protocol):
+    """A declared figure, such as a :class:`lmms_medtasks.report.charts.Chart`."""
+
+    def figure(self, sources: Sequence[Source]) -> document.Figure | None:
+        """The figure of these sources, None where they have none."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A figure of which a page shows the title only, as long as its section has others."""
+
+    chart: Drawn
+
+    def figure(self, sources: Sequence[Source]) -> document.Figure | None:
+        """The figure of these sources, None where they have none."""
+        found = self.chart.figure(sources)
+        return found and replace(found, folded=True)
+
+
 @dataclass(frozen=True)
 class View:
     """A section of a report: tables, and figures drawn from them.
 
     ``shown``: whether these sources have it. ``paragraphs``: given, or made from the sources. A table may also be a
     function that makes a document's table, for analyses across models that are no estimates of a row.
+    ``folded``: a page shows its title and ``summary`` (given, or made from the sources) only until it is opened; so it
+    does for a section without figures, unless it is the part's first.
     """
 
     key: str
     title: str
     tables: tuple[Table | Callable[[Sequence[Source]], document.Table | None], ...]
-    figures: tuple[Any, ...] = ()
+    figures: tuple[Drawn, ...] = ()
     shown: Callable[[Sequence[Source]], bool] = lambda sources: True
     paragraphs: tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]] = ()
+    folded: bool = False
+    summary: str | Callable[[Sequence[Source]], str] = ""
 
     def section(self, sources: Sequence[Source], drawn: bool) -> document.Section | None:
         """The section; None where it has no table, or is not shown."""
@@ -385,5 +408,11 @@ class View:
         figures = (each.figure(sources) for each in self.figures) if drawn else ()
         paragraphs = self.paragraphs(sources) if callable(self.paragraphs) else self.paragraphs
         return document.Section(
-            self.key, self.title, paragraphs, tables, tuple(each for each in figures if each is not None)
+            self.key,
+            self.title,
+            paragraphs,
+            tables,
+            tuple(each for each in figures if each is not None),
+            self.folded,
+            self.summary(sources) if callable(self.summary) else self.summary,
         )

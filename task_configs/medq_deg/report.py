@@ -6,15 +6,16 @@ Chapters: ``report_published.py`` (the paper's tables), ``report_groups.py`` (ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from lmms_medtasks.record import EMPTY, UNREAD
 from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.document import Table as MadeTable
 from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View
+from lmms_medtasks.report.views import CellFunction, Column, Folded, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import failed_requests, outcome_count, parse_rate
 from lmms_medtasks.suites.estimates import Mean
@@ -31,6 +32,7 @@ from lmms_medtasks.task_configs.medq_deg.report_groups import (
     categories,
     heatmap,
     joined,
+    most_lost,
 )
 from lmms_medtasks.task_configs.medq_deg.report_published import (
     PAPER_LEVELS,
@@ -201,8 +203,24 @@ def _has_degraded(sources: Sequence[Source]) -> bool:
     return bool(degraded_levels(sources[0]))
 
 
+def _of_degraded(table: Table) -> Callable[[Sequence[Source]], MadeTable | None]:
+    """A table of sources with degraded questions."""
+    return lambda sources: table.filled(sources) if _has_degraded(sources) else None
+
+
 def _not_rotated(sources: Sequence[Source]) -> bool:
     return setup_of(sources[0]).variant != ROTATED
+
+
+def _as_released(sources: Sequence[Source]) -> bool:
+    return not asks_otherwise(sources[0])
+
+
+def _replies_said(sources: Sequence[Source]) -> str:
+    """How many requests, and how many failed."""
+    rows = sources[0].rows
+    failed, unscored = failed_requests(rows), _unscored(rows)
+    return f"{_requests(rows):,} requests, {failed:,} failed; {unscored:,} questions without a reply"
 
 
 REPORT = Report(
@@ -212,28 +230,37 @@ REPORT = Report(
     label=lambda source: source.condition,
     extent=lambda source: extent(source.run, source.tasks),
     views=(
-        View(
-            "levels",
-            "From clean to severe",
-            (LEVELS_TABLE, TABLE_6),
-            (report_finding.FALL_CHART,),
-            shown=_not_rotated,
-        ),
-        report_image.BENEFIT,
-        report_image.ROTATIONS,
-        View("capabilities", "Capabilities", (capabilities(), TABLE_2), shown=_has_degraded),
-        View("categories", "Categories of degradations", (categories(), TABLE_3), shown=_has_degraded),
-        View("modalities", "Modalities", (MODALITIES,), (MODALITY_CHART,), shown=_not_rotated),
+        View("levels", "From clean to severe", (LEVELS_TABLE,), (report_finding.FALL_CHART,), shown=_not_rotated),
         View(
             "degradations",
-            "Degradations",
-            (DEGRADATIONS, HEAT),
-            tuple(map(heatmap, PAPER_LEVELS)),
+            "Where it fails: degradation by capability",
+            (HEAT, DEGRADATIONS),
+            (heatmap(2), Folded(heatmap(1))),
             shown=_has_degraded,
         ),
-        replace(report_calibration.VIEW, shown=lambda sources: not asks_otherwise(sources[0])),
+        replace(report_calibration.RELIABILITY_VIEW, shown=_as_released),
+        report_image.BENEFIT,
+        report_image.ROTATIONS,
+        View(
+            "groups",
+            "Capabilities, categories, modalities",
+            (_of_degraded(capabilities()), _of_degraded(categories()), MODALITIES),
+            (MODALITY_CHART,),
+            shown=_not_rotated,
+            folded=True,
+            summary=most_lost,
+        ),
+        replace(report_calibration.CALIBRATION_VIEW, shown=_as_released),
+        View(
+            "published",
+            "Beside the published models",
+            (TABLE_6, _of_degraded(TABLE_2), _of_degraded(TABLE_3)),
+            shown=_not_rotated,
+            folded=True,
+            summary="The paper's tables with a row of this run",
+        ),
         report_image.VARIANCE,
-        View("replies", "Requests and replies", (REPLIES,)),
+        View("replies", "Requests and replies", (REPLIES,), summary=_replies_said),
     ),
     compared=(
         View(

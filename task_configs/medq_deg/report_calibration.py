@@ -11,11 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, number, percent, percent_of
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.short_texts import interval_text, listed
 from lmms_medtasks.statistics.calibration import (
     Confidence,
     agreements,
@@ -25,7 +27,7 @@ from lmms_medtasks.statistics.calibration import (
 )
 from lmms_medtasks.statistics.intra_model import EXCHANGES, Change, IntraModelDKE
 from lmms_medtasks.statistics.reliability import Binning, Kind, reliability
-from lmms_medtasks.suites.estimates import Count
+from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.task_configs.medq_deg.measures import (
     AGREEMENT,
     AGREEMENT_CHANGE,
@@ -39,9 +41,16 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     counted,
     dunning_kruger,
 )
-from lmms_medtasks.task_configs.medq_deg.report_calibration_charts import CHARTS, TITLES, reliability_of
+from lmms_medtasks.task_configs.medq_deg.report_calibration_charts import (
+    COVERAGE_CHART,
+    RELIABILITY_CHART,
+    SHIFT_CHART,
+    TITLES,
+    reliability_of,
+)
 from lmms_medtasks.task_configs.medq_deg.task_sets import counts_by_level, level_rows, levels, setup_of
 
+_UNDER = {0: "on clean images", 1: "under mild degradation (L1)", 2: "under severe degradation (L2)"}
 CONFIDENCES: dict[Confidence, str] = {"entropy": "C (the paper's)", "agreement": "agreement of trials"}
 
 
@@ -377,10 +386,53 @@ def _missing(sources: Sequence[Source]) -> tuple[str, ...]:
     return ("The Dunning-Kruger test (equation 5) needs L0 and L2; one of them is not in this run.",)
 
 
-VIEW = View(
+def _means(sources: Sequence[Source]) -> tuple[str, ...]:
+    """How far confidence is above accuracy, and what it says that all trials agree. Nothing of one trial."""
+    source, trials = sources[0], setup_of(sources[0]).trials
+    asked = levels(source)
+    found = [(level, source.interval(CALIBRATION[level])) for level in sorted({asked[0], asked[-1]})]
+    shifts = [(level, each) for level, each in found if each.estimate is not None]
+    if trials < 2 or not shifts:
+        return ()
+    said = [f"{each.estimate:+.3f}{interval_text(each.low, each.high, 3)} {_UNDER[level]}" for level, each in shifts]
+    references = [calibrated_shift(counted(source.rows.where({"severity": level}))) for level, _ in shifts]
+    texts = [
+        f"What it means: confidence C less accuracy is {listed(said)}. Calibrated replies with the same votes would "
+        f"have {listed([f'{each:+.3f}' for each in references if each is not None])}."
+    ]
+    level = asked[-1]
+    rows = source.rows.where({"severity": level}).scored("accuracy")
+    votes = [set(given) for given in rows.column("trials")]
+    agreed = rows.take(np.array([len(each) == 1 and not each & {*NO_ANSWER, FAILED} for each in votes], dtype=bool))
+    correct = Mean().value(agreed)
+    if correct is not None:
+        texts.append(
+            f"All trials agree on {len(agreed):,} of {len(rows):,} questions {_UNDER[level]} "
+            f"({100 * len(agreed) / len(rows):.1f} %). Of these answers {100 * correct:.1f} % are correct."
+        )
+    return tuple(texts)
+
+
+def _errors_said(sources: Sequence[Source]) -> str:
+    """The calibration error of each level."""
+    found = [(level, sources[0].interval(RELIABILITY["share", level])) for level in levels(sources[0])]
+    said = [f"{each.estimate:.3f} (L{level})" for level, each in found if each.estimate is not None]
+    return f"Expected calibration error of the majority share: {', '.join(said)}" if said else ""
+
+
+RELIABILITY_VIEW = View(
+    "reliability",
+    "Does it know when it is wrong?",
+    (_bins,),
+    (RELIABILITY_CHART,),
+    paragraphs=_means,
+)
+CALIBRATION_VIEW = View(
     "calibration",
     "Confidence and calibration",
-    (SHIFT, AGREEMENTS, _dke, ERRORS, BY_DEGRADATION, _bins, _coverage),
-    CHARTS,
+    (SHIFT, AGREEMENTS, _dke, ERRORS, BY_DEGRADATION, _coverage),
+    (SHIFT_CHART, COVERAGE_CHART),
     paragraphs=_missing,
+    folded=True,
+    summary=_errors_said,
 )

@@ -139,29 +139,27 @@ def _draw_coverage(sources: Sequence[Source]) -> str:
     return plane_chart(said, (Panel(x, y, tuple(series), "Error rate"),), height=220)
 
 
-CHARTS = (
-    Chart(
-        "shift",
-        "Accuracy, the paper's confidence C and calibration shift by level",
-        "Bars are 95 % intervals over images. C and shift depend on T. If calibrated: the shift that calibrated "
-        "replies with these votes would have; it is not 0.",
-        "calibration",
-        _draw_shift,
-    ),
-    Chart(
-        "reliability",
-        "Reliability: share correct by confidence",
-        "Points are bins of equal width, their area is the number of questions; on the dashed line, confidence is what "
-        "it says, below it the model is too sure. Left: the majority's share of the votes. Right: C of equation 3, "
-        "which is no probability.",
-        "reliability_bins",
-        _draw_reliability,
-    ),
-    Chart(
-        "coverage",
-        "Risk against coverage by level",
-        "If only the most confident questions were answered: the share that is, and the error rate among them.",
-        "risk_coverage",
-        _draw_coverage,
-    ),
+SHIFT_CHART = Chart(
+    "shift",
+    "Accuracy, the paper's confidence C and calibration shift by level",
+    "Bars are 95 % intervals over images. C and shift depend on T. If calibrated: the shift that calibrated "
+    "replies with these votes would have; it is not 0.",
+    "calibration",
+    _draw_shift,
+)
+RELIABILITY_CHART = Chart(
+    "reliability",
+    "Reliability: share correct by confidence",
+    "Points are bins of equal width, their area is the number of questions; on the dashed line, confidence is what "
+    "it says, below it the model is too sure. Left: the majority's share of the votes. Right: C of equation 3, "
+    "which is no probability.",
+    "reliability_bins",
+    _draw_reliability,
+)
+COVERAGE_CHART = Chart(
+    "coverage",
+    "Risk against coverage by level",
+    "If only the most confident questions were answered: the share that is, and the error rate among them.",
+    "risk_coverage",
+    _draw_coverage,
 )

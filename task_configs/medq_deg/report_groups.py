@@ -13,6 +13,7 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, MacroContrast, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
@@ -191,6 +192,21 @@ def categories() -> Table:
     return _breakdown("categories", "Accuracy by category of degradations", "category", titles, printed)
 
 
+def most_lost(sources: Sequence[Source]) -> str:
+    """The capability and the category that lose most; "" without clean forms."""
+    if not degraded_levels(sources[0]):
+        return ""
+    said = []
+    categories_by_key = {key: taxonomy.category(key).title for key in taxonomy.categories()}
+    for tag, titles in (("mid", {mid: mid for mid in taxonomy.mids()}), ("category", categories_by_key)):
+        changes = {name: against_clean(sources[0], tag, name, "change") for name in titles}
+        known = [(each.estimate, titles[name]) for name, each in changes.items() if each and each.estimate is not None]
+        if known and min(known)[0] < 0:
+            change, title = min(known)
+            said.append(f"{title} (by {-100 * change:.1f} points)")
+    return f"Most is lost in {listed(said)}" if said else ""
+
+
 # --- Modalities and degradations --------------------------------------------------------------------------------------
 
 
@@ -303,13 +319,15 @@ def _heat_cell(source: Source, where: Where, said: str) -> HeatCell:
         return HeatCell(None, change.n, 0.0)
     points = 100 * change.estimate
     tasks = source.rows.where({"severity": where["severity"]}).values("task")
+    # A task of one level has no choice of levels on a board.
+    several = len(source.rows.where({"task": tuple(tasks)}).values("severity")) > 1
     return HeatCell(
         points,
         change.n,
         min(1.0, max(0.0, -points / STRONGEST)),
         f"{said}: {points:+.1f} points, {change.n:,} questions",
         str(tasks[0]) if len(tasks) == 1 else "",
-        tuple((name, str(where[name])) for name in ("degradation", "mid")),
+        tuple((name, str(where[name])) for name in (*(["severity"] if several else []), "degradation", "mid")),
     )
 
 
