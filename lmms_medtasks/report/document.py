@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 EMPTY = "–"
 """What an empty cell shows: nothing was there to measure. It is never 0."""
 
+_WIDEST, _NARROWEST, _BETWEEN, _LOOKED_AT = 150, 18, 3, 40
+"""Letters: on a line of a page, in a column of texts, between columns. Rows that a table's width is guessed from."""
+
 MARKS = {
     "‖": "No interval: fewer than five images (items, cases), of all or of a group in a mean of groups, are too few "
     "for one that holds.",
@@ -117,6 +120,23 @@ class Table:
         """The table without the rows of these kinds."""
         rows = tuple(row for row in self.rows if row.kind not in kinds)
         return replace(self, rows=rows)
+
+    @property
+    def squeeze(self) -> Literal["", "below", "broken"]:
+        """Where intervals stand for which a line of a page is too short: below their numbers, or broken there too.
+
+        As far as its first rows tell.
+        """
+        line = below = 0
+        for place, column in enumerate(self.columns):
+            texts = [column.text(row.cells[place]) for row in self.rows[:_LOOKED_AT]]
+            # Texts are broken between words, numbers are not.
+            is_text = column.kind == "text"
+            words = max(map(len, [*column.head.split(), *(" ".join(texts).split() if is_text else ())]), default=0)
+            numbers = [] if is_text else texts
+            line += _BETWEEN + max(words, _NARROWEST if is_text else 0, *map(len, numbers))
+            below += _BETWEEN + max(words, 0, *(len(part) for text in numbers for part in text.split(" [")))
+        return "" if line <= _WIDEST else "below" if below <= _WIDEST else "broken"
 
     @property
     def all_notes(self) -> tuple[str, ...]:
