@@ -11,7 +11,7 @@ from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.cell_questions import with_cell_questions
 from lmms_medtasks.report.document import Document, Part
 from lmms_medtasks.report.findings import Finding
-from lmms_medtasks.report.first_screen import first_screen
+from lmms_medtasks.report.first_screen import ALL, NAMED, first_screen
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import Declared, holding
@@ -36,14 +36,15 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     several = len(found) + bool(degraded) > 1
     parts: list[Part] = []
     asked: list[tuple[Asked, Finding | None]] = []
+    compared: dict[tuple[str, str], str] = {}
     for name, (suite, own) in found.items():
         made = suite.report(own, replace(options, prefix=f"{name}-" if several else ""))
         # The sources' own parts come last, in the order of the sources.
-        compared = len(made.parts) - len(made.found)
-        own_parts = [
-            with_cell_questions(part, each) for part, (each, _) in zip(made.parts[compared:], made.found, strict=True)
-        ]
-        for part in (*made.parts[:compared], *own_parts):
+        together, own_parts = made.parts[: -len(made.found)], made.parts[-len(made.found) :]
+        own_parts = tuple(map(with_cell_questions, own_parts, (each for each, _ in made.found)))
+        if len(together) == 1:
+            compared[suite.title, together[0].title] = _side_by_side(made.found)
+        for part in (*together, *own_parts):
             title = f"{suite.title}: {part.title}" if several else part.title
             parts.append(replace(part, title=title, suite=suite.title))
         asked += made.found
@@ -52,7 +53,17 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     lost = [(run, finding) for _, run, finding in degraded if finding]
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
-    return Document(title, tuple(parts), first_screen(runs, asked, lost) if asked or lost else None)
+    first = first_screen(runs, asked, lost) if asked or lost else None
+    return Document(title, tuple(parts), first and replace(first, sentences={**compared, **first.sentences}))
+
+
+def _side_by_side(found: Sequence[tuple[Asked, Finding | None]]) -> str:
+    """What was found of each source of a comparison, in few words; of many the best by their first number."""
+    known = [(each.source.name, finding) for each, finding in found if finding]
+    shown = known if len(known) <= ALL else sorted(known, key=lambda each: -each[1].bars[0].worth)[:NAMED]
+    more = f"; {len(known) - len(shown)} more in the table" if len(shown) < len(known) else ""
+    said = "; ".join(f"{name}: {finding.clause}" for name, finding in shown)
+    return f"{said}{more}." if said else ""
 
 
 def _check(options: Options, suites: Sequence[Declared]) -> None:

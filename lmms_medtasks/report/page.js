@@ -40,8 +40,14 @@ function show() {
 addEventListener("hashchange", show);
 show();
 if (folds) for (const part of parts) part.addEventListener("toggle", () => { if (part.open) only(part); });
-if (!folds) addEventListener("beforeprint", () => { for (const part of parts) part.hidden = false; for (const each of document.querySelectorAll("details")) each.open = true; });
-if (!folds) addEventListener("afterprint", show);
+// Paper shows all but lists that cells lead to. Afterwards what was folded is folded again.
+let opened = [];
+if (!folds) addEventListener("beforeprint", () => {
+  for (const part of parts) part.hidden = false;
+  opened = [...document.querySelectorAll("details:not([open]):not(:has(tr[id]))")];
+  for (const each of opened) each.open = true;
+});
+if (!folds) addEventListener("afterprint", () => { for (const each of opened) each.open = false; show(); });
 
 // Copies of tables as LaTeX, of figures as SVG and PNG.
 const latexSigns = {

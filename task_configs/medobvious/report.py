@@ -154,7 +154,7 @@ _VIEWS = (
     View("accuracies", "Accuracy with intervals", (ACCURACIES,)),
     View("formats", "Formats", (GAPS, AGREEMENT)),
     View("alarms", "False alarms and abstentions", (ALARMS,)),
-    View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes),
+    View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),
     View("kinds", "Kinds of outliers", (KINDS,)),
     View("replies", "Replies", (REPLIES,)),
 )

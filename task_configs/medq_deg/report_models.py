@@ -222,8 +222,8 @@ def _score_group(table: VoteTable) -> Group:
 def sections(sources: Sequence[Source], options: Options) -> Iterator[Section]:
     """The sections of the comparison on orders of models."""
     found = compare(sources, resamples=options.resamples)
-    yield _inter_model(found, options.drawn)
     yield _ranks(found, options.drawn)
+    yield _inter_model(found, options.drawn)
 
 
 def caveats(sources: Sequence[Source]) -> Iterator[Flag]:
@@ -266,7 +266,8 @@ def _inter_model(found: Comparison, drawn: bool) -> Section:
         shown += [_dke(own, trials), _points(own, trials)]
         points = {each.condition.label: each.points["entropy"] for each in own}
         pictures += [overconfidence(points, trials)] if drawn else []
-    return Section("inter-model", title, tables=tuple(shown), figures=tuple(pictures))
+    said = "Equation 6: is the less accurate of two models the more confident one, beyond what luck shows?"
+    return Section("inter-model", title, (), tuple(shown), tuple(pictures), folded=True, summary=said)
 
 
 def _dke(found: Sequence[Overconfidence], trials: int) -> Table:

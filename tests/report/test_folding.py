@@ -1,0 +1,61 @@
+"""What a page shows at once, and what it folds."""
+
+import pytest
+
+from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.document import Cell, Column, Figure, Row, Section, Table
+from lmms_medtasks.report.report_page import page
+
+TABLES = tuple(Table(key, f"Table {key}", (Column("x"),), (Row((Cell(1),)),)) for key in "abc")
+
+
+def figure(key, table, folded=False):
+    return Figure(key, f"Figure {key}", "", "<svg></svg>", table, folded)
+
+
+def test_a_section_without_figures_is_folded_unless_it_is_the_first():
+    assert not Section("s", "S", tables=TABLES).is_folded(first=True)
+    assert Section("s", "S", tables=TABLES).is_folded(first=False)
+    drawn = (figure("f", "a"),)
+    assert not Section("s", "S", tables=TABLES, figures=drawn).is_folded(first=False)
+    assert Section("s", "S", tables=TABLES, figures=drawn, folded=True).is_folded(first=True)
+
+
+def test_a_table_lies_under_the_last_figure_that_it_has_the_numbers_of():
+    section = Section("s", "S", (), TABLES, (figure("1", "a"), figure("2", "a"), figure("3", "b", folded=True)))
+    assert [(each.key, [table.key for table in tables]) for each, tables in section.charts] == [("1", []), ("2", ["a"])]
+    figures, tables = section.rest
+    assert ([each.key for each in figures], [each.key for each in tables]) == (["3"], ["b", "c"])
+
+
+def test_where_all_figures_are_folded_all_are_shown():
+    section = Section("s", "S", (), TABLES, (figure("1", "a", folded=True),))
+    assert [each.key for each, _ in section.charts] == ["1"] and section.rest[0] == ()
+
+
+def test_a_folded_section_says_what_is_in_it():
+    assert Section("s", "Table a", tables=TABLES).contents == "Table b; Table c"
+    assert Section("s", "S", tables=TABLES, summary="Three tables").contents == "Three tables"
+
+
+@pytest.mark.parametrize(
+    ("columns", "squeeze"), [(3, ""), (8, "below"), (14, "broken")], ids=["few", "many", "very many"]
+)
+def test_intervals_leave_the_line_where_it_is_too_short(columns, squeeze):
+    cells = tuple(Cell(12.3, 10.1, 14.5) for _ in range(columns))
+    heads = tuple(Column(f"n{number}", digits=1) for number in range(columns))
+    assert Table("t", "T", heads, (Row(cells),)).squeeze == squeeze
+
+
+def test_the_worst_level_alone_is_shown_and_the_page_has_all(medq_deg_runs, tmp_path):
+    medq_deg_runs.write(tmp_path)
+    text = page(build([tmp_path], Options(resamples=0)))
+    before, after = text.index("by capability, L2 (severe).</strong>"), text.index("by capability, L1 (mild) <small>")
+    assert before < after and text.count("<figure>") == 7
+
+
+def test_one_level_alone_is_shown(medq_deg_runs, tmp_path):
+    medq_deg_runs.write(tmp_path, levels=[0, 1])
+    (part,) = build([tmp_path], Options(resamples=0)).parts
+    (section,) = (each for each in part.sections if each.key == "degradations")
+    assert [each.key for each, _ in section.charts] == ["heatmap_l1"]
