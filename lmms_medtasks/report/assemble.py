@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import degradation_loss
-from lmms_medtasks.report.cell_questions import with_cell_questions
+from lmms_medtasks.report.cell_questions import FEW_IDS, IDS, with_cell_questions
 from lmms_medtasks.report.document import Document, Part
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.first_screen import ALL, NAMED, first_screen
@@ -34,6 +34,7 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     _check(options, [suite for suite, _ in found.values()])
     degraded = degradation_loss.parts(runs, drawn=options.drawn)
     several = len(found) + bool(degraded) > 1
+    models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
     parts: list[Part] = []
     asked: list[tuple[Asked, Finding | None]] = []
     compared: dict[tuple[str, str], str] = {}
@@ -41,14 +42,16 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
         made = suite.report(own, replace(options, prefix=f"{name}-" if several else ""))
         # The sources' own parts come last, in the order of the sources.
         together, own_parts = made.parts[: -len(made.found)], made.parts[-len(made.found) :]
-        own_parts = tuple(map(with_cell_questions, own_parts, (each for each, _ in made.found)))
+        most = IDS if len(models) <= ALL else FEW_IDS
+        own_parts = tuple(
+            with_cell_questions(part, each, most) for part, (each, _) in zip(own_parts, made.found, strict=True)
+        )
         if len(together) == 1:
             compared[suite.title, together[0].title] = _side_by_side(made.found)
         for part in (*together, *own_parts):
             title = f"{suite.title}: {part.title}" if several else part.title
             parts.append(replace(part, title=title, suite=suite.title))
         asked += made.found
-    models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
     parts += [replace(part, suite=degradation_loss.TITLE) for part, _, _ in degraded]
     lost = [(run, finding) for _, run, finding in degraded if finding]
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])

@@ -22,21 +22,22 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Suite
 
-_MOST = 5
-"""Ids that a cell names."""
+IDS, FEW_IDS = 5, 1
+"""Ids that a cell names, and where a page has many models."""
 
 
-def with_cell_questions(part: Part, asked: Asked) -> Part:
+def with_cell_questions(part: Part, asked: Asked, most: int = IDS) -> Part:
     """The part with a last section that names the wrong questions behind each cell of its heat maps.
 
-    ``asked``: the source that the part is of. A part without such cells stays as it is.
+    ``asked``: the source that the part is of. ``most``: ids that a cell names at most. A part without such cells stays
+    as it is.
     """
     measure, groups = _main_measure(asked.suite), _Groups(asked.source.rows)
     queries = [query for section in part.sections for figure in section.figures for query in _queries(figure.svg)]
     if not queries or measure is None:
         return part
     tasks = dict.fromkeys(dict(parse_qsl(query))["task"] for query in queries)
-    rows = tuple(_row(query, groups, measure) for query in dict.fromkeys(queries))
+    rows = tuple(_row(query, groups, measure, most) for query in dict.fromkeys(queries))
     logs = [
         f"{printable(task)} in {run.samples_file(task).name}"
         for run, own in asked.source.asked
@@ -51,9 +52,10 @@ def with_cell_questions(part: Part, asked: Asked) -> Part:
         label("ids of wrong ones, worst first"),
     )
     notes = (
-        f"Wrong: less than half of the best score, as a mean over trials. At most {_MOST} ids a cell. There are no "
-        "texts and no images here, so that a report can be passed on.",
-        f"""A question with its replies, by its id: grep -F '"id": "ID"' FILE. Files: {"; ".join(logs)}.""",
+        "Wrong: less than half of the best score, as a mean over trials. The worst are named, "
+        f"{most} a cell at most. Texts and images are left out, so that a report can be passed on.",
+        f"""To see a question with its replies: grep -F '"id": "ID"' FILE, with its id and, of the run's folder, """
+        f"{'; '.join(logs)}.",
     )
     table = Table("cell_questions", "Wrong questions by cell", columns, rows, notes, long=True)
     wrong = sum(int(row.cells[3].value or 0) for row in rows)
@@ -90,7 +92,7 @@ class _Groups:
         return self._made[names].get((task, *tags.values())) or self._rows.take([])
 
 
-def _row(query: str, groups: _Groups, measure: Measure) -> Row:
+def _row(query: str, groups: _Groups, measure: Measure, most: int) -> Row:
     asked = parse_qsl(query)
     task = next(value for name, value in asked if name == "task")
     tags = dict(value.split(":", 1) for name, value in asked if name == "tag")
@@ -99,7 +101,7 @@ def _row(query: str, groups: _Groups, measure: Measure) -> Row:
     worth = scores if measure.higher_is_better else measure.low + measure.high - scores
     order = np.lexsort((rows.column("id").astype(str), worth))
     wrong = [printable(str(rows.column("id")[place])) for place in order if worth[place] < sum(measure.range) / 2]
-    named = ", ".join(wrong[:_MOST]) + (f" and {len(wrong) - _MOST} more" if len(wrong) > _MOST else "")
+    named = ", ".join(wrong[:most]) + (f" and {len(wrong) - most} more" if len(wrong) > most else "")
     cell = ", ".join(printable(f"{name} {value}" if value.isdigit() else value) for name, value in tags.items())
     cells: tuple[Any, ...] = (printable(task), cell, len(rows), len(wrong), named or None)
     return Row(tuple(map(Cell, cells)), questions=query)

@@ -170,8 +170,8 @@ class Figure:
 class Section:
     """A section of a part: what is said, figures, tables.
 
-    A page folds a section without figures that is not its part's first, and one that is ``folded`` whatever is in it.
-    ``summary``: what stands beside the title of a folded one, made of the titles of its figures and tables if "".
+    ``folded``: a page shows its title only until it is opened, see :attr:`Part.open_sections`. ``summary``: what
+    stands beside the title of a folded one, made of the titles of its figures and tables if "".
     """
 
     key: str
@@ -181,10 +181,6 @@ class Section:
     figures: tuple[Figure, ...] = ()
     folded: bool = False
     summary: str = ""
-
-    def is_folded(self, first: bool) -> bool:
-        """Whether a page shows its title alone; ``first``: whether it is the first of its part."""
-        return self.folded or not (first or self.figures)
 
     @property
     def contents(self) -> str:
@@ -241,6 +237,21 @@ class Part:
     origin: tuple[tuple[str, str], ...] = ()
     suite: str = ""
     made_of: str = field(default="", compare=False)
+
+    @property
+    def open_sections(self) -> tuple[Section, ...]:
+        """The sections that a page shows at once: those with figures that are not folded; without such ones the first.
+
+        A reader comes for the charts; the page has the other sections below them, a line each.
+        """
+        drawn = tuple(each for each in self.sections if each.figures and not each.folded)
+        return drawn or self.sections[:1]
+
+    @property
+    def folded_sections(self) -> tuple[Section, ...]:
+        """The other sections."""
+        shown = {each.key for each in self.open_sections}
+        return tuple(each for each in self.sections if each.key not in shown)
 
     @property
     def name(self) -> str:

@@ -385,7 +385,7 @@ class View:
     ``shown``: whether these sources have it. ``paragraphs``: given, or made from the sources. A table may also be a
     function that makes a document's table, for analyses across models that are no estimates of a row.
     ``folded``: a page shows its title and ``summary`` (given, or made from the sources) only until it is opened; so it
-    does for a section without figures, unless it is the part's first.
+    does for a section without figures, as long as the part has others.
     """
 
     key: str

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.document import Cell, Column, Figure, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Column, Figure, Part, Row, Section, Table
 from lmms_medtasks.report.report_page import page
 
 TABLES = tuple(Table(key, f"Table {key}", (Column("x"),), (Row((Cell(1),)),)) for key in "abc")
@@ -13,12 +13,17 @@ def figure(key, table, folded=False):
     return Figure(key, f"Figure {key}", "", "<svg></svg>", table, folded)
 
 
-def test_a_section_without_figures_is_folded_unless_it_is_the_first():
-    assert not Section("s", "S", tables=TABLES).is_folded(first=True)
-    assert Section("s", "S", tables=TABLES).is_folded(first=False)
-    drawn = (figure("f", "a"),)
-    assert not Section("s", "S", tables=TABLES, figures=drawn).is_folded(first=False)
-    assert Section("s", "S", tables=TABLES, figures=drawn, folded=True).is_folded(first=True)
+def shown(*sections):
+    part = Part("p", "P", (), (), sections)
+    return [[each.key for each in group] for group in (part.open_sections, part.folded_sections)]
+
+
+def test_sections_with_figures_come_first_and_others_are_folded():
+    text, drawn = Section("text", "", tables=TABLES), Section("drawn", "", tables=TABLES, figures=(figure("f", "a"),))
+    rare = Section("rare", "", tables=TABLES, figures=(figure("f", "a"),), folded=True)
+    assert shown(text, rare, drawn) == [["drawn"], ["text", "rare"]]
+    assert shown(text, rare) == [["text"], ["rare"]]
+    assert shown() == [[], []]
 
 
 def test_a_table_lies_under_the_last_figure_that_it_has_the_numbers_of():
