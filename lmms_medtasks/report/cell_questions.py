@@ -30,11 +30,11 @@ def with_cell_questions(part: Part, asked: Asked, most: int = IDS) -> Part:
     """The part with a last section that names the wrong questions behind each cell of its heat maps.
 
     ``asked``: the source that the part is of. ``most``: ids that a cell names at most. A part without such cells stays
-    as it is.
+    as it is, and so does one of credentialed data, whose report names no question.
     """
     measure, groups = _main_measure(asked.suite), _Groups(asked.source.rows)
     queries = [query for section in part.sections for figure in section.figures for query in _queries(figure.svg)]
-    if not queries or measure is None:
+    if not queries or measure is None or any(each.get("agreement") for _, each, _ in asked.metadata()):
         return part
     tasks = dict.fromkeys(dict(parse_qsl(query))["task"] for query in queries)
     rows = tuple(_row(query, groups, measure, most) for query in dict.fromkeys(queries))
@@ -59,9 +59,18 @@ def with_cell_questions(part: Part, asked: Asked, most: int = IDS) -> Part:
     )
     table = Table("cell_questions", "Wrong questions by cell", columns, rows, notes, long=True)
     wrong = sum(int(row.cells[3].value or 0) for row in rows)
-    summary = f"Ids of wrong questions, no texts and no images: {len(rows):,} cells, {wrong:,} wrong questions"
+    summary = f"{wrong:,} wrong questions in {len(rows):,} cells, by their ids; no texts, no images"
     section = Section("cell-questions", "Questions behind a cell", tables=(table,), folded=True, summary=summary)
-    return replace(part, sections=(*part.sections, section))
+    return replace(part, sections=(*map(_with_hint, part.sections), section))
+
+
+def _with_hint(section: Section) -> Section:
+    """The section with charts that say where their cells lead."""
+    figures = (
+        replace(each, about=f"{each.about} A cell leads to its wrong questions.") if any(_queries(each.svg)) else each
+        for each in section.figures
+    )
+    return replace(section, figures=tuple(figures))
 
 
 def _main_measure(suite: Suite) -> Measure | None:

@@ -288,7 +288,7 @@ def _limits(judging: Judging) -> Iterator[Flag]:
         yield Flag(
             "warning",
             f"INCOMPLETE, {coverage:.1%} of the judgements were obtained (required: {COMPLETE:.0%}), "
-            f"{missing:,} are missing. Means are over those that were had; the bounds say where they may lie. {how}",
+            f"{missing:,} are missing. Means are over the others; the bounds say where they may lie. {how}",
         )
     elif names and missing:
         yield Flag("note", f"{missing:,} of {judging.requested:,} judgements are missing. {how}")

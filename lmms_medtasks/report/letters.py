@@ -148,8 +148,10 @@ class LetterChart:
     def figure(self, sources: Sequence[Source]) -> Figure:
         """The drawing."""
         found = letters(sources[0], self.where)
-        about = "A model without a preference chooses each letter about as often as it is correct, and has the "
-        "same accuracy where each is the correct one."
+        about = (
+            "A model without a preference chooses each letter about as often as it is correct, and has the same "
+            "accuracy whichever letter is correct."
+        )
         svg = _draw(self.title, found)
         return Figure(self.key, self.title, f"{about} Bars are 95 % intervals over images.", svg, self.key)
 

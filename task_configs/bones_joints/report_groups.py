@@ -27,7 +27,7 @@ from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLIS
 MEANINGS = {
     LEXICAL: "By a judge that compares words, no LLM: a smoke test, no score.",
     OTHER: "By another judge than the paper's: does not compare with the paper's numbers.",
-    INCOMPLETE: "Judgements are missing: the mean is over those that were had.",
+    INCOMPLETE: "Some judgements are missing: the mean is over the others.",
 }
 """What each mark of a judged number means."""
 

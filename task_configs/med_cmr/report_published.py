@@ -123,7 +123,7 @@ def _mark_meanings() -> dict[str, str]:
     alone = {
         LEXICAL: "By a judge that compares words, no LLM: a smoke test, no score.",
         OTHER: "By another judge than the paper's: does not compare with the published column.",
-        INCOMPLETE: "Judgements are missing: the mean is over those that were had (bounds: the run's own tables).",
+        INCOMPLETE: "Some judgements are missing: the mean is over the others (bounds: the run's own tables).",
     }
     printed = {_OTHER_QUESTIONS: "Probably the numbers of the other of the two columns: compares with no run."}
     together = (marks for size in (1, 2, 3) for marks in itertools.combinations(alone, size))

@@ -30,10 +30,10 @@ def _found_by_claiming(source: Source) -> float:
 PLANE = Plane(
     "plane",
     "Found against false alarms",
-    "Up: more outliers found. Right: more wrong answers where there is none, whatever they say: false alarms and "
-    "replies that can't be read. Always saying none is the lower left corner, always finding one the right edge. "
-    "Dashed: who names an outlier in a share of the questions, at a random place; it ends below 100, as the place has "
-    "to be right too. Hollow: published, 100 less the printed accuracy where there is none. Bars: 95 % intervals.",
+    "Up: outliers found. Right: wrong answers where there is none, which are false alarms and replies that can't be "
+    "read. A model that always answers none stands lower left, one that always names an outlier at the right edge. "
+    "Dashed: guessing. It ends below 100, as the place of the outlier must be correct too. Hollow: published models, "
+    "across 100 less their accuracy where there is none. Bars: 95 % intervals.",
     FORMATS_TABLE,
     ("positive", "negative"),
     CHANCE_ROW,

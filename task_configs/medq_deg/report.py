@@ -187,8 +187,8 @@ def caveats(source: Source) -> Iterator[Flag]:
     elif setup.trials < PAPER_TRIALS:
         yield Flag(
             "note",
-            f"T = {setup.trials}: calibration from so few votes is coarse (C takes few values, and guessing looks "
-            f"confident); the paper uses T = {PAPER_TRIALS} (task medq_deg_calib).",
+            f"T = {setup.trials}: with so few votes C takes few values, and a guess looks confident. The paper uses "
+            f"T = {PAPER_TRIALS} (task medq_deg_calib).",
         )
     yield Flag("note", _FAMILIES[setup.family])
 

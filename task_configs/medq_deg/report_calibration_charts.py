@@ -150,16 +150,16 @@ SHIFT_CHART = Chart(
 RELIABILITY_CHART = Chart(
     "reliability",
     "Reliability: share correct by confidence",
-    "Points are bins of equal width, their area is the number of questions; on the dashed line, confidence is what "
-    "it says, below it the model is too sure. Left: the majority's share of the votes. Right: C of equation 3, "
-    "which is no probability.",
+    "A point is a bin of equal width, its area the number of questions. On the dashed line confidence equals the share "
+    "correct; below it the model is too sure. Left: confidence is the majority's share of the votes. Right: it is C of "
+    "equation 3, which is no probability.",
     "reliability_bins",
     _draw_reliability,
 )
 COVERAGE_CHART = Chart(
     "coverage",
     "Risk against coverage by level",
-    "If only the most confident questions were answered: the share that is, and the error rate among them.",
+    "If only the most confident replies counted: the share of questions that have one, and how many are wrong.",
     "risk_coverage",
     _draw_coverage,
 )

@@ -10,6 +10,7 @@ from typing import Any
 from lmms_medtasks.report.cells import negated, percent
 from lmms_medtasks.report.charts import Chart, HeatCell, HeatRow, RangeRow, heat_chart, range_chart
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.findings import is_told_apart
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples, Where
@@ -193,14 +194,18 @@ def categories() -> Table:
 
 
 def most_lost(sources: Sequence[Source]) -> str:
-    """The capability and the category that lose most; "" without clean forms."""
+    """The capability and the category that lose most, beyond chance where there are intervals; "" without a loss."""
     if not degraded_levels(sources[0]):
         return ""
     said = []
     categories_by_key = {key: taxonomy.category(key).title for key in taxonomy.categories()}
     for tag, titles in (("mid", {mid: mid for mid in taxonomy.mids()}), ("category", categories_by_key)):
         changes = {name: against_clean(sources[0], tag, name, "change") for name in titles}
-        known = [(each.estimate, titles[name]) for name, each in changes.items() if each and each.estimate is not None]
+        known = [
+            (each.estimate, titles[name])
+            for name, each in changes.items()
+            if each and each.estimate is not None and (is_told_apart(each) or each.low is None)
+        ]
         if known and min(known)[0] < 0:
             change, title = min(known)
             said.append(f"{title} (by {-100 * change:.1f} points)")
@@ -336,9 +341,8 @@ def heatmap(level: int) -> Chart:
     return Chart(
         f"heatmap_l{level}",
         f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
-        "Change in points from the clean questions, darker is worse, sorted by what is still correct. Italic on "
-        "half the "
-        f"colour: fewer than five questions. A dot: none. Columns: {', '.join(taxonomy.mids())}.",
+        "Change in points from the same questions clean; darker is worse. Sorted by the share still correct. Italic, "
+        f"paler: fewer than five questions. A dot: none. Columns: {', '.join(taxonomy.mids())}.",
         "heatmap",
         functools.partial(_draw_heatmap, level),
         lambda sources: level in levels(sources[0]) and 0 in levels(sources[0]),

@@ -247,7 +247,7 @@ def caveats(sources: Sequence[Source]) -> Iterator[Flag]:
         yield Flag(
             "note",
             f"Runs with {' and '.join(f'T = {number}' for number in trials)}: the paper's C and shift depend on T. "
-            "They stand in columns, tables and figures of one T each; models of different T are not compared by them.",
+            "Each column, table and figure is of one T; models of different T are not compared by them.",
         )
     if not found:
         yield Flag("note", "No task set was run with two models: there is nothing to rank.")

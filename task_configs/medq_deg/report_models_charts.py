@@ -81,7 +81,7 @@ def bump(ranks: Mapping[str, Mapping[str, float]]) -> Figure:
     gist = first_listed([f"{each.name} {', '.join(f'{point.y:g}' for point in each.points)}" for each in series])
     panel = Panel(x, y, tuple(series), "Rank by accuracy", upside_down=True)
     svg = plane_chart(f"{title}, 1 is best. {gist}.", [panel], height=_RANK * len(models))
-    about = "Rank by accuracy, 1 is best. Lines that cross are models in another order; grey lines keep their rank."
+    about = "Rank by accuracy, 1 is best. Where lines cross, two models change their order; grey lines keep their rank."
     if not setup:
         about += f" {' '.join(f'{head}: {condition}.' for head, condition in zip(heads, conditions, strict=True))}"
     return Figure("bump", title, about, svg, "ranks")

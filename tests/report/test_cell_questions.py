@@ -54,6 +54,12 @@ def test_every_cell_leads_to_its_row(document):
     assert "data-questions" not in text
 
 
+def test_of_credentialed_data_no_id_is_named(medq_deg_runs, tmp_path):
+    medq_deg_runs.write(tmp_path, metadata={"agreement": "a data use agreement"})
+    text = page(build([tmp_path], Options(resamples=0)))
+    assert "heatmap" in text and "cell_questions" not in text and "q1/gaussian_noise" not in text
+
+
 def test_a_part_without_such_cells_stays_as_it_is():
     part = Part("a", "a", (), (), ())
     empty = Samples.of_rows([{"id": "q", "task": "t"}])

@@ -71,7 +71,7 @@ def test_row_of_the_run_above_the_published_ones(everything):
     notes = " ".join(found.all_notes)
     assert "SU and MSI look swapped: they fit SU 709 questions, the release has 371; MSI 371" in notes
     assert "By another judge than the paper's" in notes
-    assert "Judgements are missing" in notes
+    assert "judgements are missing" in notes
 
 
 def test_flags(everything):

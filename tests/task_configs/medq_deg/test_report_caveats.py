@@ -61,7 +61,7 @@ def test_warning(said, chosen, text):
 
 def test_few_trials_and_release_are_noted(said):
     found = [text for kind, text in said(stem="medq_deg_release", together=True) if kind == "note"]
-    assert any(text.startswith("T = 2: calibration from so few votes is coarse") for text in found)
+    assert any(text.startswith("T = 2: with so few votes") for text in found)
     assert "The release's own degraded images were used, as in the paper." in found
 
 
