@@ -16,6 +16,7 @@ from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import Declared, holding
 from lmms_medtasks.samples import runs as _runs
+from lmms_medtasks.short_texts import listed
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
 
@@ -65,8 +66,11 @@ def _side_by_side(found: Sequence[tuple[Asked, Finding | None]]) -> str:
     known = [(each.source.name, finding) for each, finding in found if finding]
     shown = known if len(known) <= ALL else sorted(known, key=lambda each: -each[1].bars[0].worth)[:NAMED]
     more = f"; {len(known) - len(shown)} more in the table" if len(shown) < len(known) else ""
-    said = "; ".join(f"{name}: {finding.clause}" for name, finding in shown)
-    return f"{said}{more}." if said else ""
+    names: dict[str, list[str]] = {}
+    for name, finding in shown:
+        said = finding.clause if finding.beats_chance else f"no better than guessing at {finding.about}"
+        names.setdefault(said, []).append(name)
+    return "; ".join(f"{listed(own)}: {said}" for said, own in names.items()) + f"{more}." if names else ""
 
 
 def _check(options: Options, suites: Sequence[Declared]) -> None:
