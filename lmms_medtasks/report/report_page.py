@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
+SCRIPTS = ("page.js", "copies.js")
+"""What shows one part at a time; what copies tables and charts."""
 COMMON = 3
 """Tables with a note from which on it stands in the appendix, once."""
 
@@ -60,7 +62,7 @@ def page(document: Document) -> str:
     """
     from markupsafe import Markup
 
-    own_script = script()
+    own_script = "".join(map(script, SCRIPTS))
     notes = Counter(note for _, table in document.tables() for note in dict.fromkeys(table.all_notes))
     common = [note for note, count in notes.items() if count >= COMMON]
     numbers = {note: number for number, note in enumerate(common, start=1)}
@@ -132,9 +134,9 @@ def _shown(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
-def script() -> str:
-    """The script of a page with ``parts.html``."""
-    return resources.files("lmms_medtasks.report").joinpath("page.js").read_text(encoding="utf-8")
+def script(name: str) -> str:
+    """One of the :data:`SCRIPTS` of a page with ``parts.html``."""
+    return resources.files("lmms_medtasks.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def styles() -> Markup:

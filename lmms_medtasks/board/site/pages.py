@@ -57,7 +57,8 @@ class Pages:
         """Write style sheet and scripts."""
         own = "".join(map(_asset, STYLES))
         self._folder.text("assets/site.css", f"{report_page.styles()}{own}")
-        self._folder.text("assets/report.js", report_page.script())
+        for name in report_page.SCRIPTS:
+            self._folder.text(f"assets/{name}", report_page.script(name))
         for name in SCRIPTS:
             self._folder.text(f"assets/{name}", _asset(name))
 

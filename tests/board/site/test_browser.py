@@ -1,5 +1,6 @@
 """The site in headless Chromium: no error, nothing from outside, tables sorted and filtered, texts only texts."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -37,7 +38,7 @@ def test_every_page_opens_without_an_error_or_a_request_outside(quiet, site):
         if path.parent.name == "questions":
             quiet.run(WAIT)
         assert quiet.run("document.scripts.length") == (
-            2 if path.parent.name in ("questions", "models") or path.name == "index.html" else 1
+            3 if path.parent.name in ("questions", "models") or path.name == "index.html" else 2
         )
         assert quiet.run("document.querySelectorAll('[onmouseover], [onerror], [onclick], main script').length") == 0
 
@@ -295,8 +296,9 @@ def test_copies_are_latex_with_its_signs_escaped_and_figures_on_the_pages_colour
     path.write_text(page(build_report(runs, ReportOptions(resamples=0))), "utf-8")
     browser.errors.clear()
     browser.open(path)
-    assert browser.run(r"latexText(' [1] a_b 50% −2 ‖† x^2 \\ <b ')") == (
-        r"{[}1] a\_b 50\% $-$2 $\parallel$\textdagger{} x\textasciicircum{}2 \textbackslash{} \textless{}b"
+    assert browser.run(r"latexText(' [1] a_b 50% −2 [-3.1, 4] 2026-11 ‖† x^2 \\ <b ')") == (
+        r"{[}1] a\_b 50\% $-$2 [$-$3.1, 4] 2026-11 $\parallel$"
+        r"\textdagger{} x\textasciicircum{}2 \textbackslash{} \textless{}b"
     )
     browser.run(
         "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { copied = text; }}})"
@@ -313,3 +315,23 @@ def test_copies_are_latex_with_its_signs_escaped_and_figures_on_the_pages_colour
         "getComputedStyle(document.body).backgroundColor"
     )
     assert browser.errors == []
+
+
+def test_the_boards_tables_are_copied_as_shown_and_its_charts_by_the_name_of_their_section(quiet, site):
+    quiet.open(site / "index.html")
+    lines = quiet.run("latex(document.querySelector('#all-models table'))").splitlines()
+    columns = quiet.run("document.querySelector('table.board').tHead.rows[0].cells.length")
+    assert lines[1] == f"\\begin{{tabular}}{{l{'r' * (columns - 1)}}}"
+    rows = [line for line in lines[4:] if " & " in line]
+    assert rows and all(row.count(" & ") == columns - 1 for row in rows)
+    # A cell "50.0", "rank 1", "40.0 to 60.0", "40 to 60": its number and the long form of its interval, in brackets.
+    assert re.search(r" & \d+\.\d \[\d+\.\d to \d+\.\d\]", rows[0]), rows[0]
+    assert any(line.startswith(rf"\multicolumn{{{columns}}}{{l}}{{Published") for line in lines)
+    quiet.run("document.querySelector('tr.mine').hidden = true")
+    assert rows[0] not in quiet.run("latex(document.querySelector('#all-models table'))").splitlines()
+    quiet.open(site / "suites" / "medq_deg.html")
+    name, kinds = quiet.run(
+        "(() => { const drawn = document.querySelector('.charted figure');"
+        " return [chartName(drawn), [...drawn.querySelectorAll('.copy button')].map((each) => each.textContent)]; })()"
+    )
+    assert name == "how-far-each-model-falls-from-clean-to-severe" and kinds == ["SVG", "PNG"]
