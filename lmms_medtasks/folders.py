@@ -77,10 +77,10 @@ def load_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        text = path.read_text("utf-8")
-        waiting = [yaml.compose(text, yaml.SafeLoader)]
+        root = yaml.compose(path.read_text("utf-8"), yaml.SafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise UserError(f"Can't read {path}: {error}") from error
+    waiting = [root]
     seen = set()
     while waiting:
         node = waiting.pop()
@@ -99,4 +99,4 @@ def load_yaml(path: Path) -> Any:
                         f"{path}, line {line}: the key {name!r} stands on line {first_lines[name]} already."
                     )
                 first_lines[name] = line
-    return yaml.safe_load(text)
+    return yaml.SafeLoader("").construct_document(root) if root is not None else None

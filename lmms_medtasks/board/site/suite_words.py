@@ -108,6 +108,7 @@ class About:
         return sorted({entry.task for entry in entries}, key=place)
 
 
+@functools.cache
 def about(suite: str) -> About:
     """What is said of a suite; its name where nothing is."""
     from lmms_medtasks.report.reported_suites import suites
