@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +87,14 @@ def beats(value: float, low: float | None, high: float | None, chance: float, hi
 
 
 @dataclass(frozen=True)
+class Sketch:
+    """A finding's small chart: an <svg>, and a line below it: what is drawn, its unit, and whose the grey marks are."""
+
+    svg: str
+    said: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """What a benchmark found of a model.
 
@@ -98,6 +106,7 @@ class Finding:
         loss: what is lost under a condition, a sentence; "" where nothing was compared.
         change: of a share under that condition, less than 0 where it is lost; None where nothing was compared.
         under: that condition, "under severe degradation (L2)".
+        sketch: draws it for the first screen of a report on one model; its bars stand there where it gives none.
         beats: whether it is better than guessing; None: as the first of its bars that has a chance level.
     """
 
@@ -110,6 +119,7 @@ class Finding:
     beats: bool | None = None
     change: Interval | None = None
     under: str = ""
+    sketch: Callable[[], Sketch | None] | None = field(default=None, compare=False)
 
     @property
     def beats_chance(self) -> bool:

@@ -166,7 +166,7 @@ def _draw(title: str, found: Letters) -> str:
     letter_axis = places_axis(names)
     series = tuple(
         Series(
-            {"right": "share of correct answers", "chosen": "share of replies"}[kind],
+            {"right": "of correct answers", "chosen": "of replies"}[kind],
             tuple(
                 Point(place, value, f"{name} {kind}: {value:.1f} %")
                 for place, (name, value) in enumerate(zip(names, shares[kind], strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import re
 from collections import Counter
@@ -16,7 +17,7 @@ from lmms_medtasks import __version__
 from lmms_medtasks.report.charts import with_links
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
-from lmms_medtasks.report.findings import Bar, Finding, titles
+from lmms_medtasks.report.findings import Bar, Finding, Sketch, titles
 from lmms_medtasks.report.first_screen import ALL, NAMED
 from lmms_medtasks.visible_text import visible
 
@@ -33,12 +34,19 @@ COMMON = 3
 
 @dataclass(frozen=True)
 class Group:
-    """A benchmark on the page: its parts, each model's finding, and the titles of their numbers."""
+    """A benchmark on the page: its parts, and each model's finding. ``alone``: the report is on one model."""
 
     key: str
     title: str
     parts: tuple[Part, ...]
     found: tuple[tuple[str, Finding], ...]
+    alone: bool
+
+    @functools.cached_property
+    def sketches(self) -> list[Sketch]:
+        """The findings' small charts, in a report on one model and where each has one; else their bars stand there."""
+        made = [finding.sketch() if self.alone and finding.sketch else None for _, finding in self.found]
+        return [each for each in made if each] if all(made) else []
 
     @property
     def titles(self) -> list[str]:
@@ -101,6 +109,7 @@ def _groups(document: Document) -> list[Group]:
             title,
             tuple(parts),
             tuple((model.model, each) for model in models for each in model.findings if each.suite == title),
+            len(models) == 1,
         )
         for title, parts in by_suite.items()
     ]
@@ -124,9 +133,18 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("lmms_medtasks.report", ".")
-    return Environment(
+    made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
     )
+    made.filters["unbroken"] = unbroken
+    return made
+
+
+def unbroken(text: str) -> Markup:
+    """A sentence in which no line ends between a number and its percent sign."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"(?<=\d) (?=%)", "\u00a0", str(escape(visible(text)))))  # noqa: S704 - escaped here
 
 
 def _shown(value: object) -> object:

@@ -6,11 +6,25 @@ import csv
 from collections.abc import Sequence
 
 from lmms_medtasks.report.cells import NONE
-from lmms_medtasks.report.charts import Chart, PointRow, point_chart
+from lmms_medtasks.report.charts import (
+    DISC,
+    PUBLISHED,
+    Chart,
+    Guide,
+    Panel,
+    Point,
+    PointRow,
+    Series,
+    percent_axis,
+    places_axis,
+    point_chart,
+    small_plane,
+)
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.findings import chance_of_options
+from lmms_medtasks.report.findings import Sketch, chance_of_options
 from lmms_medtasks.report.judged_tables import marks
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.short_texts import first_listed, interval_text
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, REPORTS
 from lmms_medtasks.task_configs.bones_joints.report_groups import MEANINGS, SHOWN, find_group, task_groups
@@ -61,6 +75,29 @@ def _draw_several(sources: Sequence[Source]) -> str:
     """A point a model, with images, or with reports where it has no images."""
     return point_chart(
         _TITLE, [each.name for each in sources], _rows(sources, [(each, SHOWN) for each in sources]), _AXIS
+    )
+
+
+def sketch(source: Source) -> Sketch:
+    """The tasks along the pathway of one model, as the paper asks them."""
+    tasks = list(forms().values())
+    x = places_axis([each.numeral for each in tasks])
+    own, printed, guides = [], [], []
+    for place, task in enumerate(tasks):
+        cell, chance = _cell(source, task, AS_PUBLISHED), _chance(source, task)
+        if isinstance(cell.value, int | float):
+            said = f"{task.title}: {cell.value:.1f} %{interval_text(cell.low, cell.high, 1)}"
+            own.append(Point(place, cell.value, said, cell.low, cell.high, size=4.5))
+        printed += [
+            Point(place, value, f"{task.title}, {model}: {value:g} %", size=3) for model, value in _published(task)
+        ]
+        if chance is not None:
+            guides.append(Guide(place - 0.4, chance, place + 0.4, chance))
+    series = (Series("published", tuple(printed), PUBLISHED, quiet=True), Series("this model", tuple(own), DISC))
+    panel = Panel(x, percent_axis(), series, guides=tuple(guides))
+    svg = small_plane(f"{_TITLE}. {first_listed([point.said for point in own])}.", panel)
+    return Sketch(
+        svg, f"correct (%), tasks I to VIII, {len(own)} with an accuracy; dashed: guessing; hollow: published"
     )
 
 

@@ -8,6 +8,7 @@ from lmms_medtasks.report.findings import Bar, Finding, Span, chance_of_options,
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED
+from lmms_medtasks.task_configs.bones_joints.report_figures import sketch
 from lmms_medtasks.task_configs.bones_joints.report_groups import TaskGroup, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE
 
@@ -30,7 +31,10 @@ def finding(source: Source) -> Finding | None:
     bars = tuple(found[key] for key in chosen)
     said = listed([f"{shown(bar)} correct at {bar.title}" for bar in bars])
     ends = listed([f"{whole(bar)} at {bar.title.partition(' (')[0]}" for bar in dict.fromkeys((bars[0], bars[-1]))])
-    return Finding("Bones and Joints", bars, f"{said[0].upper()}{said[1:]}.", f"correct on {ends}", "orthopedic cases")
+    return Finding(
+        "Bones and Joints", bars, f"{said[0].upper()}{said[1:]}.", f"correct on {ends}", "orthopedic cases",
+        sketch=lambda: sketch(source),
+    )  # fmt: skip
 
 
 def _bar(source: Source, group: TaskGroup | None) -> Bar | None:

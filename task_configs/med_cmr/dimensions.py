@@ -16,17 +16,18 @@ from lmms_medtasks.errors import unknown
 
 @dataclass(frozen=True)
 class Dimension:
-    """One of the seven: its short name, its long name, and its side ("visual" or "reasoning")."""
+    """One of the seven: its short and long name, its side ("visual" or "reasoning"), and what it is in a few words."""
 
     short: str
     name: str
     side: str
+    words: str
 
 
 @functools.cache
 def dimensions() -> tuple[Dimension, ...]:
     """The seven dimensions in the paper's order, visual ones first."""
-    return tuple(Dimension(short, row["name"], row["side"]) for short, row in _spellings().items())
+    return tuple(Dimension(short, row["name"], row["side"], row["words"]) for short, row in _spellings().items())
 
 
 @functools.cache

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lmms_medtasks.report.cells import scaled
 from lmms_medtasks.report.charts import (
@@ -11,23 +12,24 @@ from lmms_medtasks.report.charts import (
     RING,
     Chart,
     Guide,
+    HeatCell,
+    HeatRow,
     Panel,
     Point,
-    PointRow,
     Series,
     axis_of,
+    heat_chart,
     logarithmic_axis,
     places_axis,
     plane_chart,
-    point_chart,
     signed,
 )
+from lmms_medtasks.report.charts.heat import FEW
 from lmms_medtasks.report.document import Figure
+from lmms_medtasks.report.findings import Sketch
 from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.table import Where
-from lmms_medtasks.short_texts import first_listed, short
-from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
+from lmms_medtasks.short_texts import first_listed, interval_text, short
+from lmms_medtasks.task_configs.med_cmr.dimensions import Dimension, dimensions
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_models import Scale, Tuned, asked, was_asked
 from lmms_medtasks.task_configs.med_cmr.report_published import REFERENCE
@@ -38,38 +40,88 @@ MOST = 9
 _TITLES = {"mcq": "multiple choice, points", "open": "open total, points"}
 
 
+PRINTED = 7
+"""Published models that are drawn, evenly spaced by rank; the table has them all."""
+_ASKED = {("mcq", True): "choice questions", ("mcq", False): "choice questions, no image",
+          ("open", True): "open answers", ("open", False): "open answers, no image"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Questions of one form that a model was asked, and how their score is shown."""
+
+    name: str
+    source: Source
+    form: str
+    image_shown: bool = True
+
+    def cell(self, dimension: Dimension) -> HeatCell:
+        """The score of a dimension, of 100."""
+        of, factor = (ACCURACY, 100.0) if self.form == "mcq" else (TOTAL, 1.0)
+        where = {**asked(self.form, self.image_shown), **BY_DIMENSION[dimension.short]}
+        found = self.source.interval(of, where)
+        cell = scaled(found, factor)
+        if not isinstance(cell.value, int | float):
+            return HeatCell(None, found.n, 0.0)
+        tasks = self.source.rows.where(asked(self.form, self.image_shown)).values("task")
+        said = f"{self.name}, {dimension.name}: {cell.value:.1f}{interval_text(cell.low, cell.high, 1)}"
+        return HeatCell(
+            cell.value,
+            found.n,
+            cell.value / 100,
+            f"{said}, {found.n:,} questions",
+            str(tasks[0]) if self.form == "mcq" and len(tasks) == 1 else "",
+            (("dimension", dimension.short),),
+        )
+
+
 def _draw_own(sources: Sequence[Source]) -> str:
-    """A row a dimension: accuracy and open total, with and without the image."""
-    source, columns = sources[0], {}
-    for shown, end in ((True, ""), (False, ", no image")):
-        if was_asked(source, "mcq", shown):
-            columns[f"choice questions{end}"] = (source, ACCURACY, asked("mcq", shown), 100.0)
-        if was_asked(source, "open", shown):
-            columns[f"open answers{end}"] = (source, TOTAL, asked("open", shown), 1.0)
-    return point_chart(_TITLE, list(columns), _rows(list(columns.values())), "percent correct; points of 100")
+    """A row for each form of questions, with and without the image."""
+    return _draw([_Asked(name, sources[0], *form) for form, name in _ASKED.items() if was_asked(sources[0], *form)])
 
 
 def _draw_several(sources: Sequence[Source]) -> str:
-    """A row a dimension: the multiple-choice accuracy of each model."""
-    chosen = [each for each in sources if was_asked(each, "mcq")]
-    columns = [(each, ACCURACY, asked("mcq"), 100.0) for each in chosen]
-    return point_chart(_TITLE, [each.name for each in chosen], _rows(columns), "choice questions correct, percent")
+    """A row a model: its choice questions."""
+    return _draw([_Asked(each.name, each, "mcq") for each in sources if was_asked(each, "mcq")])
 
 
-def _rows(columns: Sequence[tuple[Source, Mean, Where, float]]) -> list[PointRow]:
+def _draw(rows: Sequence[_Asked]) -> str:
+    made = [HeatRow(row.name, tuple(map(row.cell, dimensions()))) for row in rows]
+    own = [row for row in made if any(cell.value is not None for cell in row.cells)]
+    ranked = sorted(_printed(), key=lambda row: -float(row["mcq_all"]))
+    step = (len(ranked) - 1) / (PRINTED - 1)
+    chosen = [ranked[round(number * step)] for number in range(PRINTED)]
+    printed = [HeatRow(row["model"], tuple(_printed_cell(row, each) for each in dimensions())) for row in chosen]
+    heading = HeatRow("published, choice:", ())
+    return heat_chart(_TITLE, [each.short for each in dimensions()], [*own, heading, *printed], kind="score")
+
+
+def _printed() -> list[dict[str, str]]:
+    """The paper's models with their accuracy on choice questions."""
     with (REFERENCE / "results.csv").open(encoding="utf-8", newline="") as lines:
-        printed = list(csv.DictReader(lines))
-    return [
-        PointRow(
-            each.name,
-            tuple(
-                scaled(source.interval(of, {**where, **BY_DIMENSION[each.short]}), factor)
-                for source, of, where, factor in columns
-            ),
-            tuple((row["model"], float(row[each.short])) for row in printed if row.get(each.short)),
-        )
+        return [row for row in csv.DictReader(lines) if row["mcq_all"]]
+
+
+def _printed_cell(row: Mapping[str, str], dimension: Dimension) -> HeatCell:
+    text = row.get(dimension.short)
+    if not text:
+        return HeatCell(None, 0, 0.0)
+    return HeatCell(float(text), FEW, 0.0, f"{row['model']}, {dimension.name}, published: {text}", published=True)
+
+
+def sketch(source: Source) -> Sketch:
+    """The dimensions of one model, beside the paper's best one on choice questions."""
+    rows = [
+        _Asked(name, source, form) for form, name in (("mcq", "choice"), ("open", "open")) if was_asked(source, form)
+    ]
+    rows = [row for row in rows if any(row.cell(each).value is not None for each in dimensions())]
+    best = max(_printed(), key=lambda row: float(row["mcq_all"]))
+    lines = [
+        HeatRow(each.words, (*(replace(row.cell(each), task="") for row in rows), _printed_cell(best, each)))
         for each in dimensions()
     ]
+    svg = heat_chart(_TITLE, [*(row.name for row in rows), best["model"]], lines, kind="score", small=True)
+    return Sketch(svg, f"of 100, by dimension; framed: {best['model']}, published, choice questions")
 
 
 def _own_is_drawn(sources: Sequence[Source]) -> bool:
@@ -77,7 +129,11 @@ def _own_is_drawn(sources: Sequence[Source]) -> bool:
 
 
 _TITLE = "The seven dimensions"
-_ABOUT = "Bars are 95 % intervals over images. Hollow: the choice questions of the paper's models, on the paper's data."
+_ABOUT = (
+    f"Choice questions: percent correct; open answers: points of 100. Framed: {PRINTED} of the paper's models, evenly "
+    "spaced by rank, on the paper's data. The table has the 95 % intervals. Columns: "
+    f"{', '.join(f'{each.short} {each.words}' for each in dimensions())}."
+)
 DIMENSIONS_CHART = Chart("dimensions", _TITLE, _ABOUT, "main", _draw_own, _own_is_drawn)
 DIMENSIONS_OF_MODELS = Chart(
     "dimensions", _TITLE, _ABOUT, "main", _draw_several, lambda sources: any(was_asked(each, "mcq") for each in sources)

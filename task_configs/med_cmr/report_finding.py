@@ -14,6 +14,7 @@ from lmms_medtasks.report.findings import (
 )
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, TOTAL
+from lmms_medtasks.task_configs.med_cmr.report_figures import sketch
 from lmms_medtasks.task_configs.med_cmr.report_models import asked, judging
 from lmms_medtasks.task_configs.med_cmr.report_published import REFERENCE
 
@@ -38,4 +39,7 @@ def finding(source: Source) -> Finding | None:
     clause = (
         f"correct on {whole(choice)} of choice questions" if choice else f"{whole(bars[0])} of 100 for open answers"
     )
-    return Finding("Med-CMR", bars, sentence[0].upper() + sentence[1:], clause, "reasoning over fine detail")
+    return Finding(
+        "Med-CMR", bars, sentence[0].upper() + sentence[1:], clause, "reasoning over fine detail",
+        sketch=lambda: sketch(source),
+    )  # fmt: skip

@@ -6,14 +6,14 @@ A board ranks by the first; the second weighs questions otherwise.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
 from pathlib import Path
 
-from lmms_medtasks import folders
-from lmms_medtasks.report.findings import Finding, Span, share_bar, shown, span, there, whole
+from lmms_medtasks.report.findings import Finding, Sketch, Span, share_bar, shown, span, there, whole
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.suites.estimates import Macro, Mean
 from lmms_medtasks.task_configs.medobvious.measures import ACCURACY, FALSE_ALARMS, FORMATS, PAPER_AVERAGE, TABLE_2
+from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
+from lmms_medtasks.task_configs.medobvious.report_published import printed_accuracy
 
 _TABLE_2 = Path(__file__).parent / "reference" / "table2.csv"
 _HUMAN = "group", "human"
@@ -49,13 +49,10 @@ def finding(source: Source) -> Finding | None:
         f"{shown(right)} of {right.title} correct{guessing}{weighed}{said}.",
         f"correct on {whole(right)} of what is obviously wrong",
         "finding what is obviously wrong",
+        sketch=lambda: Sketch(
+            PLANE.small(source), "outliers found (%) against false alarms (%); dashed: guessing; hollow: published"
+        ),
     )
-
-
-def printed_accuracy(row: Mapping[str, str]) -> float:
-    """The accuracy over all questions of a row of Table 2, in percent: its formats, each by its number of questions."""
-    questions: dict[str, int] = folders.read_yaml(Path(__file__).with_name("source.yml"))["format"]
-    return sum(count * float(row[name]) for name, count in questions.items()) / sum(questions.values())
 
 
 def _printed() -> Span:

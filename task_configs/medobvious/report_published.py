@@ -8,12 +8,12 @@ from pathlib import Path
 
 import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.suite_report import PublishedScores, extent
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, rows_of_sources
 from lmms_medtasks.suites.estimates import Macro, Mean
-from lmms_medtasks.task_configs.medobvious import report_finding
 from lmms_medtasks.task_configs.medobvious.measures import (
     ACCURACY,
     FORMATS,
@@ -168,7 +168,13 @@ def published_scores(task: str) -> Iterator[PublishedScores]:
     """Table 2's positives and negatives, for the task of all tiers and formats; accuracy over its formats."""
     for row in PRINTED_FORMATS.rows() if task == "medobvious" else ():
         cells = {f"accuracy_{sign}": Cell(PRINTED_FORMATS.value(row, sign)) for sign in SIGNS}
-        cells["accuracy"] = Cell(report_finding.printed_accuracy(row))
+        cells["accuracy"] = Cell(printed_accuracy(row))
         source = "published, Table 2; accuracy over its formats"
         kind = "human" if row["group"] == "human" else "model"
         yield PublishedScores("MedObvious, arXiv 2603.23501v1,", row["model"], source, cells, kind)  # type: ignore[arg-type]
+
+
+def printed_accuracy(row: Mapping[str, str]) -> float:
+    """The accuracy over all questions of a row of Table 2, in percent: its formats, each by its number of questions."""
+    questions: dict[str, int] = folders.read_yaml(Path(__file__).with_name("source.yml"))["format"]
+    return sum(count * float(row[name]) for name, count in questions.items()) / sum(questions.values())

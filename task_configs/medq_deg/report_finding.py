@@ -7,10 +7,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lmms_medtasks.report.cells import percent
-from lmms_medtasks.report.charts import Chart, RangeRow, range_chart
+from lmms_medtasks.report.charts import (
+    DISC,
+    Chart,
+    Guide,
+    Panel,
+    Point,
+    RangeRow,
+    Series,
+    axis_of,
+    places_axis,
+    range_chart,
+    small_plane,
+)
 from lmms_medtasks.report.findings import (
     Bar,
     Finding,
+    Sketch,
     chance_of_options,
     is_told_apart,
     lost,
@@ -58,8 +71,37 @@ def finding(source: Source) -> Finding | None:
     change = source.interval(FALL[asked]) if asked and 0 in bars else None
     return Finding(
         "MedQ-Deg", tuple(bars.values()), sentence, clause, "questions about degraded images", loss, change=change,
-        under=f"under {TITLES[asked]}",
+        under=f"under {TITLES[asked]}", sketch=(lambda: _sketch(bars)) if len(bars) > 1 else None,
     )  # fmt: skip
+
+
+def _sketch(bars: dict[int, Bar]) -> Sketch:
+    """The fall: a line through the levels, those of the paper's models grey."""
+    asked = sorted(bars)
+    printed = [values for _, values in _printed(asked)]
+    own = tuple(
+        Point(
+            place, bar.cell.value, f"{bar.title}: {shown(bar)}", bar.cell.low, bar.cell.high,
+            label=f"{bar.cell.value:.1f}",
+        )
+        for place, bar in enumerate(bars[level] for level in asked)
+        if isinstance(bar.cell.value, int | float)
+    )  # fmt: skip
+    chance = bars[asked[0]].chance
+    ends = [end for point in own for end in (point.y, point.low, point.high)]
+    x = places_axis([_SHORT[level].partition(" ")[0] for level in asked])
+    grey = tuple(
+        Series("", tuple(Point(place, value) for place, value in enumerate(values)), None, "joined-published faint")
+        for values in printed
+    )
+    panel = Panel(
+        x,
+        axis_of([*ends, chance, *(value for values in printed for value in values)], most=4),
+        (*grey, Series("this model", own, DISC, "joined")),
+        guides=() if chance is None else (Guide(x.low, chance, x.high, chance, "guessing"),),
+    )
+    svg = small_plane(f"Correct by level. {', '.join(each.said for each in own)}.", panel)
+    return Sketch(svg, f"correct (%); grey: {len(printed)} published models, on the paper's data")
 
 
 def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:
@@ -104,12 +146,16 @@ def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
         cells = [percent(source.interval(ACCURACY[level])) for level in asked]
         values = tuple(cell.value if isinstance(cell.value, int | float) else None for cell in cells)
         own.append(RangeRow(name, values, cells[-1].low, cells[-1].high))
-    with (REFERENCE / "table6.csv").open(encoding="utf-8", newline="") as lines:
-        found = [(row["model"], tuple(float(row[f"L{level}"]) for level in asked)) for row in csv.DictReader(lines)]
-    ranked = sorted(found, key=lambda each: -each[1][-1])
+    ranked = sorted(_printed(asked), key=lambda each: -each[1][-1])
     step = (len(ranked) - 1) / (PRINTED - 1)
     printed = [RangeRow(*ranked[round(number * step)], published=True) for number in range(PRINTED)]
     return [*sorted(own, key=lambda row: -(row.values[-1] or 0.0)), *printed]
+
+
+def _printed(asked: Sequence[int]) -> list[tuple[str, tuple[float, ...]]]:
+    """The paper's models, each with its accuracy at these levels, in percent."""
+    with (REFERENCE / "table6.csv").open(encoding="utf-8", newline="") as lines:
+        return [(row["model"], tuple(float(row[f"L{level}"]) for level in asked)) for row in csv.DictReader(lines)]
 
 
 def _draw_fall(sources: Sequence[Source]) -> str:

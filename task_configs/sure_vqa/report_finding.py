@@ -22,6 +22,7 @@ from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Macro, MacroContrast
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import ROBUSTNESS, SIDES
+from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import sketch
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, HEADLINE, STATISTICS, Shift, groups
 
 _KIND = "closed"
@@ -71,6 +72,7 @@ def finding(source: Source) -> Finding | None:
         beats=shifted.beats_chance,
         change=change,
         under=f"under {of}",
+        sketch=lambda: sketch(source),
     )
 
 

@@ -11,6 +11,7 @@ from lmms_medtasks.report.charts import (
     PUBLISHED,
     WORST,
     Chart,
+    Guide,
     Panel,
     Point,
     Series,
@@ -18,13 +19,15 @@ from lmms_medtasks.report.charts import (
     places_axis,
     plane_chart,
     signed,
+    small_plane,
 )
 from lmms_medtasks.report.charts.svg import Entry
+from lmms_medtasks.report.findings import Sketch
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, statistic
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, Shift, groups, statistic
 
 _KIND, _BASELINE = "closed", "most_frequent"
 _SAID = ("i.i.d.", "shifted")
@@ -66,11 +69,16 @@ def _printed(shift: Shift) -> tuple[Point, ...]:
     return ()
 
 
-def _draw(found: Sequence[Source]) -> str:
-    source = found[0]
+def _slopes(source: Source) -> dict[Shift, tuple[Point, ...]]:
+    """The shifts with both tests, the largest fall first."""
     shifts = [shift for shift, kind in groups(source) if kind == _KIND]
     slopes = {shift: points for shift in shifts if (points := _slope(source, shift))}
-    ordered = sorted(slopes, key=lambda shift: slopes[shift][1].y - slopes[shift][0].y)
+    return dict(sorted(slopes.items(), key=lambda each: each[1][1].y - each[1][0].y))
+
+
+def _draw(found: Sequence[Source]) -> str:
+    slopes = _slopes(found[0])
+    ordered = list(slopes)
     baselines = [points for shift in ordered if (points := _printed(shift))]
     series = [Series("", points, PUBLISHED, "guess", quiet=True) for points in baselines]
     worst = ordered[:1] if ordered and slopes[ordered[0]][1].y < slopes[ordered[0]][0].y else []
@@ -88,6 +96,40 @@ def _draw(found: Sequence[Source]) -> str:
     panel = Panel(places_axis(_SAID), axis_of(ends), tuple(series), "Closed questions correct, percent")
     said = f"Closed questions from i.i.d. to shifted: {first_listed(changes)}."
     return plane_chart(said, [panel], height=300, entries=entries)
+
+
+def sketch(source: Source) -> Sketch | None:
+    """The lines of the real shifts without their names but that of the largest fall; None without a shift."""
+    slopes = {shift: points for shift, points in _slopes(source).items() if not shift.strength}
+    if not slopes:
+        return None
+    worst, (first, last) = next(iter(slopes.items()))
+    falls = last.y < first.y
+    printed = [points for shift in slopes if (points := _printed(shift))]
+    series = [Series("", tuple(replace(each, size=2.5) for each in points), PUBLISHED, "guess") for points in printed]
+    for shift, points in reversed(slopes.items()):
+        own = tuple(replace(each, size=3.5, low=None, high=None) for each in points)
+        if falls and shift == worst:
+            named = replace(own[1], low=last.low, high=last.high, label=f"{_named(shift)}\n{last.y:.1f}")
+            series.append(Series(shift.label, (own[0], named), WORST, "joined-harm"))
+        else:
+            series.append(Series(shift.label, own, DISC, "joined-thin"))
+    ends = [end for each in series for point in each.points for end in (point.y, point.low, point.high)]
+    # The name of the largest fall stands at the right.
+    x, chance = replace(places_axis(_SAID), low=-0.35, high=1.9), 100 * GUESSING[_KIND]
+    guide = Guide(x.high, chance, x.low, chance, "guessing")
+    panel = Panel(x, axis_of([*ends, chance], most=4), tuple(series), guides=(guide,))
+    changes = [f"{shift.label} {signed(points[1].y - points[0].y)} points" for shift, points in slopes.items()]
+    svg = small_plane(f"Closed questions from i.i.d. to shifted: {first_listed(changes)}.", panel)
+    orange = "; orange: the largest fall" if falls else ""
+    grey = "; hollow: the paper's baseline" if printed else ""
+    return Sketch(svg, f"closed questions correct (%), {len(slopes)} shift{'s' * (len(slopes) > 1)}{orange}{grey}")
+
+
+def _named(shift: Shift) -> str:
+    """``MIMIC age``: short enough for a column of a page."""
+    dataset, name = shift.label.split(", ")
+    return f"{dataset.partition('-')[0]} {name}"
 
 
 SLOPES = Chart(

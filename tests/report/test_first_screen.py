@@ -18,7 +18,7 @@ from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, who
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
-from lmms_medtasks.report.report_page import Group, page
+from lmms_medtasks.report.report_page import Group, page, unbroken
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.report.terminal_first_screen import WIDTH, _wrapped, lines
 from lmms_medtasks.samples.table import Samples
@@ -289,6 +289,18 @@ def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points(
     assert [each.model for each in many.named] == ["c", "d", "a"]
     assert [each.model for each in many.folded] == ["b", "e"]
     assert [each.model for each in few.named] == ["a", "b", "c", "d"] and few.folded == ()
-    group = Group("suite-1", "S", (), tuple((each.model, each.findings[0]) for each in models))
+    group = Group("suite-1", "S", (), tuple((each.model, each.findings[0]) for each in models), alone=False)
     named, others = group.bars("alarms")
     assert ([name for name, _ in named], [name for name, _ in others]) == (["c", "d", "a"], ["b", "e"])
+
+
+def test_one_model_has_a_chart_for_its_question_and_several_have_bars(write_run):
+    runs = [write_run(name, model=name) for name in ("one", "two")]
+    alone, both = (page(build(each, Options(resamples=0))) for each in (runs[:1], runs))
+    assert alone.count('<figure class="sketch">') == 1 and '<div class="bars">' not in alone
+    assert '<figure class="sketch">' not in both and '<div class="bars">' in both
+    assert "correct (%); grey: 40 published models, on the paper's data" in html.unescape(alone)
+
+
+def test_no_line_of_a_sentence_ends_between_a_number_and_its_percent_sign():
+    assert unbroken("<b> 91 % of 100 %, 5 points") == "&lt;b&gt; 91\u00a0% of 100\u00a0%, 5 points"

@@ -13,7 +13,7 @@ from lmms_medtasks.report.charts.axes import (
 )
 from lmms_medtasks.report.charts.declared import Chart, Lines, Plane, Points
 from lmms_medtasks.report.charts.heat import HeatCell, HeatRow, ShareRow, heat_chart, share_chart, with_links
-from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart
+from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart, small_plane
 from lmms_medtasks.report.charts.points import PointRow, point_chart
 from lmms_medtasks.report.charts.ranges import RangeRow, range_chart
 from lmms_medtasks.report.charts.svg import (
@@ -66,6 +66,7 @@ __all__ = [
     "range_chart",
     "share_chart",
     "signed",
+    "small_plane",
     "step_of",
     "with_links",
 ]

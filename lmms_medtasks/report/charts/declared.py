@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lmms_medtasks.report.charts.axes import Axis, percent_axis
-from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart
+from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart, small_plane
 from lmms_medtasks.report.charts.points import PointRow, point_chart
 from lmms_medtasks.report.charts.svg import GUESS, MODELS, OTHER, PUBLISHED_GROUPS
 from lmms_medtasks.report.document import Cell, Figure
@@ -90,6 +90,20 @@ class Plane(TableChart):
 
     def draw(self, columns: Sequence[Column], sources: Sequence[Source]) -> str:
         """Panels with one plot."""
+        panel = self._panel(columns, sources)
+        own = [each for each in panel.series if each.look and each.look.kind.startswith("own")]
+        gist = first_listed([f"{each.name} {each.points[0].x:.1f}, {each.points[0].y:.1f}" for each in own])
+        return plane_chart(f"{self.title}. {self.axis[0]}, {self.axis[1]}: {gist}.", [panel], height=320)
+
+    def small(self, source: Source) -> str:
+        """The chart of one source in a column of a page: without titles of axes and names."""
+        named = {each.name: each for each in self.table.columns_of([source])}
+        panel = replace(self, labelled=())._panel([named[name] for name in self.columns], [source])
+        guides = tuple(replace(each, label="") for each in panel.guides)
+        bare = replace(panel, x=replace(panel.x, title=""), y=replace(panel.y, title=""), guides=guides)
+        return small_plane(f"{self.title}. {self.axis[0]}, {self.axis[1]}.", bare)
+
+    def _panel(self, columns: Sequence[Column], sources: Sequence[Source]) -> Panel:
         series = [*self._published(columns), *self._sources(columns, sources)]
         guides = [Guide(0, 0, 100, self.claimed(sources[0]), "guessing" if self.alarms else "")]
         if self.chance:
@@ -98,10 +112,7 @@ class Plane(TableChart):
                 said = f"uniform guessing: {x.value:.1f}, {y.value:.1f}"
                 series.append(Series("uniform guessing", (Point(x.value, y.value, said, size=4),), GUESS))  # type: ignore[arg-type]
         axes = [percent_axis(title) for title in self.axis]
-        own = [each for each in series if each.look and each.look.kind.startswith("own")]
-        gist = first_listed([f"{each.name} {each.points[0].x:.1f}, {each.points[0].y:.1f}" for each in own])
-        said = f"{self.title}. {self.axis[0]}, {self.axis[1]}: {gist}."
-        return plane_chart(said, [Panel(axes[0], axes[1], tuple(series), guides=tuple(guides))], height=320)
+        return Panel(axes[0], axes[1], tuple(series), guides=tuple(guides))
 
     def _cells(self, columns: Sequence[Column], source: Source, row: Row) -> tuple[Cell, Cell]:
         """Across and up."""

@@ -13,6 +13,8 @@ from lmms_medtasks.report.charts.svg import Elements, Svg, signed
 from lmms_medtasks.short_texts import first_listed
 
 _ROW = 24
+_SMALL_NAMES, _SMALL_PLOT = (0.0, 46.0), (46.0, 54.0)
+"""As :data:`lmms_medtasks.report.charts.rows.NAMES`, of a chart in a column of a page."""
 _QUESTIONS = 'data-questions="'
 _LINKS = re.compile('data-questions="([^"]*)"')
 
@@ -21,7 +23,8 @@ _LINKS = re.compile('data-questions="([^"]*)"')
 class HeatCell:
     """A cell of :func:`heat_chart`: a number, over how many questions, and how strong its colour is, from 0 to 1.
 
-    ``task``, ``tags``: which questions it is over; a board makes a link to them (:func:`with_links`).
+    ``task``, ``tags``: which questions it is over; a board makes a link to them (:func:`with_links`). ``published``: a
+    grey frame without a colour, as its number was not measured here.
     """
 
     value: float | None
@@ -30,11 +33,12 @@ class HeatCell:
     said: str = ""
     task: str = ""
     tags: tuple[tuple[str, str], ...] = ()
+    published: bool = False
 
 
 @dataclass(frozen=True)
 class HeatRow:
-    """A row of :func:`heat_chart`; ``total`` stands behind the cells."""
+    """A row of :func:`heat_chart`; ``total`` stands behind the cells. Without cells its name is a heading."""
 
     name: str
     cells: tuple[HeatCell, ...]
@@ -45,38 +49,47 @@ FEW = 5
 """Questions below which a cell's number is shown as uncertain."""
 
 
-def heat_chart(title: str, heads: Sequence[str], rows: Sequence[HeatRow], total: str = "", kind: str = "harm") -> str:
+def heat_chart(
+    title: str,
+    heads: Sequence[str],
+    rows: Sequence[HeatRow],
+    total: str = "",
+    kind: str = "harm",
+    small: bool = False,
+) -> str:
     """Numbers on coloured cells; those over fewer than :data:`FEW` questions in italics, on half the colour.
 
-    ``kind``: "harm", changes with their sign, or "score".
+    ``kind``: "harm", changes with their sign, or "score". ``small``: for a column of a page, with lower rows.
     """
-    top = 42
-    height = top + _ROW * len(rows) + 4
+    top, row_height = (22, 18) if small else (42, _ROW)
+    height = top + row_height * len(rows) + 4
     width = 100 / max(len(heads), 1)
-    svg, names, plot = Svg(_said(title, heads, rows, kind), "heat"), Elements(), Elements()
+    svg, names, plot = Svg(_said(title, heads, rows, kind), "sketch" if small else "heat"), Elements(), Elements()
     for number, head in enumerate(heads):
         plot.head(width * (number + 0.5), top - 8, head)
     if total:
         svg.text(100, top - 8, total, anchor="end")
     for line, row in enumerate(rows):
-        y = float(top + _ROW * line)
-        name(names, row.name, y + _ROW / 2, "", two_lines=False)
+        y = float(top + row_height * line)
+        name(names, row.name, y + row_height / 2, "" if row.cells else "soft", two_lines=False)
         for number, cell in enumerate(row.cells):
             x = width * number
             if cell.value is None:
-                plot.text(x + width / 2, y + 16, "·", "soft", "middle")
+                plot.text(x + width / 2, y + row_height - 8, "·", "soft", "middle")
                 continue
             few = cell.count < FEW
             opacity = 0.72 * cell.strength * (0.5 if few else 1)
             inner = Elements()
-            inner.box(x + 0.2, y + 1, width - 0.4, _ROW - 2, kind, opacity, cell.said)
-            inner.text(x + width / 2, y + 16, _shown(cell.value, kind), "few" if few else "value", "middle")
+            look, opaque = ("published", 1.0) if cell.published else (kind, opacity)
+            inner.box(x + 0.2, y + 1, width - 0.4, row_height - 2, look, opaque, cell.said)
+            style = "soft" if cell.published else "few" if few else "value"
+            inner.text(x + width / 2, y + row_height / 2 + 4, _shown(cell.value, kind), style, "middle")
             text = "".join(inner.parts)
             plot.parts.append(f'<a {_QUESTIONS}{_query(cell)}">{text}</a>' if cell.task else text)
         if row.total:
-            svg.text(100, y + 16, row.total, "strong", "end")
-    svg.frame(names, *NAMES, height)
-    svg.frame(plot, *plot_place(int(bool(total))))
+            svg.text(100, y + row_height / 2 + 4, row.total, "strong", "end")
+    svg.frame(names, *(_SMALL_NAMES if small else NAMES), height)
+    svg.frame(plot, *(_SMALL_PLOT if small else plot_place(int(bool(total)))))
     return svg.written(height)
 
 
@@ -103,7 +116,7 @@ def _said(title: str, heads: Sequence[str], rows: Sequence[HeatRow], kind: str) 
         (cell, f"{row.name}, {head} {_shown(cell.value, kind)}")
         for row in rows
         for head, cell in zip(heads, row.cells, strict=False)
-        if cell.value is not None and cell.count >= FEW
+        if cell.value is not None and cell.count >= FEW and not cell.published
     ]
     strongest = sorted(cells, key=lambda each: -each[0].strength)[:3]
     size = f"{len(rows)} rows, {len(heads)} columns"

@@ -13,6 +13,8 @@ from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, 
 from lmms_medtasks.short_texts import cut_apart
 
 _WIDE = 700
+SMALL, SMALL_WIDTHS = 100.0, (230.0, PHONE)
+"""Height of a panel, and widths of the chart, in a column of a page."""
 _APART = 14.0
 """Pixels between names at the ends of lines."""
 _MIDDLE = 50.0
@@ -84,10 +86,12 @@ def plane_chart(
     columns: int = 2,
     height: float = 240,
     entries: Sequence[Entry] | None = None,
+    widths: Sequence[float] = (PHONE, _WIDE),
 ) -> str:
     """The panels, so many in a row.
 
     ``said``: what they show. ``entries``: of the legend; made of the series if None. ``height``: a panel's, in pixels.
+    ``widths``: the chart's, in pixels, at which names must not touch.
     """
     count = min(columns, len(panels))
     kind = "planes" if count > 1 else "planes alone"
@@ -102,9 +106,14 @@ def plane_chart(
         room = _room(panel, count)
         width = 100 / count
         plot_width = width * (1 - room[0] - room[1])
-        _Plot(panel, y, height).draw(own, [each * plot_width / 100 for each in (PHONE, _WIDE)])
+        _Plot(panel, y, height).draw(own, [each * plot_width / 100 for each in widths])
         svg.frame(own, width * (number % count) + width * room[0], plot_width)
     return svg.written(top + (above + height + below) * -(-len(panels) // count))
+
+
+def small_plane(said: str, panel: Panel) -> str:
+    """One panel without a legend, for a column of a page."""
+    return plane_chart(said, [panel], height=SMALL, entries=(), widths=SMALL_WIDTHS)
 
 
 def _entries(panels: Sequence[Panel]) -> list[Entry]:
@@ -194,11 +203,18 @@ class _Plot:
                 x, y = self.place(point.x, point.y)
                 named.append((point.label, x, y - self.top))
                 quiet.append(series.quiet)
+        marked += [each for guide in self.panel.guides for each in self._along(guide)]
         places = name_places(named, marked, widths, self.height)
         for (name, x, y), (dx, dy, anchor), is_quiet in zip(named, places, quiet, strict=True):
             for number, line in enumerate(name.split("\n")):
                 kind = "soft" if is_quiet or number else "label"
                 own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
+
+    def _along(self, guide: Guide) -> list[tuple[float, float]]:
+        """Places on a line, y from the plot's top."""
+        xs, ys = _steps(guide.x1, guide.x2), _steps(guide.y1, guide.y2)
+        places = [self.place(x, y) for x, y in zip(xs, ys, strict=True)]
+        return [(x, y - self.top) for x, y in places]
 
     def _drawn(self, point: Point) -> list[tuple[float, float]]:
         """Places that a point and its bars take, y from the plot's top."""
@@ -223,5 +239,5 @@ class _Plot:
 
 
 def _steps(low: float, high: float) -> list[float]:
-    """Numbers between the ends of a bar."""
+    """Numbers between the ends of a bar or a line."""
     return [low + (high - low) * step / 20 for step in range(21)]

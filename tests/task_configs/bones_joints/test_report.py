@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from lmms_medtasks.samples import runs
 from lmms_medtasks.statistics.intervals import FEW_IN_GROUP
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.suite_rows import suite_table
-from lmms_medtasks.task_configs.bones_joints import report, report_published
+from lmms_medtasks.task_configs.bones_joints import report, report_figures, report_published
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, NO_IMAGE, SUITE
 from lmms_medtasks.task_configs.bones_joints.report_cases import CaseTest
 from lmms_medtasks.task_configs.bones_joints.report_groups import sources, task_groups
@@ -439,3 +440,17 @@ def test_what_the_published_numbers_can_be_shares_of():
 
     assert shares(53.3, 203) == shares(53.3, 609) == [] and shares(53.3, 30) == [16]
     assert shares(8.8, 203) == [] and shares(35.0, 203) == [71] and shares(86.8, 129) == [112]
+
+
+def test_the_first_screens_chart_has_each_task_at_its_place_along_the_pathway(write_bones):
+    drawn = report_figures.sketch(sources_of(write_bones(**ALL))[0])
+    root = ElementTree.fromstring(drawn.svg)
+    own = {
+        each[0].text.partition(",")[0]: (float(each.get("cx").rstrip("%")), each[0].text.partition(": ")[2])
+        for each in root.iter("{http://www.w3.org/2000/svg}circle")
+        if each.get("class") == "own" and len(each)
+    }
+    # Eight places with half a place of room at the ends: task I at 0.5 / 8, task IV at 3.5 / 8.
+    assert own["Task I"][0] == 6.25 and own["Task IV"][0] == 43.75
+    assert own["Task I"][1].startswith("100.0 %") and own["Task II"][1].startswith("75.0 %")
+    assert "8 with an accuracy" in drawn.said

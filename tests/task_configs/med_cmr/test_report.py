@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import pytest
@@ -251,3 +252,26 @@ def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_cmr):
         assert own == {"one": "", "two": OTHER_QUESTIONS, "three": ""}
     (text,) = (flag.text for flag in whole.flags if OTHER_QUESTIONS in flag.text)
     assert "two: open 1 questions (most rows: 2)" in text
+
+
+def test_the_first_screen_has_the_dimensions_beside_the_papers_best_model(everything):
+    drawn = everything.first.models[0].findings[0].sketch()
+    titles = [each.text for each in ElementTree.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}title")]
+    # SOD: 1 of 2 choice questions; open answers 100 and 20 of 100, one of FDD without a verdict.
+    assert any(each.startswith("choice, Subtle Object Detection: 50.0") for each in titles)
+    assert "GPT-5, Subtle Object Detection, published: 66.08" in titles
+    assert "published" in drawn.said and "data-questions" not in drawn.svg
+
+
+def test_the_dimensions_are_a_heat_map_whose_published_cells_have_no_colour(whole_run):
+    (part,) = build([whole_run], Options(resamples=20)).parts
+    (figure,) = [each for section in part.sections for each in section.figures if each.key == "dimensions"]
+    boxes = list(ElementTree.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}rect"))
+    said = {each[0].text: each for each in boxes if len(each)}
+    own = next(
+        each for text, each in said.items() if text.startswith("choice questions, Subtle Object Detection: 50.0")
+    )
+    # 0.72 x 0.5, halved as there are two questions only.
+    assert (own.get("class"), own.get("fill-opacity")) == ("score", "0.18")
+    printed = [each for text, each in said.items() if "published" in text]
+    assert len(printed) == 7 * 7 and {each.get("class") for each in printed} == {"published"}

@@ -61,3 +61,19 @@ def test_accuracy_stands_over_the_number_of_panels(charts):
     places = {x for x, _ in discs(charts["scaling"]).values()}
     # From 3.5 to 9.5: 4 at 0.5 / 6, 9 at 5.5 / 6.
     assert places == {8.33, 91.67}
+
+
+def test_the_first_screens_chart_has_the_same_point(charts, write):
+    drawn = build([write("again")], Options(resamples=20)).first.models[0].findings[0].sketch()
+    root = ElementTree.fromstring(drawn.svg)
+    (((small, (x, _)),)) = discs(root).items()
+    (((large, (other, _)),)) = discs(charts["plane"]).items()
+    assert (small, x) == (large, other)
+    # The line below it says what is dashed; there is no room for names.
+    assert {each.text for each in root.iter(f"{SVG}text")} == {
+        "0",
+        "25",
+        "50",
+        "75",
+        "100",
+    } and "guessing" in drawn.said

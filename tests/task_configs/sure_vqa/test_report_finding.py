@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,13 @@ def test_the_boards_column_is_of_the_same_shift():
     assert words["headline"][0] == words["phrases"][0][:2] == [f"sure_{HEADLINE}", "closed_ood"]
     assert "one of 7 shifts" in words["phrases"][0][2]
     assert Shift.of(HEADLINE).published
+
+
+def test_the_first_screens_chart_names_the_largest_fall(write_sure_run, sources_of):
+    run = write_sure_run(tasks=["sure_slake_modality"])
+    other = write_sure_run(name="more", labels={"c1": "0", "c4": "0", "c5": "0"}, tasks=["sure_mimic_age"])
+    drawn = finding(sources_of(run, other)[0]).sketch()
+    labels = [each.text for each in ElementTree.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}text")]
+    # Of MIMIC no closed question is right in either test: it loses nothing.
+    assert "SLAKE modality" in labels and "50.0" in labels and "MIMIC age" not in labels
+    assert drawn.said.startswith("closed questions correct (%), 2 shifts; orange: the largest fall")
