@@ -37,7 +37,7 @@ function standalone(svg) {
   const from = [svg, ...svg.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((node, number) => {
     const style = getComputedStyle(from[number]);
-    for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "text-anchor", "transform", "font-style", "font-family", "font-size", "font-weight", "opacity", "stroke-linecap", "stroke-linejoin", "dominant-baseline"]) node.style.setProperty(name, style.getPropertyValue(name));
+    for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "text-anchor", "transform", "font-style", "font-family", "font-size", "font-weight", "opacity", "display", "paint-order", "stroke-linecap", "stroke-linejoin", "dominant-baseline"]) node.style.setProperty(name, style.getPropertyValue(name));
   });
   const box = svg.getBoundingClientRect();
   copy.setAttribute("width", Math.ceil(box.width));

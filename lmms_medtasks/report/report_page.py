@@ -140,11 +140,13 @@ def environment() -> Environment:
     return made
 
 
-def unbroken(text: str) -> Markup:
-    """A sentence in which no line ends between a number and its percent sign."""
+def unbroken(text: str, intervals: bool = True) -> Markup:
+    """A sentence for a page: no line ends before a percent sign, or (``intervals``) inside an interval."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"(?<=\d) (?=%)", "\u00a0", str(escape(visible(text)))))  # noqa: S704 - escaped here
+    wanted = r"\[\S+ \S+\]| %" if intervals else " %"
+    found = re.sub(wanted, lambda match: match[0].replace(" ", "\u00a0"), str(escape(visible(text))))
+    return Markup(found)  # noqa: S704 - escaped above
 
 
 def _shown(value: object) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.report.document import Table
-from lmms_medtasks.visible_text import visible
+from lmms_medtasks.report.report_page import unbroken
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -58,7 +57,7 @@ def write(
     problems = board_tables.problems(board.problems, roots)
     pages.page(
         "index.html", "index.html", "overview",
-        headline=_unbroken(board_words.headline(standings, found, drawn)),
+        headline=unbroken(board_words.headline(standings, found, drawn)),
         warnings=board_words.warnings(board),
         found=found,
         table=leaderboard_table.as_table(found, standings),
@@ -85,20 +84,12 @@ def _card(standings: Standings, name: str, found: Leaderboard) -> Card:
         name,
         about.title,
         about.question,
-        _unbroken(board_words.finding(standings, name, found)),
+        unbroken(board_words.finding(standings, name, found)),
         _distinct(entries),
         len({entry.model.key for entry in entries if entry.ranked}),
         len({entry.model.key for entry in entries if _has_rank(entry, standings)}),
         len({entry.model.key for entry in entries if not entry.ranked}),
     )
-
-
-def _unbroken(text: str) -> Markup:
-    """A sentence for a page: no line breaks before a percent sign, or inside an interval."""
-    from markupsafe import Markup, escape
-
-    found = re.sub(r"\[\S+ \S+\]| %", lambda match: match[0].replace(" ", "&nbsp;"), str(escape(visible(text))))
-    return Markup(found)  # noqa: S704 - escaped above
 
 
 def _has_rank(entry: Entry, standings: Standings) -> bool:

@@ -13,7 +13,7 @@ from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
 from lmms_medtasks.board.model_names import look, without_organisations
 from lmms_medtasks.board.site import board_tables, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.guessing import guessing
+from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
@@ -65,13 +65,15 @@ class Score:
 
     Attributes:
         cell: in the column's unit, with its interval; without a value where there is none. rank: "2 to 3", or "".
-        apart: whether it was run and does not compare. source: of a published one, where it stands.
+        apart: whether it was run and does not compare. elsewhere: whether other tasks of the suite rank it.
+        source: of a published one, where it stands.
     """
 
     cell: Cell
     head: SuiteColumn
     rank: str = ""
     apart: bool = False
+    elsewhere: bool = False
     source: str = ""
 
     @property
@@ -137,6 +139,12 @@ class Leaderboard:
     tiers: int
     marked: bool
     apart: bool
+    elsewhere: bool
+
+    @property
+    def guessed(self) -> bool:
+        """Whether a model with a rank has no tint, as it is no better than guessing."""
+        return any(score.rank and not score.cell.tier for row in self.measured for score in row.scores)
 
 
 def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leaderboard:
@@ -174,6 +182,7 @@ def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leade
         heads, tuple(measured), shown, folded,
         tiers=max((score.cell.tier for score in every), default=0),
         marked=any(score.cell.mark == _MARK for score in every), apart=any(score.apart for score in every),
+        elsewhere=any(score.elsewhere for score in every),
     )  # fmt: skip
 
 
@@ -201,9 +210,14 @@ def _score(
 ) -> Score:
     standing = standings.of(head.task, head.measure).get(model.key)
     if standing is None:
-        return Score(NONE, head, apart=ran)
+        others = any(key == model.key and entry.suite == head.suite for (key, _), entry in entries.items())
+        return Score(NONE, head, apart=ran and not others, elsewhere=others)
+    chance = None if head.chance is None else head.chance / head.shown.factor
+    guessed = chance is not None and not is_told_from_guessing(standing.mean, chance, head.shown.higher_is_better)
     mark = _MARK if _is_hard_to_read(entries[model.key, head.task], head.measure) else ""
-    cell = replace(board_tables.cell(standing.mean, head.shown), tier=tiers.get(model.key, 0), mark=mark)
+    cell = replace(
+        board_tables.cell(standing.mean, head.shown), tier=0 if guessed else tiers.get(model.key, 0), mark=mark
+    )
     return Score(cell, head, standing.ranks)
 
 

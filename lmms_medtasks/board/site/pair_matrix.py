@@ -17,10 +17,11 @@ MOST = 10
 """Models in the matrix, the best; the file has all pairs."""
 BETTER, WORSE, ALIKE = "▲", "▼", "="
 _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
+_NO_DIFFERENCE = "no image differs"
 NOTE = (
     "Both models on the same questions; the unit is the {cluster}. The test is that of the ranks, so the two agree. "
     "All intervals of this table hold together in 95 % of samples. An interval that ends at 0 is of a pair that only "
-    "a later step of the test tells apart (max-T, step-down)."
+    "a later step of the test tells apart (max-T, step-down). Ends beyond the scale are cut off."
 )
 
 
@@ -68,6 +69,10 @@ def matrix(standings: Standings, head: TaskMeasure, hrefs: dict[str, str]) -> Ma
     lows = np.where(pairs.better, np.maximum(pairs.difference_low, 0.0), pairs.difference_low)
     highs = np.where(pairs.better.T, np.minimum(pairs.difference_high, 0.0), pairs.difference_high)
 
+    # The most that a model can lead is the whole scale.
+    whole = shown.high - shown.low
+    lows, highs = (np.where(np.isfinite(each), np.clip(each, -whole, whole), each) for each in (lows, highs))
+
     def text(value: float) -> str:
         return _signed(shown.factor * value, shown.digits)
 
@@ -76,6 +81,7 @@ def matrix(standings: Standings, head: TaskMeasure, hrefs: dict[str, str]) -> Ma
             return None
         low, high = lows[row, column], highs[row, column]
         interval = f"{text(low)} to {text(high)}" if np.isfinite([low, high]).all() else ""
+        interval = _NO_DIFFERENCE if low == high == 0 else interval
         return Pair(str(signs[row, column]), text(pairs.difference[row, column]), interval)
 
     rows = []

@@ -52,6 +52,10 @@ OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
 _NAMED, _NAMED_OF_MORE, _NAMED_PUBLISHED = 6, 3, 2
 """Models of a plane that have their names in it: all of few, the best of more; and published ones."""
+_MANY = 4
+"""Models of a plane from which on their intervals are faint."""
+_WITH_INTERVALS = 60
+"""Entries up to which a plane has intervals: those of many hide each other."""
 _PRINTED = "published in the paper, on its own data"
 _FEW_PRINTED = 3
 """Published models from which on it is said how they change."""
@@ -178,14 +182,17 @@ class SuiteChart:
 
         def points(rows: Sequence[ChartRow], labelled: set[str], size: float) -> tuple[Point, ...]:
             return tuple(
-                Point(x.low + x.high - (row.value(0) or 0.0), row.value(1) or 0.0, self.said(row), size=size,
-                      label=short(row.name) if row.name in labelled else "")
+                Point(
+                    x.low + x.high - (row.value(0) or 0.0), row.value(1) or 0.0, self.said(row),
+                    row.cells[1].low, row.cells[1].high, _turned(x, row.cells[0].high), _turned(x, row.cells[0].low),
+                    label=short(row.name) if row.name in labelled else "", size=size,
+                )
                 for row in rows
             )  # fmt: skip
 
         series = (
             PointSeries(_PRINTED, points(printed, ends, 3.5), PUBLISHED, quiet=True),
-            PointSeries("measured", points(own, named, 5), DISC),
+            PointSeries("measured", points(own, named, 5), DISC, faint=len(own) >= _MANY),
         )
         entries: list[LegendEntry] = [(DISC, "measured"), ("guess", self.line)]
         entries[1:1] = [(PUBLISHED, _PRINTED)] if printed else []
@@ -228,7 +235,7 @@ def chart(
         series = [_one(head[1].replace("_", " "), head, entry)]
     if not series or (said["kind"] == "plane" and len(series) < 2):
         return None
-    rows = _measured(series, standings, links)
+    rows = _measured(series, standings, links, said["kind"] == "plane" and len(entries) <= _WITH_INTERVALS)
     own = {each.of[0]: each for each in series}
     printed = _printed(series, {task: _settings(entries, task) for task in own})
     key, measure = _sorting(said["kind"], series)
@@ -268,7 +275,8 @@ def _one(name: str, head: TaskMeasure, entry: Entry) -> Series:
     return Series(name, head, column("", shown), shown)
 
 
-def _measured(series: Sequence[Series], standings: Standings, links: Links) -> list[ChartRow]:
+def _measured(series: Sequence[Series], standings: Standings, links: Links, with_intervals: bool) -> list[ChartRow]:
+    """``with_intervals``: also of metrics that are not ranked by."""
     cells: dict[str, list[Cell]] = {}
     for place, each in enumerate(series):
         task, metric = each.of
@@ -278,7 +286,7 @@ def _measured(series: Sequence[Series], standings: Standings, links: Links) -> l
             if metric in entry.main_metrics:
                 mean = standings.of(task, metric)[entry.model.key].mean
             else:
-                mean = entry.interval(metric, with_interval=False)
+                mean = entry.interval(metric, with_interval=with_intervals and standings.resamples > 0)
             cells.setdefault(entry.model.key, [NONE] * len(series))[place] = cell(mean, each.measure)
     return [ChartRow(standings.titles[key], tuple(own), links.model(key)) for key, own in cells.items()]
 
@@ -312,6 +320,11 @@ def _order(row: ChartRow, place: int | None, measure: Measure) -> float:
         return float("inf")
     mean = sum(known) / len(known)
     return -mean if measure.higher_is_better else mean
+
+
+def _turned(axis: Axis, end: float | None) -> float | None:
+    """An interval's end on an axis that has what is left of the best."""
+    return None if end is None else axis.low + axis.high - end
 
 
 def _ends(measure: Measure) -> tuple[float, float]:

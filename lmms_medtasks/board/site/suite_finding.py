@@ -41,7 +41,7 @@ def finding(
     clauses = [_guessers(board, head, measured, ordered, standings)]
     alone = clauses[0].startswith("the other")
     clauses.insert(0, _others(head, best, measured, ordered, standings, alone))
-    clauses.insert(1, _all_lose(drawn, head))
+    clauses.insert(1, _all_lose(drawn, head, standings, measured))
     return "; ".join([said, *filter(None, clauses)]) + "."
 
 
@@ -88,14 +88,27 @@ def _is_change(drawn: SuiteChart, head: TaskMeasure) -> bool:
     return drawn.kind == "change" and len(drawn.series) > 1 and drawn.series[-1].of == head
 
 
-def _all_lose(drawn: SuiteChart | None, head: TaskMeasure) -> str:
+def _all_lose(
+    drawn: SuiteChart | None, head: TaskMeasure, standings: Standings, measured: Mapping[str, Standing]
+) -> str:
+    """How many models lose beyond chance, and how much; without intervals how many lose, if all do."""
     if drawn is None or not _is_change(drawn, head):
         return ""
-    lost = [-each.change for each in drawn.rows if each.change is not None]
-    if len(lost) < _SEVERAL or min(lost) < _SAME:
+    changed = {each.name: -each.change for each in drawn.rows if each.change is not None}
+    if len(changed) < _SEVERAL:
+        return ""
+    ends = {standings.titles[key]: _ends(drawn, standings, key) for key in measured if standings.titles[key] in changed}
+    known = any(each is not None for each in ends.values())
+    lost = [
+        each for name, each in changed.items()
+        if each >= _SAME and (not known or ((own := ends.get(name)) is not None and own[0] > 0))
+    ]  # fmt: skip
+    if len(lost) < (_SEVERAL if known else len(changed)):
         return ""
     least, most = f"{min(lost):.1f}", f"{max(lost):.1f}"
-    return f"all {len(lost)} lose, by {least if least == most else f'{least} to {most}'} points"
+    who = f"all {len(lost)}" if len(lost) == len(changed) else f"{len(lost)} of {len(changed)}"
+    beyond = " beyond chance" if known else ""
+    return f"{who} lose{beyond}, by {least if least == most else f'{least} to {most}'} points"
 
 
 def _others(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ _MOST_ON_CARDS = 40
 """Models whose answers stand on a question's card; the question's own page has all."""
 
 
+_COMPARED = 2
+"""Ranked models from which on a ranking compares anything."""
 _FEW_NAMES = 4
 """Tasks or tables that are named where they are folded; more are counted."""
 
@@ -109,10 +112,12 @@ class SuitePage:
         )  # fmt: skip
 
     def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[str]:
-        """The headline's task first; tasks that nobody is ranked on last."""
-        ranked = {entry.task for entry in entries if entry.ranked}
+        """The headline's task first; tasks with one ranked model behind the others, those without one last."""
+        ranked = Counter(entry.task for entry in entries if entry.ranked)
         places = {task: place for place, task in enumerate(about.tasks(entries))}
-        return sorted(places, key=lambda task: (head is None or task != head[0], task not in ranked, places[task]))
+        return sorted(
+            places, key=lambda task: (head is None or task != head[0], -min(ranked[task], _COMPARED), places[task])
+        )
 
     def _block(self, task: str, about: suite_words.About) -> Block:
         ranking = board_tables.ranking(task, self._standings, self._links)

@@ -32,10 +32,14 @@ class Telling:
 
 @dataclass(frozen=True)
 class _Rule:
-    """``strength``: (n,) floats, the question with the most is taken; NaN where the rule does not hold."""
+    """``strength``: (n,) floats, the question with the most is taken; NaN where the rule does not hold.
+
+    ``last``: it tells least, and is used where all others leave room.
+    """
 
     heading: str
     strength: np.ndarray
+    last: bool = False
 
 
 def telling(
@@ -55,7 +59,10 @@ def telling(
     chosen: list[Telling] = []
     used: set[int] = set()
     images: set[str] = set()
-    for rule in found.rules(names):
+    rules = sorted(found.rules(names), key=lambda rule: rule.last)
+    telling_rules = [rule for rule in rules if not rule.last]
+    # Each rule once, then again in the same order while there is room.
+    for rule in (*telling_rules * MOST, *rules[len(telling_rules) :]):
         row = found.strongest(rule.strength, used, images)
         if row is None or len(chosen) == MOST:
             continue
@@ -118,7 +125,7 @@ class _Scores:
             _Rule(
                 "Only one is correct, and not the best", _where(wrong[0] & (right.sum(axis=0) == 1) & (many > 2), 1.0)
             ),
-            _Rule("All are correct" if many > 1 else "Correct", _where(right.all(axis=0), 1.0)),
+            _Rule("All are correct" if many > 1 else "Correct", _where(right.all(axis=0), 1.0), last=True),
         ]
         if self._first is None:
             return plain

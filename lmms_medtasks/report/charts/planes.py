@@ -18,6 +18,10 @@ SMALL, SMALL_WIDTHS = 100.0, (230.0, PHONE)
 _APART = 14.0
 """Pixels between names at the ends of lines."""
 _MIDDLE = 50.0
+_WEIGHT = 20
+"""How many places of bars a name would rather hide than a point."""
+_LED = 16.0
+"""Pixels below or above its mark from which on a name has a line that leads to it."""
 _NEAR = 3.0
 """Pixels that a name may stand from its line's end without a thin line that leads to it."""
 
@@ -206,8 +210,12 @@ class _Plot:
         marked += [each for guide in self.panel.guides for each in self._along(guide)]
         places = name_places(named, marked, widths, self.height)
         for (name, x, y), (dx, dy, anchor), is_quiet in zip(named, places, quiet, strict=True):
+            if abs(dy) > _LED:
+                # Far from its mark a name has a line that leads to it.
+                end = f"{dx:g} {dy - 4 if dy > 0 else dy + 3:g}"
+                own.at(x, self.top + y, f'<path d="M0 0L{end}" class="leader{" quiet" if is_quiet else ""}"/>')
             for number, line in enumerate(name.split("\n")):
-                kind = "soft" if is_quiet or number else "label"
+                kind = "soft quiet" if is_quiet else "soft" if number else "label"
                 own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
 
     def _along(self, guide: Guide) -> list[tuple[float, float]]:
@@ -217,8 +225,8 @@ class _Plot:
         return [(x, y - self.top) for x, y in places]
 
     def _drawn(self, point: Point) -> list[tuple[float, float]]:
-        """Places that a point and its bars take, y from the plot's top."""
-        places = [self.place(point.x, point.y)]
+        """Places that a point and its bars take, y from the plot's top; the point weighs more than a bar."""
+        places = [self.place(point.x, point.y)] * _WEIGHT
         if point.low is not None and point.high is not None:
             places += [self.place(point.x, each) for each in _steps(point.low, point.high)]
         if point.x_low is not None and point.x_high is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from lmms_medtasks.report.charts.svg import Elements, lines_of, number
-from lmms_medtasks.short_texts import short
+from lmms_medtasks.short_texts import cut_apart, short
 
 NAMES = (0.0, 26.0)
 """Where names stand and how wide they are, percent."""
@@ -18,15 +19,26 @@ def plot_place(numbers: int) -> tuple[float, float]:
 
 
 _LETTERS, _SECOND = 15, 27
-"""Letters of a name on its first and on its second line; a phone, where they are smaller, cuts the second earlier."""
+"""Letters of a name on its first and on its second line."""
+_NARROW = 13
+"""Letters of the first line on a phone, where the style sheet shows the element of the class "narrow"."""
 
 
 def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True) -> None:
     """A row's name, on two lines where it is long; the whole is its tooltip."""
     lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [short(said, _SECOND)]
-    title = f"<title>{escape(said)}</title>" if lines != [said] or len(said) > _LETTERS else ""
+    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [cut_apart([said], _NARROW + 2)[said]]
+    if lines == narrow:
+        names.parts.append(_name(said, lines, y, kind))
+    else:
+        names.parts.append(_name(said, lines, y, f"{kind} wide"))
+        names.parts.append(_name(said, narrow, y, f"{kind} narrow"))
+
+
+def _name(said: str, lines: Sequence[str], y: float, kind: str) -> str:
+    title = f"<title>{escape(said)}</title>" if list(lines) != [said] or len(said) > _LETTERS else ""
     first = y + 4 - 6.5 * (len(lines) - 1)
     spans = "".join(
         f'<tspan x="0" y="{number(first + 13 * place)}">{escape(each)}</tspan>' for place, each in enumerate(lines)
     )
-    names.parts.append(f'<text class="name {kind}">{spans}{title}</text>')
+    return f'<text class="name {kind}">{spans}{title}</text>'

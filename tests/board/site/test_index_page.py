@@ -88,7 +88,8 @@ def index_site(tmp_path_factory: pytest.TempPathFactory, board: Board, known: mo
 def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: Leaderboard) -> None:
     assert [row.name for row in found.measured] == ["org/best", "org/like", "poor", "odd"]
     # One question between the first two: not told apart.
-    assert [row.scores[0].cell.tier for row in found.measured] == [1, 1, 2, 2]
+    # The others are no better than guessing: they have a rank and no tint.
+    assert [row.scores[0].cell.tier for row in found.measured] == [1, 1, 0, 0] and found.guessed
     assert [row.scores[0].rank for row in found.measured] == ["1 to 2", "1 to 2", "3 to 4", "3 to 4"]
     assert found.measured[0].scores[0].number == "70.0" and found.measured[0].short == "best"
 
@@ -147,7 +148,9 @@ def test_all_models_are_drawn_and_the_best_and_three_published_ones_are_named(dr
     text = str(scatter_chart.chart(drawn))
     assert text.count("<title>") == len(drawn.points) and text.count('class="own"') == len(RIGHT)
     assert text.count('class="label"') == len(RIGHT)
-    names = [each for each in re.findall(r'class="soft"[^>]*>([^<]+)<', text) if "guessing" not in each]
+    names = [
+        each for each in re.findall(r'<text[^>]*class="soft(?: quiet)?"[^>]*>([^<]+)<', text) if "guessing" not in each
+    ]
     assert len(names) == 3 + 1 + 1 and "95.0, loses 25.0" in names  # published, the best one's numbers, the axis
 
 
@@ -243,3 +246,19 @@ def test_sorting_and_filters_stand_in_the_address(browser, index_site: Path) -> 
     browser.run("new Promise((done) => { addEventListener('hashchange', done); location.hash = 'suites'; })")
     assert browser.run(SHOWN) == ["poor"]
     assert browser.errors == []
+
+
+def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(
+    tmp_path: Path, runs: ModuleType, known: model_facts.KnownModels
+) -> None:
+    one, other = (
+        {task: runs.choice_rows(letters(30), images=IMAGES, severity=2)} for task in ("medq_deg_l2", "medq_deg_noimage")
+    )
+    runs.write(tmp_path / "one", one, model="one")
+    runs.write(tmp_path / "other", other, model="other")
+    links = Links(model=str, suite=lambda name: f"suites/{name}.html")
+    made = leaderboard_table.leaderboard(Standings(collect([tmp_path]), 0), links, known)
+    assert [(row.name, row.scores[0].elsewhere, row.scores[0].apart) for row in made.measured] == [
+        ("one", False, False), ("other", True, False)
+    ]  # fmt: skip
+    assert made.elsewhere

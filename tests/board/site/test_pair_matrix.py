@@ -149,3 +149,14 @@ def test_ten_models_stand_in_the_matrix_and_all_pairs_in_the_table() -> None:
     for row in found.table.rows:
         if row.cells[2].value == "better":
             assert row.cells[3].low is not None and row.cells[3].low >= 0
+
+
+def test_no_end_is_beyond_the_scale_and_two_that_never_differ_say_so() -> None:
+    found = made(models(best=QUESTIONS, twin=QUESTIONS, poor=0))
+    texts = {
+        (one, other): found.rows[row][column]
+        for (row, one), (column, other) in itertools.product(enumerate(found.names), repeat=2)
+    }
+    assert texts["best", "twin"] == Pair("=", "0.0", "no image differs")
+    lead = texts["best", "poor"]
+    assert lead is not None and lead.difference == "+100.0" and max(map(abs, ends(lead))) <= 100

@@ -73,15 +73,28 @@ def test_the_sentence_says_the_best_its_loss_who_is_like_it_and_that_all_lose(
     change = re.search(r", 20\.0 points \[(-?[\d.]+), ([\d.]+)\] less than on clean images", said)
     assert change and float(change[1]) < 20 < float(change[2])
     assert ("which could be chance" in said) is (float(change[1]) <= 0)
-    assert "; not told apart from it: like; all 3 lose, by 20.0 to 27.5" in said
+    assert "; not told apart from it: like; all 3 lose beyond chance, by 20.0 to 27.5" in said
     assert "poor is no better than guessing (25.0 %)" in said and said.endswith(".")
 
 
 def test_losses_that_read_the_same_are_said_once(about: About, standings: Standings) -> None:
     drawn = chart(about, standings.board, standings, LINKS, HEAD)
     assert drawn is not None
-    alike = replace(drawn, rows=[drawn.rows[0]] * 3)
-    assert "all 3 lose, by 20.0 points" in finding(about, standings.board, standings, HEAD, alike)
+    alike = replace(drawn, rows=[replace(drawn.rows[0], name=each.name) for each in drawn.rows])
+    assert "all 3 lose beyond chance, by 20.0 points" in finding(about, standings.board, standings, HEAD, alike)
+
+
+def test_who_may_lose_by_chance_is_not_counted_among_those_that_lose(about: About, standings: Standings) -> None:
+    """Without intervals only that all lose is said: of a part of them nobody knows whether it is chance."""
+    drawn = chart(about, standings.board, standings, LINKS, HEAD)
+    assert drawn is not None
+    (first, *rest), clean = drawn.rows, drawn.rows[0].cells[0]
+    kept = replace(first, cells=(clean,) * len(first.cells))
+    gains = replace(drawn, rows=[kept, *rest, *(replace(each, name=f"{each.name} again") for each in rest)])
+    assert "lose" not in finding(about, standings.board, standings, HEAD, gains)
+    bare = Standings(standings.board, 0)
+    assert "all 3 lose, by 20.0 to 27.5" in finding(about, standings.board, bare, HEAD, drawn)
+    assert "lose" not in finding(about, standings.board, bare, HEAD, gains)
 
 
 def test_one_question_is_no_questions(tmp_path: Path, runs: ModuleType) -> None:
@@ -183,7 +196,7 @@ def test_a_limited_run_of_a_model_takes_its_full_run_nowhere(folder: Path, stand
     own = [entry for entry in standings.board.entries if entry.model.name == "best" and entry.task == SEVERE]
     assert sorted(entry.ranked for entry in own) == [False, True]
     assert standings.of(*HEAD)[own[0].model.key].rank == 1
-    assert "MedQ-Deg: best 75.0 %" in page and re.search(r'id="apart"><summary>[^<]*1 entry', page)
+    assert "MedQ-Deg: best 75.0\u00a0%" in page and re.search(r'id="apart"><summary>[^<]*1 entry', page)
 
 
 def test_the_page_begins_with_the_finding_and_ends_with_what_nobody_is_ranked_on(page: str) -> None:

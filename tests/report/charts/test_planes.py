@@ -60,3 +60,12 @@ def test_texts_are_no_markup():
     x = Axis(0, 2, (1,), HOSTILE, (HOSTILE,))
     text = plane_chart(HOSTILE, [Panel(x, x, (series, Series("b", ())), HOSTILE, (Guide(0, 0, 1, 1, HOSTILE),))])
     assert "script" not in {each.tag.removeprefix(SVG) for each in ElementTree.fromstring(text).iter()}
+
+
+def test_a_name_that_stands_far_from_its_mark_has_a_line_that_leads_to_it():
+    crowd = tuple(Point(x, y, "") for x in range(30, 71, 5) for y in range(30, 71, 5))
+    named = Point(50, 50, "said", label="a name")
+    panel = Panel(percent_axis(), percent_axis(), (Series("", crowd, DISC), Series("", (named,), DISC)))
+    assert 'class="leader"' in plane_chart("t", [panel], height=120)
+    alone = Panel(percent_axis(), percent_axis(), (Series("", (named,), DISC),))
+    assert "leader" not in plane_chart("t", [alone], height=120)

@@ -169,3 +169,12 @@ def test_all_right_still_has_a_scale():
 )
 def test_a_long_name_is_broken_where_a_word_ends(name, lines):
     assert lines_of(name, 15, 27) == lines
+
+
+def test_a_long_name_has_a_shorter_form_for_a_phone_that_keeps_its_end():
+    rows = [RangeRow(f"InternVL3-Instruct({size}B)", (1.0, 2.0), published=True) for size in (38, 78)]
+    found = list(ElementTree.fromstring(range_chart("t", ("a", "b"), rows)).iter(f"{SVG}text"))
+    narrow = ["".join(each.itertext()) for each in found if "narrow" in (each.get("class") or "")]
+    shown = [text.partition("InternVL3-Instruct")[0] for text in narrow]
+    assert len(set(shown)) == 2 and all(len(each) <= 15 and "…" in each for each in shown)
+    assert any(text.endswith("8B)") for text in shown)
