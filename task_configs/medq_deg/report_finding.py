@@ -139,10 +139,7 @@ PRINTED = 9
 def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
     asked = sorted({level for source in sources for level in LEVELS if source.interval(ACCURACY[level]).n})
     own = []
-    ends = {source.name.partition(" (")[2] for source in sources}
-    for source in sources:
-        # What all names end with, how the questions were asked, says nothing here.
-        name = source.name.partition(" (")[0] if len(ends) == 1 else source.name
+    for source, name in zip(sources, _row_names(sources), strict=True):
         cells = [percent(source.interval(ACCURACY[level])) for level in asked]
         values = tuple(cell.value if isinstance(cell.value, int | float) else None for cell in cells)
         own.append(RangeRow(name, values, cells[-1].low, cells[-1].high))
@@ -150,6 +147,17 @@ def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
     step = (len(ranked) - 1) / (PRINTED - 1)
     printed = [RangeRow(*ranked[round(number * step)], published=True) for number in range(PRINTED)]
     return [*sorted(own, key=lambda row: -(row.values[-1] or 0.0)), *printed]
+
+
+def _row_names(sources: Sequence[Source]) -> list[str]:
+    """The sources' names without what all share: of several models how they were asked, of one model its name."""
+    parts = [source.name.partition(" (") for source in sources]
+    models, how = [model for model, _, _ in parts], [end.removesuffix(")").split(", ") for _, _, end in parts]
+    if len({*map(tuple, how)}) == 1:
+        return models
+    if len(set(models)) > 1:
+        return [source.name for source in sources]
+    return [", ".join(each for each in own if not all(each in other for other in how)) or own[0] for own in how]
 
 
 def _printed(asked: Sequence[int]) -> list[tuple[str, tuple[float, ...]]]:

@@ -156,11 +156,12 @@ def compare(sources: Sequence[Source], *, resamples: int = RESAMPLES) -> Compari
 
 def conditions(sources: Sequence[Source]) -> list[Condition]:
     """The task sets and levels that at least two models were asked."""
-    names, setups = model_names(sources), [setup_of(each) for each in sources]
+    names, setups = model_names(sources), [(setup_of(each), each.condition) for each in sources]
     found = []
     # Simulated before release: the order of the paper's bump chart.
-    for setup in sorted(set(setups), key=lambda setup: (setup.family == "release", *setup[1:])):
-        own = [(name, each) for name, each, other in zip(names, sources, setups, strict=True) if other == setup]
+    for kind in sorted(set(setups), key=lambda kind: (kind[0].family == "release", *kind[0][1:], kind[1])):
+        setup, condition = kind
+        own = [(name, each) for name, each, other in zip(names, sources, setups, strict=True) if other == kind]
         for level, severity in SEVERITY.items():
             asked = {name: each.rows.where({"severity": level}) for name, each in own}
             tables = {name: counted(rows) for name, rows in asked.items() if len(rows)}
@@ -168,7 +169,7 @@ def conditions(sources: Sequence[Source]) -> list[Condition]:
                 cut = common(tables)
                 questions = len(next(iter(cut.values())))
                 everything = len(set().union(*(table.ids for table in tables.values())))
-                label_of_level = f"{severity} ({setup.label})"
+                label_of_level = f"{severity} ({condition})"
                 found.append(Condition(label_of_level, setup.trials, cut, questions, everything - questions))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -67,8 +68,8 @@ def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Option
     """The task sets of the runs.
 
     Tasks of one level each (``medq_deg_l0``, ``medq_deg_l1`` …) make one set if their T is the same; a task of all
-    levels is a set of its own. Clean questions asked beside the release's images are the L0 of those too, and no set
-    if nothing else was asked.
+    levels is a set of its own. Where a run has two that were asked alike, their tasks tell them apart. Clean questions
+    asked beside the release's images are the L0 of those too, and no set if nothing else was asked.
     """
     found = []
     for number, run in enumerate(runs):
@@ -79,7 +80,19 @@ def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Option
             tasks = tuple(dict.fromkeys(chosen[level] for level in LEVELS if level in chosen))
             source = Source("", rows, table, options.resamples, ((run, tasks),))
             found.append(replace(source, condition=setup_of(source).label))
-    return named(found)
+    alike = Counter((each.run.path, each.condition) for each in found)
+    repeated = {condition for (_, condition), count in alike.items() if count > 1}
+    return named(
+        [
+            replace(each, condition=f"{each.condition}, {_tasks_said(each)}") if each.condition in repeated else each
+            for each in found
+        ]
+    )
+
+
+def _tasks_said(source: Source) -> str:
+    """``medq_deg``, or ``medq_deg_l0 to medq_deg_l2``."""
+    return " to ".join(dict.fromkeys((source.tasks[0], source.tasks[-1])))
 
 
 def _tasks_by_level(rows: Samples) -> list[dict[int, str]]:

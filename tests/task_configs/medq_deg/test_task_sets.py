@@ -10,6 +10,8 @@ from lmms_medtasks.report import Options
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.medq_deg.measures import SUITE
+from lmms_medtasks.task_configs.medq_deg.report_finding import _row_names
+from lmms_medtasks.task_configs.medq_deg.report_models import conditions
 from lmms_medtasks.task_configs.medq_deg.task_sets import levels, setup_of, task_sets
 
 
@@ -51,6 +53,19 @@ def test_tasks_of_another_t_are_another_set(write_run, sets):
         (("medq_deg_l0", "medq_deg_l1"), "our degradations, 2 trials"),
         (("medq_deg",), "our degradations, 3 trials"),
     ]
+
+
+def test_two_sets_of_a_run_that_were_asked_alike_have_their_tasks_names_and_are_not_two_models(write_run):
+    folder, other = write_run("a"), write_run("b", together=True)
+    one, two = (results.read(next(each.glob("*_results.json"))) for each in (folder, other))
+    one.content["configs"].update(two.content["configs"])
+    next(other.glob("*.jsonl")).rename(folder / "20260101_000000_samples_medq_deg.jsonl")
+    found = task_sets(SUITE, [one], suite_table(SUITE, [one]), Options(resamples=0))
+    assert [each.condition for each in found] == [
+        "our degradations, 2 trials, medq_deg_l0 to medq_deg_l2", "our degradations, 2 trials, medq_deg",
+    ]  # fmt: skip
+    assert conditions(found) == []
+    assert _row_names(found) == ["medq_deg_l0 to medq_deg_l2", "medq_deg"]
 
 
 def test_clean_questions_are_lent_to_the_release(write_run):
