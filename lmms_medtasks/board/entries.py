@@ -22,6 +22,9 @@ from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import EMPTY, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
+SMALL = 10_000
+"""Questions up to which an entry keeps its decoded columns: about a megabyte then, hundreds on a board of many."""
+
 Level = Literal["refused", "unranked", "flag"]
 """refused: no entry was made. unranked: shown, but apart from the ranking, since it does not compare with the others.
 flag: ranked, and said beside it."""
@@ -234,7 +237,14 @@ class Entry:
 
     @property
     def samples(self) -> Samples:
-        """The questions with the answers, for estimates."""
+        """The questions with the answers, for estimates; of few questions its columns are decoded once."""
+        return self._small_samples if len(self.questions) <= SMALL else self._made_samples()
+
+    @functools.cached_property
+    def _small_samples(self) -> Samples:
+        return self._made_samples()
+
+    def _made_samples(self) -> Samples:
         table = self.questions.table
         for name in self.answers.column_names:
             table = table.append_column(name, self.answers.column(name))
