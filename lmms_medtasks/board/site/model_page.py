@@ -73,7 +73,9 @@ class ModelPages:
         limits = board_tables.problems((each for entry in own for each in entry.problems), self._roots)
         title, slug = self._standings.titles[model.key], self._slugs[model.key]
         headlines = bullets.headlines(own, self._standings)
-        findings = [found for report in reports.values() if (found := report.finding)]
+        # The sentence speaks of the tasks that the chart below it shows.
+        shown = {each.task for each in headlines}
+        findings = [found for report in reports.values() if (found := report.finding_of(shown))]
         best, worst, looked = self._extremes(model.key, headlines, own, questions)
         self._pages.page(
             f"models/{slug}.html", "model.html", f"models/{slug}",

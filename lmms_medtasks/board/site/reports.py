@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,11 @@ _COMPARISON = "Comparison"
 
 @dataclass(frozen=True)
 class SourceFinding:
-    """What was found of a source: the model's name in the run, the source's, the questions that it rests on."""
+    """What was found of a source: the model's name in the run, the source's, its tasks, and how many questions."""
 
     model: str
     source: str
+    tasks: tuple[str, ...]
     questions: int
     finding: Finding
 
@@ -45,10 +46,10 @@ class Report:
     findings: tuple[SourceFinding, ...] = ()
     sentences: tuple[str, ...] = ()
 
-    @property
-    def finding(self) -> Finding | None:
-        """That of the source with most questions."""
-        return max(self.findings, key=lambda each: each.questions).finding if self.findings else None
+    def finding_of(self, tasks: Collection[str]) -> Finding | None:
+        """That of the source with one of these tasks, else of the source with most questions."""
+        own = [each for each in self.findings if not set(tasks).isdisjoint(each.tasks)] or self.findings
+        return max(own, key=lambda each: each.questions).finding if own else None
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,13 @@ def _parts(suite: str, runs: Sequence[Run], asked: Options) -> Report:
             made = module.report(own, replace(asked, prefix=f"{name}-") if len(found) > 1 else asked)
             parts += made.parts
             findings += [
-                SourceFinding(model_name(source.source.run.content), source.source.name, len(source.source.rows), each)
+                SourceFinding(
+                    model_name(source.source.run.content),
+                    source.source.name,
+                    source.source.tasks,
+                    len(source.source.rows),
+                    each,
+                )  # fmt: skip
                 for source, each in made.found
                 if each is not None
             ]
