@@ -136,7 +136,7 @@ def environment() -> Environment:
     made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
     )
-    made.filters["unbroken"] = unbroken
+    made.filters |= {"unbroken": unbroken, "breakable": breakable}
     return made
 
 
@@ -146,6 +146,14 @@ def unbroken(text: str, intervals: bool = True) -> Markup:
 
     wanted = r"\[\S+ \S+\]| %" if intervals else " %"
     found = re.sub(wanted, lambda match: match[0].replace(" ", "\u00a0"), str(escape(visible(text))))
+    return Markup(found)  # noqa: S704 - escaped above
+
+
+def breakable(name: str) -> Markup:
+    """A name whose lines end behind a sign, where they must end."""
+    from markupsafe import Markup, escape
+
+    found = re.sub(r"[/_.-]+(?=[^/_.-])", r"\g<0><wbr>", str(escape(visible(name))))
     return Markup(found)  # noqa: S704 - escaped above
 
 

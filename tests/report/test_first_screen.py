@@ -18,7 +18,7 @@ from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, who
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
-from lmms_medtasks.report.report_page import Group, page, unbroken
+from lmms_medtasks.report.report_page import Group, breakable, page, unbroken
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.report.terminal_first_screen import WIDTH, _wrapped, lines
 from lmms_medtasks.samples.table import Samples
@@ -304,3 +304,8 @@ def test_one_model_has_a_chart_for_its_question_and_several_have_bars(write_run)
 
 def test_no_line_of_a_sentence_ends_between_a_number_and_its_percent_sign():
     assert unbroken("<b> 91 % of 100 %, 5 points") == "&lt;b&gt; 91\u00a0% of 100\u00a0%, 5 points"
+
+
+def test_lines_of_a_name_end_behind_a_sign():
+    assert breakable("medtasks_most_frequent") == "medtasks_<wbr>most_<wbr>frequent"
+    assert breakable("a/<b>-3.5B__") == "a/<wbr>&lt;b&gt;-<wbr>3.<wbr>5B__"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -116,11 +115,6 @@ class ModelRow:
     note: str = ""
     verified: str = ""
     human: bool = False
-
-    @property
-    def name_parts(self) -> list[str]:
-        """The short name cut where a line may break."""
-        return re.findall(r"[^/_.-]*[/_.-]+|[^/_.-]+$", self.short) or [self.short]
 
     @property
     def places(self) -> tuple[tuple[bool, float], ...]:
