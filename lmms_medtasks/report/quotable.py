@@ -90,7 +90,11 @@ def _data(asked: Sequence[Asked]) -> Check:
     if not other:
         return Check("full data", "yes", "all numbers are from the full data")
     accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
-    said = "; ".join(f"{kind} data ({', '.join(titles)})" for kind, titles in other.items())
+    every = len({each.suite.title for each in asked})
+    said = "; ".join(
+        f"{kind} data ({f'all {every} benchmarks' if len(titles) == every > 1 else ', '.join(titles)})"
+        for kind, titles in other.items()
+    )
     what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
     if accepted:
         return Check("full data", "partly", what)
