@@ -19,7 +19,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
+from types import TracebackType
 from typing import Any
 
 from lmms_medtasks.errors import UserError, user_errors
@@ -108,9 +110,22 @@ def _join_simple_evaluate(module: Any) -> None:
         named = inspect.signature(original).bind(*args, **kwargs).arguments
         with user_errors():
             _check_options(named)
-        return original(*args, **kwargs)
+        try:
+            return original(*args, **kwargs)
+        except KeyboardInterrupt:
+            # Where it ends the process, sixty lines of the harness's frames would hide what is said of going on.
+            sys.excepthook = _without_frames
+            raise
 
     module.simple_evaluate = simple_evaluate
+
+
+def _without_frames(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
+    """What a process that ends says: of an interruption that it was one, of all else what Python says."""
+    if issubclass(kind, KeyboardInterrupt):
+        sys.stderr.write("Interrupted.\n")
+    else:
+        sys.__excepthook__(kind, value, traceback)
 
 
 def _check_options(named: Mapping[str, Any]) -> None:

@@ -1,5 +1,8 @@
 """What is checked before the harness evaluates our tasks."""
 
+import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -153,3 +156,18 @@ def test_a_runner_that_always_decodes_greedily_is_refused_for_trials():
         evaluating._check_draws(lm, sampled()[1])
     evaluating._check_draws(lm, sampled(temperature=0)[1])
     evaluating._check_draws(of_harness("lmms_eval.models.chat.openai"), sampled()[1])
+
+
+def test_a_run_that_is_interrupted_ends_by_the_signal_and_without_frames():
+    code = (
+        "from types import SimpleNamespace\n"
+        "from lmms_medtasks.harness.evaluating import join_evaluator\n"
+        "def simple_evaluate(model=None, task_manager=None):\n"
+        "    raise KeyboardInterrupt\n"
+        "module = SimpleNamespace(evaluate=lambda lm, task_dict: None, simple_evaluate=simple_evaluate)\n"
+        "join_evaluator(module)\n"
+        "module.simple_evaluate()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGINT and done.stderr.splitlines()[-1] == "Interrupted."
+    assert "Traceback" not in done.stderr
