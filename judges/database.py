@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from lmms_medtasks.errors import UserError
 
 BUSY_SECONDS = 60.0
 """How long a statement waits for another process that writes."""
+_PAUSE = 0.02
 WAY_OUT = (
     "Set MEDTASKS_HOME to a folder on a local disk that you can write. A damaged verdicts.sqlite may be deleted: what "
     "it held is then asked again."
@@ -33,12 +35,25 @@ def connect(path: Path, schema: str) -> sqlite3.Connection:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
         base = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         base.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
-        base.execute("PRAGMA journal_mode = WAL")
+        _begin_log(base)
         base.execute("PRAGMA synchronous = NORMAL")
         base.execute(schema)
     except (OSError, sqlite3.Error) as error:
         raise UserError(f"Can't use {path}: {error}. {WAY_OUT}") from error
     return base
+
+
+def _begin_log(base: sqlite3.Connection) -> None:
+    """Switch a new file to its write-ahead log. SQLite itself does not wait there for another process that writes."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            base.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
 
 
 @contextlib.contextmanager

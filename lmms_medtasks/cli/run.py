@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -145,6 +146,7 @@ def run(
     for path in written:
         typer.echo(f"Results: {path}", err=True)
     if status == 0 and not missing:
+        typer.echo(f"What was found, on one screen: lmms-medtasks report {shlex.quote(str(output))}", err=True)
         return
     if status == -signal.SIGINT:
         typer.echo(_INTERRUPTED, err=True)

@@ -102,7 +102,7 @@ class FirstScreen:
 
     @property
     def verdict(self) -> str:
-        """Whether these numbers may be quoted: ``Not yet: full data.``"""
+        """Whether these numbers may be quoted: ``Not yet. Missing: full data.``"""
         return quotable.verdict(self.checks)
 
 

@@ -36,12 +36,16 @@ _MOST_PLACES = 4
 
 @dataclass(frozen=True)
 class Check:
-    """A question, how far it is answered with yes, why, and what would mend it ("" where nothing is to be done)."""
+    """A question, how far it is answered with yes, why, and what would mend it ("" where nothing is to be done).
+
+    ``badge``: a "no" in a few words; the title with "no" if "".
+    """
 
     title: str
     state: State
     reason: str
     mend: str = ""
+    badge: str = ""
 
     @property
     def answer(self) -> str:
@@ -65,13 +69,13 @@ class Asked:
 
 
 def verdict(checks: Sequence[Check]) -> str:
-    """What the checks come to: ``Yes.``, ``With care: …``, ``Not yet: …``."""
+    """What the checks come to: ``Yes.``, ``With care: …``, ``Not yet. Missing: …``."""
     worst = max((each.state for each in checks), key=_ORDER.index, default="yes")
     if worst == "yes":
         return "Yes."
     doubted = ("no",) if worst == "no" else ("unknown", "partly")
     named = [each.title for each in checks if each.state in doubted]
-    return f"{'Not yet' if worst == 'no' else 'With care'}: {', '.join(named)}."
+    return f"{'Not yet. Missing' if worst == 'no' else 'With care'}: {', '.join(named)}."
 
 
 def checks(asked: Sequence[Asked]) -> tuple[Check, ...]:
@@ -98,7 +102,7 @@ def _data(asked: Sequence[Asked]) -> Check:
     what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
     if accepted:
         return Check("full data", "partly", what)
-    return Check("full data", "no", what, "lmms-medtasks data prepare NAME")
+    return Check("full data", "no", what, "lmms-medtasks data prepare NAME", f"{listed(list(other))} data")
 
 
 def _complete(asked: Sequence[Asked]) -> Check:
@@ -289,7 +293,7 @@ def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
     if said:
         named = "; ".join(f"{suite}: {_named(list(titles), 'things')}" for suite, titles in said.items())
         mend = f"--settings paper, for some of {listed(list(mended))}" if mended else ""
-        yield Check("the paper's protocol", "partly", f"differs in {named}", mend)
+        yield Check("the paper's protocol", "partly", f"differs in {named}; the cards say which", mend)
     elif compared:
         yield Check("the paper's protocol", "yes", "no known difference")
 

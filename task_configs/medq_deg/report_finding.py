@@ -82,7 +82,7 @@ def _sketch(bars: dict[int, Bar]) -> Sketch:
     own = tuple(
         Point(
             place, bar.cell.value, f"{bar.title}: {shown(bar)}", bar.cell.low, bar.cell.high,
-            label=f"{bar.cell.value:.1f}",
+            label=f"{bar.cell.value:.1f}", size=3.5,
         )
         for place, bar in enumerate(bars[level] for level in asked)
         if isinstance(bar.cell.value, int | float)

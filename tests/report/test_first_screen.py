@@ -104,7 +104,7 @@ def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
     states = {check.title: check.state for check in first.checks}
     assert states["full data"] == "no"
     assert states["complete"] == "partly"
-    assert first.verdict == "Not yet: full data."
+    assert first.verdict == "Not yet. Missing: full data."
 
 
 def test_settings_that_are_not_the_tasks_own_are_said_before_a_number_is_quoted(write_run):
@@ -125,7 +125,7 @@ def test_every_form_has_the_verdict(document):
 
 @pytest.mark.parametrize(
     ("states", "said"),
-    [(["yes", "yes"], "Yes."), (["yes", "partly"], "With care: b."), (["no", "partly"], "Not yet: a.")],
+    [(["yes", "yes"], "Yes."), (["yes", "partly"], "With care: b."), (["no", "partly"], "Not yet. Missing: a.")],
 )
 def test_verdict_is_that_of_the_worst(states, said):
     assert verdict([Check(name, state, "") for name, state in zip("ab", states, strict=True)]) == said

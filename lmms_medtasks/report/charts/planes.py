@@ -18,6 +18,8 @@ SMALL, SMALL_WIDTHS = 100.0, (230.0, PHONE)
 _APART = 14.0
 """Pixels between names at the ends of lines."""
 _MIDDLE = 50.0
+_AT_ENDS = 3
+"""Twentieths of a line at each end that a name may touch."""
 _WEIGHT = 20
 """How many places of bars a name would rather hide than a point."""
 _LED = 16.0
@@ -207,7 +209,11 @@ class _Plot:
                 x, y = self.place(point.x, point.y)
                 named.append((point.label, x, y - self.top))
                 quiet.append(series.quiet)
-        marked += [each for guide in self.panel.guides for each in self._along(guide)]
+        marked += [each for guide in self.panel.guides for each in self._along(guide.x1, guide.y1, guide.x2, guide.y2)]
+        for series in self.panel.series:
+            for one, other in pairwise(series.points if series.line else ()):
+                # A name stands at one end of its line: what counts is the rest of it.
+                marked += self._along(one.x, one.y, other.x, other.y)[_AT_ENDS:-_AT_ENDS]
         places = name_places(named, marked, widths, self.height)
         for (name, x, y), (dx, dy, anchor), is_quiet in zip(named, places, quiet, strict=True):
             if abs(dy) > _LED:
@@ -218,9 +224,9 @@ class _Plot:
                 kind = "soft quiet" if is_quiet else "soft" if number else "label"
                 own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
 
-    def _along(self, guide: Guide) -> list[tuple[float, float]]:
+    def _along(self, x1: float, y1: float, x2: float, y2: float) -> list[tuple[float, float]]:
         """Places on a line, y from the plot's top."""
-        xs, ys = _steps(guide.x1, guide.x2), _steps(guide.y1, guide.y2)
+        xs, ys = _steps(x1, x2), _steps(y1, y2)
         places = [self.place(x, y) for x, y in zip(xs, ys, strict=True)]
         return [(x, y - self.top) for x, y in places]
 
