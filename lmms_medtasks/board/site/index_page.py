@@ -28,7 +28,11 @@ MANY_SUITES = 7
 
 @dataclass(frozen=True)
 class Card:
-    """A suite below the table. ``questions``: distinct ones; ``ranked``: models with a rank; ``apart``: set apart."""
+    """A suite below the table.
+
+    ``questions``: distinct ones of all its tasks. ``models``: with a ranked entry. ``ranked``: with a rank;
+    ``elsewhere``: on other tasks than that of the column only. ``apart``: set apart.
+    """
 
     name: str
     title: str
@@ -37,6 +41,7 @@ class Card:
     questions: int
     models: int
     ranked: int
+    elsewhere: int
     apart: int
 
 
@@ -80,15 +85,18 @@ def write(
 
 def _card(standings: Standings, name: str, found: Leaderboard) -> Card:
     entries, about = standings.board.of(suite=name), suite_words.about(name)
+    ranked = {entry.model.key for entry in entries if _has_rank(entry, standings)}
+    of_column = {key for head in found.heads if head.suite == name for key in standings.of(head.task, head.measure)}
     return Card(
         name,
         about.title,
         about.question,
         unbroken(board_words.finding(standings, name, found)),
-        _distinct(entries),
-        len({entry.model.key for entry in entries if entry.ranked}),
-        len({entry.model.key for entry in entries if _has_rank(entry, standings)}),
-        len({entry.model.key for entry in entries if not entry.ranked}),
+        questions=_distinct(entries),
+        models=len({entry.model.key for entry in entries if entry.ranked}),
+        ranked=len(ranked),
+        elsewhere=len(ranked - of_column),
+        apart=len({entry.model.key for entry in entries if not entry.ranked}),
     )
 
 
@@ -118,14 +126,16 @@ def _distinct(entries: Iterable[Entry]) -> int:
 
 
 def _remarks(problems: Iterable[Problem], table: Table) -> str:
-    """All remarks in a line: "26 remarks on the entries: 25 flagged (mini data), 1 not ranked (limited)"."""
-    if not table.rows:
-        return ""
+    """All remarks in a line: "Remarks on the entries: 1 not ranked (limited), 25 flagged (mini data)".
+
+    Counted are entries, a task of a model each, in the order of the ``table``, which has a row a reason.
+    """
     codes: dict[str, dict[str, None]] = {}
+    entries: dict[str, set[tuple[str, str, str]]] = {}
     for each in problems:
-        codes.setdefault(board_tables.level_words(each.level), {})[each.code.replace("_", " ")] = None
-    counts: dict[str, int] = {}
-    for row in table.rows:
-        counts[str(row.cells[0].value)] = counts.get(str(row.cells[0].value), 0) + 1
-    said = ", ".join(f"{counts[level]} {level} ({', '.join(codes[level])})" for level in counts)
-    return f"{len(table.rows)} remark{'s' if len(table.rows) > 1 else ''} on the entries: {said}"
+        level = board_tables.level_words(each.level)
+        codes.setdefault(level, {})[each.code.replace("_", " ")] = None
+        entries.setdefault(level, set()).add((each.source, each.model, each.task))
+    levels = dict.fromkeys(str(row.cells[0].value) for row in table.rows)
+    said = ", ".join(f"{len(entries[level])} {level} ({', '.join(codes[level])})" for level in levels)
+    return f"Remarks on the entries: {said}" if said else ""

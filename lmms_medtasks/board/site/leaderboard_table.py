@@ -205,7 +205,7 @@ def _score(
     standing = standings.of(head.task, head.measure).get(model.key)
     if standing is None:
         others = any(key == model.key and entry.suite == head.suite for (key, _), entry in entries.items())
-        return Score(NONE, head, apart=ran and not others, elsewhere=others)
+        return Score(NONE, head, apart=ran, elsewhere=others and not ran)
     chance = None if head.chance is None else head.chance / head.shown.factor
     guessed = chance is not None and not is_told_from_guessing(standing.mean, chance, head.shown.higher_is_better)
     mark = _MARK if _is_hard_to_read(entries[model.key, head.task], head.measure) else ""
