@@ -36,7 +36,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     """
     if submitted.is_symlink():
         raise UserError(f"{submitted}: the folder of entries is a link in this submission. Put the folder there.")
-    before, after = _digests(base), _digests(submitted)
+    before, after = (_digests(each, ("",)) for each in (base, submitted))
     added = tuple(sorted(set(after) - set(before)))
     removed = tuple(sorted(set(before) - set(after)))
     changed = tuple(sorted(file for file in set(before) & set(after) if before[file] != after[file]))
@@ -45,6 +45,11 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         if len(file.parts) < 2 or file.parts[0].casefold() != account.casefold():
             way_out = "Leave it as it is." if file in before else f"Put it into {account}/."
             wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
+    wrong += [
+        f"{file}: neither a pack nor a file of a run. Names end in {', '.join(_ENDINGS)}."
+        for file in (*added, *changed)
+        if not file.name.endswith(_ENDINGS)
+    ]
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
     board = collect([submitted], rules=rules, trust=trust, by_measure=True) if submitted.is_dir() else None
@@ -127,10 +132,10 @@ def _rank(own: Standing, models: int) -> str:
     return f"rank {own.rank}{ends} of {models}"
 
 
-def _digests(folder: Path) -> dict[Path, str]:
+def _digests(folder: Path, endings: tuple[str, ...]) -> dict[Path, str]:
     if not folder.is_dir():
         return {}
-    return {path.relative_to(folder): _digest(path) for path in safe_files.below(folder, _ENDINGS)[0]}
+    return {path.relative_to(folder): _digest(path) for path in safe_files.below(folder, endings)[0]}
 
 
 def _digest(path: Path) -> str:

@@ -15,6 +15,7 @@ from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_pictures import NotMade, Pictures, Written
+from lmms_medtasks.board.trust.levels import OWN_RUN
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.data.question_pictures import Document, Split
 from lmms_medtasks.samples import result_files as results
@@ -25,6 +26,9 @@ _TERMS = {
     True: "Texts and images of this data may not be shown: its terms (credentialed data) keep them back.",
     False: "Texts of this data are not shown: its terms do not say that they may be.",
 }
+_STRANGERS = (
+    "What a submitted log says was asked and replied is the submitter's word: texts are shown of runs by the board."
+)
 _PACKS = "Only packs are here: they have scores, no texts and no replies."
 _NO_PICTURE = "This question has no image."
 _ASKED_WITHOUT = "It was asked without its image."
@@ -132,8 +136,12 @@ def _words(name: str) -> str:
 class QuestionData:
     """Texts and pictures of a build's questions; ``logs`` are the sample logs, each gone through once."""
 
-    def __init__(self, folder: Folder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE) -> None:
+    def __init__(
+        self, folder: Folder, shown: suite_words.AllowedData, cache: BuildCache = NO_CACHE, owned: bool = False
+    ) -> None:
+        """``owned``: of a board that strangers submit to; it takes no text from their logs."""
         self._shown = shown
+        self._owned = owned
         self._pictures = Pictures(folder, cache=cache)
         self._splits: dict[tuple[str, str, str], Split] = {}
         self._runs: dict[Path, Run] = {}
@@ -146,13 +154,19 @@ class QuestionData:
         logged = [entry for entry in entries if entry.source.samples]
         if not logged:
             return _PACKS
-        return "" if any(map(self.may_tell, logged)) else _TERMS[False]
+        if any(map(self.may_tell, logged)):
+            return ""
+        return _TERMS[False] if any(map(self._is_trusted, logged)) else _STRANGERS
 
     def may_tell(self, entry: Entry) -> bool:
         """Whether questions and replies of an entry may be shown, and are there."""
-        if entry.source.samples is None:
+        if entry.source.samples is None or not self._is_trusted(entry):
             return False
         return self._shown.text_of(entry, [name for name, _ in splits_of(self._run(entry), entry.task)])
+
+    def _is_trusted(self, entry: Entry) -> bool:
+        """Whether a log's texts are what was asked and replied: pins cover ids and answers, but no texts."""
+        return not self._owned or entry.level == OWN_RUN
 
     def of(self, entries: Sequence[Entry], ids: Collection[str]) -> dict[str, Material]:
         """What the data has of these questions of one task, of the first entries that may tell; {} where none may."""

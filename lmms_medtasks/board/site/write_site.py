@@ -66,7 +66,7 @@ class _Site:
         self._titles = {name: suite_words.about(name).title for name in self._suites}
         self._pages = Pages(folder, options.title, list(self._titles.items()), options.questions)
         self._browsed = options.questions
-        self._question_data = QuestionData(folder, options.shown, options.cache)
+        self._question_data = QuestionData(folder, options.shown, options.cache, board.owned)
         self._cards = QuestionCards(self._question_data, self._standings.title)
         self._reports: dict[str, dict[str, reports.Report]] = {}
 

@@ -114,3 +114,18 @@ def test_a_folder_of_entries_that_is_a_link_is_refused(both, tmp_path):
     (tmp_path / "link").symlink_to("/")
     with pytest.raises(UserError, match="is a link in this submission"):
         check(both[0], tmp_path / "link", "Cy", rules.read(), both[2], 20)
+
+
+@pytest.mark.parametrize("name", ["cy/.gitattributes", "cy/page.html", "ben/page.html", "README"])
+def test_a_file_that_is_no_submission_is_refused(both, name):
+    both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
+    (both[1].folder / name).write_text("x")
+    assert any(name in text and "neither a pack nor a file of a run" in text for text in checked(both).wrong)
+
+
+def test_a_file_of_another_kind_that_the_base_has_is_left_alone_by_all(both):
+    (both[0] / "README").write_text("x")
+    assert any("README: not in the folder of Cy" in text for text in checked(both).wrong)
+    (both[1].folder / "README").write_text("x")
+    both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
+    assert not checked(both).wrong

@@ -1,9 +1,12 @@
 """Attacks on a board in public: each gave its submitter a place in the ranking, and none does any more."""
 
+import json
+
 import pytest
 
 from lmms_medtasks.board import side_by_side
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import levels, pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, codes, ranked
@@ -245,3 +248,19 @@ def test_a_link_to_anothers_file_takes_it_out_of_nothing(submissions):
     (submissions.folder / "ada" / "h.json").symlink_to("../zoe/h.json")
     board = submissions.board(submissions.owned(**{"honest/model": ["zoe"]}))
     assert ranked(board) == ["honest/model"] and not board.refused
+
+
+def test_words_of_a_strangers_log_stand_on_no_page(submissions, runs, tmp_path):
+    rows = [{**row, "input": "DEFACED"} for row in runs.choice_rows(HONEST)]
+    path = runs.write(submissions.folder / "Ada" / "run", {TASK: rows}, model="honest/model")
+    content = json.loads(path.read_text("utf-8"))
+    content["configs"][TASK]["dataset_kwargs"] = {"data_files": {"test": "medtasks://medq_deg/clean"}}
+    path.write_text(json.dumps(content), "utf-8")
+
+    def said(trust):
+        site = tmp_path / f"site-{trust is None}"
+        options = Options(resamples=0, reports=False, roots=(submissions.folder,))
+        build(collect([submissions.folder], trust=trust), site, options)
+        return [path.name for path in site.rglob("*.[hj]*") if path.is_file() and "DEFACED" in path.read_text("utf-8")]
+
+    assert said(None) and not said(submissions.owned())
