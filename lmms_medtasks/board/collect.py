@@ -30,6 +30,9 @@ from lmms_medtasks.suites import registry
 _SMALL = 2**22
 """Bytes of all logs below which starting processes costs more than it saves."""
 
+_PUBLIC = "public_failure_rate"
+"""The share of failed requests that a board in public allows."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -68,6 +71,8 @@ def collect(
     """
     chosen = rules if isinstance(rules, Rules) else read_rules(rules)
     paths, trusted = list(paths), trust or Trust()
+    if trusted.owners is not None:
+        chosen = replace(chosen, thresholds={**chosen.thresholds, "failure_rate": chosen.thresholds[_PUBLIC]})
     jobs, problems = _jobs(paths, chosen, tasks)
     entries: list[Entry] = []
     pool = _Pool()

@@ -24,7 +24,7 @@ from lmms_medtasks.short_texts import interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 _BLOCK = 2**20
-_PUSHED = ("several_entries", "look_alike", "other_questions")
+_PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
 """Problems that an entry has because of another one."""
 
 

@@ -1,10 +1,11 @@
 """Attacks on a board in public: each gave its submitter a place in the ranking, and none does any more."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from lmms_medtasks.board import side_by_side
+from lmms_medtasks.board import rules, side_by_side
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import levels, pins
@@ -264,3 +265,14 @@ def test_words_of_a_strangers_log_stand_on_no_page(submissions, runs, tmp_path):
         return [path.name for path in site.rglob("*.[hj]*") if path.is_file() and "DEFACED" in path.read_text("utf-8")]
 
     assert said(None) and not said(submissions.owned())
+
+
+def test_who_fails_on_chosen_questions_takes_them_out_of_nobodys_ranks(submissions):
+    """Ranks are over the questions that all have a score for: 1 % of failures each, on other questions, moved them."""
+    submissions.pack("Ada/h.json")
+    submissions.pack("ben/o.json", {**PERFECT, "q03": "!!!"}, "other/model")
+    chosen = rules.read()
+    chosen = replace(chosen, thresholds={**chosen.thresholds, "failure_rate": 0.5})
+    own, public = (collect([submissions.folder], rules=chosen, trust=each) for each in (None, submissions.owned()))
+    assert ranked(own) == ["honest/model", "other/model"] and ranked(public) == ["honest/model"]
+    assert "failed_requests" in codes(public, "other/model")
