@@ -233,12 +233,16 @@ def start(stub: Stub, port: int = 0) -> _Server:
                 stub.in_flight += 1
                 stub.most = max(stub.most, stub.in_flight)
             try:
-                self._send(request)
+                answer = self._answer(request)
             finally:
+                # Before the reply is sent: who has it must not be counted as waiting.
                 with stub.lock:
                     stub.in_flight -= 1
+            if answer is not None:
+                self._send(request, answer)
 
-        def _send(self, request: dict[str, Any]) -> None:
+        def _answer(self, request: dict[str, Any]) -> Answer | None:
+            """What is replied; None to who has gone."""
             if not self.path.endswith("/v1/chat/completions"):
                 answer = Answer(404, "no such path")
             elif stub.key and self.headers.get("Authorization") != f"Bearer {stub.key}":
@@ -250,10 +254,13 @@ def start(stub: Stub, port: int = 0) -> _Server:
                 with stub.lock:
                     stub.too_late += 1
                 self.close_connection = True
-                return
+                return None
             if answer.verdict_on:
                 with stub.lock:
                     stub.answered[answer.verdict_on] += 1
+            return answer
+
+        def _send(self, request: dict[str, Any], answer: Answer) -> None:
             if answer.reset:
                 self.close_connection = True
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
