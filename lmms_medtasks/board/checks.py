@@ -9,6 +9,7 @@ from lmms_medtasks.board.boards import Reference
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.pins import Pins
+from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.judges import identity
 
 Found = Iterator[tuple[str, str]]
@@ -20,14 +21,14 @@ def own_problems(entry: Entry, rules: Rules) -> list[Problem]:
     return [problem(rules, entry, code, reason) for code, reason in found]
 
 
-def problems_beside(entry: Entry, reference: Reference, rules: Rules, pins: Pins) -> list[Problem]:
+def problems_beside(entry: Entry, reference: Reference, rules: Rules, trust: Trust) -> list[Problem]:
     """Everything that limits the entry on a board of this reference, its own problems apart."""
     found = [
         *_data(entry, reference),
-        *_questions(entry, pins),
+        *_questions(entry, trust.pins),
         *_settings(entry, reference),
-        *_judging(entry, reference),
-        *_versions(entry, reference),
+        *_judging(entry, reference, trust.in_public),
+        *_versions(entry, reference, trust.pins),
     ]
     return [problem(rules, entry, code, reason) for code, reason in found]
 
@@ -115,13 +116,15 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
     if covered is not None and covered < thresholds["coverage"]:
         missing = f"{counts.wanted - counts.judged:,} are missing"
         said = f"{covered:.1%} of the judgements were obtained (required: {thresholds['coverage']:.0%}), {missing}."
+        said += " The command of the run, or lmms-medtasks judge, asks for those again."
         yield "low_coverage", said
     if failed is not None and failed > thresholds["failure_rate"]:
-        said = f"{counts.failed:,} of {counts.requests:,} requests failed (at most {thresholds['failure_rate']:.1%})."
+        said = f"{counts.failed:,} of {counts.requests:,} requests failed (at most {thresholds['failure_rate']:.1%}). "
+        said += "The command of the run, given again, asks those again."
         yield "failed_requests", said
 
 
-def _judging(entry: Entry, reference: Reference) -> Found:
+def _judging(entry: Entry, reference: Reference, in_public: bool) -> Found:
     judge = entry.judge
     if judge is None:
         return
@@ -131,7 +134,13 @@ def _judging(entry: Entry, reference: Reference) -> Found:
         return
     if " + " in judge.name:
         yield "several_judges", f"Judged by several ({judge.name}): its means mix them."
-    elif reference.judge is not None and not identity.same_judge(judge.name, reference.judge):
+    elif reference.judge is None and in_public:
+        said = "names no judge of this task: its keepers do, in the rules (board: judge) or by pinning a judged run"
+        yield "no_board_judge", f"Judged by {judge.name}, and the board {said}."
+    elif reference.judge is not None and not (
+        identity.same_judge(judge.name, reference.judge)
+        or (in_public and identity.is_called(judge.name, reference.judge))
+    ):
         yield "other_judge", f"Judged by {judge.name}; the ranking's judge is {reference.judge}."
     elif any(reference.prompts.get(name) not in (None, said) for name, said in judge.prompts.items()):
         changed = ", ".join(name for name, said in judge.prompts.items() if reference.prompts.get(name) != said)
@@ -140,9 +149,13 @@ def _judging(entry: Entry, reference: Reference) -> Found:
         yield "lexical_judge", f"Judged by {judge.name}, which compares words and is no language model."
 
 
-def _versions(entry: Entry, reference: Reference) -> Found:
+def _versions(entry: Entry, reference: Reference, pins: Pins) -> Found:
+    found = installed.of_task(entry.task)
     if entry.version != reference.version:
-        yield "other_version", f"Task version {entry.version}; the ranking is of version {reference.version}."
+        said = f"Task version {entry.version}; the ranking is of version {reference.version}."
+        if found and found.version == entry.version and pins.found and pins.of(entry) is None:
+            said += " It is the version that is installed here: the board's keepers pin it."
+        yield "other_version", said
     elif entry.fingerprint and reference.fingerprint:
         for part in sorted({*entry.fingerprint, *reference.fingerprint}):
             own, wanted = (each.get(part, "none") for each in (entry.fingerprint, reference.fingerprint))

@@ -30,8 +30,8 @@ from lmms_medtasks.suites import registry
 _SMALL = 2**22
 """Bytes of all logs below which starting processes costs more than it saves."""
 
-_PUBLIC = "public_failure_rate"
-"""The share of failed requests that a board in public allows."""
+_PUBLIC = {"coverage": "public_coverage", "failure_rate": "public_failure_rate"}
+"""Thresholds, and those that a board in public has in their place."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def collect(
     chosen = rules if isinstance(rules, Rules) else read_rules(rules)
     paths, trusted = list(paths), trust or Trust()
     if trusted.owners is not None:
-        chosen = replace(chosen, thresholds={**chosen.thresholds, "failure_rate": chosen.thresholds[_PUBLIC]})
+        public = {name: chosen.thresholds[other] for name, other in _PUBLIC.items()}
+        chosen = replace(chosen, thresholds={**chosen.thresholds, **public})
     jobs, problems = _jobs(paths, chosen, tasks)
     entries: list[Entry] = []
     pool = _Pool()
@@ -135,7 +136,7 @@ def assembled(
     sound, refused = _kept(checked)
     kept, copies = side_by_side.without_copies(sound, rules)
     found = _references(kept, rules, trusted)
-    beside = [each.with_problems(checks.problems_beside(each, found[each.task], rules, trusted.pins)) for each in kept]
+    beside = [each.with_problems(checks.problems_beside(each, found[each.task], rules, trusted)) for each in kept]
     kept, more = _kept(beside)
     kept = side_by_side.apart(kept, rules, trusted.owners, trusted.pins)
     if by_measure:
@@ -149,8 +150,8 @@ def assembled(
 
 def _references(entries: Sequence[Entry], rules: Rules, trust: Trust) -> dict[str, Reference]:
     """What the rankings are of, by the entries that could be ranked; by all of a task where none of it could."""
-    found = references.of(entries, rules, trust.pins)
-    return {**found, **references.of([entry for entry in entries if entry.ranked], rules, trust.pins)}
+    found = references.of(entries, rules, trust)
+    return {**found, **references.of([entry for entry in entries if entry.ranked], rules, trust)}
 
 
 def _kept(entries: Sequence[Entry]) -> tuple[list[Entry], list[Problem]]:

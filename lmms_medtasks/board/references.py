@@ -15,26 +15,27 @@ from lmms_medtasks.board import installed
 from lmms_medtasks.board.boards import Reference
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.trust import pins as pins_of_board
 from lmms_medtasks.board.trust.pins import Pin, Pins, key_of
+from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
 from lmms_medtasks.judges import identity
 
 _DATA = ("full", "sample", "mini")
 Key = TypeVar("Key", bound=Hashable)
 
 
-def of(entries: Sequence[Entry], rules: Rules, pins: Pins = pins_of_board.NONE) -> dict[str, Reference]:
+def of(entries: Sequence[Entry], rules: Rules, trust: Trust = NONE) -> dict[str, Reference]:
     """For each task what its ranked entries have in common: what is pinned and demanded, else what most entries have.
 
     Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
     before mini; where no entry is of the questions pinned, the ranking is empty. Without pins: full data before sample
     before mini before a subset of one; our settings, the installed version and the installed fingerprint, where an
-    entry has them. Each choice is made among the entries that agree with the choices before.
+    entry has them. Each choice is made among the entries that agree with the choices before. On a board in public no
+    entry says who judges.
     """
     tasks: dict[str, list[Entry]] = {}
     for entry in entries:
         tasks.setdefault(entry.task, []).append(entry)
-    return {task: _of_task(task, own, rules, pins) for task, own in tasks.items()}
+    return {task: _of_task(task, own, rules, trust) for task, own in tasks.items()}
 
 
 def _pinned(task: str, entries: Sequence[Entry], rules: Rules, pins: Pins) -> tuple[tuple[str, str], Pin] | None:
@@ -59,13 +60,13 @@ def _pinned(task: str, entries: Sequence[Entry], rules: Rules, pins: Pins) -> tu
     return chosen, pins.found[(task, chosen[0], chosen[1])]
 
 
-def _of_task(task: str, entries: list[Entry], rules: Rules, pins: Pins) -> Reference:
-    pinned = _pinned(task, entries, rules, pins)
+def _of_task(task: str, entries: list[Entry], rules: Rules, trust: Trust) -> Reference:
+    pinned = _pinned(task, entries, rules, trust.pins)
     if pinned:
         kind, pin = pinned
-        left = [entry for entry in entries if key_of(entry)[1:] == kind and pins.hold(entry)]
+        left = [entry for entry in entries if key_of(entry)[1:] == kind and trust.pins.hold(entry)]
         data, _, settings = kind[1].partition(", ")
-        return _completed(task, left, rules, (kind[0], data, pin.data, settings), pin)
+        return _completed(task, left, rules, (kind[0], data, pin.data, settings), pin, trust.in_public)
     kinds = {entry.data for entry in entries}
     data = rules.demanded(task, "data") or next((kind for kind in _DATA if kind in kinds), None) or _subset(entries)
     left = _agreeing(entries, lambda entry: entry.data == data)
@@ -80,12 +81,12 @@ def _of_task(task: str, entries: list[Entry], rules: Rules, pins: Pins) -> Refer
     left = _agreeing(left, lambda entry: entry.version == version)
     digest = _preferred(left, lambda entry: entry.data_digest) or ""
     left = _agreeing(left, lambda entry: entry.data_digest == digest)
-    reference = _completed(task, left, rules, (version, data, digest, settings), None)
+    reference = _completed(task, left, rules, (version, data, digest, settings), None, trust.in_public)
     return replace(reference, unverified=("questions and data", *reference.unverified))
 
 
 def _completed(
-    task: str, left: list[Entry], rules: Rules, kind: tuple[str, str, str, str], pin: Pin | None
+    task: str, left: list[Entry], rules: Rules, kind: tuple[str, str, str, str], pin: Pin | None, in_public: bool
 ) -> Reference:
     """The reference of ``kind`` (version, data, its digest, settings), with fingerprint, judge and harness."""
     version, data, digest, settings = kind
@@ -93,7 +94,8 @@ def _completed(
     own = _items(found.fingerprint) if found and found.version == version else None
     fingerprint: Any = pin.fingerprint if pin else _preferred(left, lambda entry: _items(entry.fingerprint), own)
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
-    judge = _judge(left, demanded)
+    # Of judges that are called as demanded no majority chooses one where anybody submits.
+    judge = demanded if in_public else _judge(left, demanded)
     named = judge or ""
     judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
     prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else ())

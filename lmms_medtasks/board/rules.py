@@ -66,7 +66,7 @@ def _own(path: Path) -> dict[str, Any]:
     if kinds is None or not all(isinstance(found[name], kind) for name, kind in kinds.items()):
         raise UserError(
             f"{path}: expected mappings thresholds, levels, board, and a list exit_status; see "
-            "leaderboard/thresholds.yml."
+            "lmms_medtasks/board/thresholds.yml."
         )
     return found
 

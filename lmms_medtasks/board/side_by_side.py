@@ -24,6 +24,8 @@ from lmms_medtasks.samples.table import Samples
 
 _NAMED = 3
 """Others that are named beside an entry."""
+_FEW = 10
+"""Questions below which two models may well give the same answers."""
 
 
 def without_copies(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
@@ -46,7 +48,7 @@ def apart(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: P
     """The entries with what sets them apart from one another; only those that would be ranked are looked at."""
     found = _alike(entries, rules, owners)
     found = _other_questions(found, rules, pins)
-    return _several(found, rules)
+    return _same_answers(_several(found, rules, owners), rules)
 
 
 def by_measure(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: Pins) -> list[Entry]:
@@ -54,27 +56,29 @@ def by_measure(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pi
 
     Where another entry of the model is ranked on the task, that one stands alone.
     """
-    ranked = {_model(entry) for entry in entries if entry.ranked}
-    freed = [entry if _model(entry) in ranked else settled_by_rules(entry) for entry in entries]
+    ranked = {_row(entry, owners) for entry in entries if entry.ranked}
+    freed = [entry if _row(entry, owners) in ranked else settled_by_rules(entry) for entry in entries]
     # What is ranked now must stand beside the others too.
     return list(entries) if freed == list(entries) else apart(freed, rules, owners, pins)
 
 
-_UNJUDGED = frozenset({"no_judge", "low_coverage"})
+_UNJUDGED = frozenset({"no_judge", "low_coverage", "no_board_judge"})
 
 
 def settled_by_rules(entry: Entry) -> Entry:
-    """An entry that nothing but the missing judge keeps from the ranking, with the metrics that need none.
+    """An entry that nothing but its judge keeps from the ranking, with the metrics that need none.
 
     Those are the metrics of which rules settled every question (a closed question whose reply is the option): any judge
-    would have left them as they are. Other entries, and those that have no such main metric, are given back unchanged.
+    would have left them as they are. Where nothing is wrong with the judge but that judgements are missing, they are
+    also those that lack none. Other entries, and those that have no such main metric, are given back unchanged.
     """
     limits = [each for each in entry.problems if each.level == "unranked"]
-    no_judge = entry.judge is not None and entry.judge.name == "none"
-    if not no_judge or not limits or not {each.code for each in limits} <= _UNJUDGED:
+    codes = {each.code for each in limits}
+    if not codes or not codes <= _UNJUDGED:
         return entry
+    by_rule = codes != {"low_coverage"}
     samples = entry.samples
-    kept = tuple(name for name in entry.metrics if _is_settled(entry, samples, name))
+    kept = tuple(name for name in entry.metrics if _is_settled(entry, samples, name, by_rule))
     if not set(kept) & set(entry.main_metrics):
         return entry
     left = [name for name in entry.main_metrics if name not in kept]
@@ -86,14 +90,15 @@ def settled_by_rules(entry: Entry) -> Entry:
     return replace(entry, metrics=kept, problems=problems)
 
 
-def _is_settled(entry: Entry, samples: Samples, metric: str) -> bool:
-    """Whether no judgement of a metric is missing."""
+def _is_settled(entry: Entry, samples: Samples, metric: str, by_rule: bool) -> bool:
+    """Whether no judgement of a metric is missing, and with ``by_rule`` none is a judge's."""
     if entry.declaration is None:
         return False
     estimate = mean_of(entry.declaration.metric(metric))
     rows = samples.where(estimate.where)
     wanted, had = (np.nan_to_num(rows.column(f"{estimate.measure}.{each}")) for each in ("requested", "judged"))
-    return bool((wanted <= had).all())
+    judged = by_rule and "judged" in set(rows.column("judgement"))
+    return not judged and bool((wanted <= had).all())
 
 
 def _alike(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> list[Entry]:
@@ -140,18 +145,45 @@ def _differing(entry: Entry, other: Entry) -> str:
     )
 
 
-def _several(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
+def _several(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> list[Entry]:
     groups: dict[Hashable, list[Entry]] = {}
     for entry in entries:
         if entry.ranked:
-            groups.setdefault(_model(entry), []).append(entry)
+            groups.setdefault(_row(entry, owners), []).append(entry)
     added = []
     for entry in entries:
-        others = [each for each in groups.get(_model(entry), []) if each is not entry]
+        group = groups.get(_row(entry, owners), [])
+        most = 1 if owners is None else owners.most_rows(entry.model.name)
+        others = [each for each in group if each is not entry and (len(group) > most or _model(each) == _model(entry))]
         if entry.ranked and others:
             where = _named([str(each.source.results) for each in others[:_NAMED]], len(others))
-            said = f"{entry.model.name} on {entry.task}: other scores of it are in {where}. Which counts? Keep one."
+            keep = "one" if most == 1 else f"{most}, of other arguments each"
+            said = f"{entry.model.name} on {entry.task}: other scores of it are in {where}. Which counts? Keep {keep}."
             entry = entry.with_problems([problem(rules, entry, "several_entries", said)])
+        added.append(entry)
+    return added
+
+
+def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
+    """What another name gave too, question by question, is no result of its own: copied, or one model by two names."""
+    alike: dict[Hashable, list[Entry]] = {}
+    for entry in entries:
+        if entry.ranked and len(entry.questions) >= _FEW:
+            numbers = tuple(sorted(entry.reported.items()))
+            alike.setdefault((entry.task, entry.questions.digest, numbers), []).append(entry)
+    same: dict[int, list[str]] = {}
+    for group in alike.values():
+        # Answers are compared only where all numbers are equal.
+        if len({each.model.name for each in group}) > 1:
+            digests = {id(each): _answers(each) for each in group}
+            for entry in group:
+                names = {each.model.name for each in group if digests[id(each)] == digests[id(entry)]}
+                same[id(entry)] = sorted(names - {entry.model.name})
+    added = []
+    for entry in entries:
+        if others := same.get(id(entry)):
+            said = f"The same answers, question by question, as {_named(others[:_NAMED], len(others))}."
+            entry = entry.with_problems([problem(rules, entry, "same_answers", said)])
         added.append(entry)
     return added
 
@@ -164,6 +196,11 @@ def _named(texts: Sequence[str], count: int) -> str:
 
 def _model(entry: Entry) -> Hashable:
     return model_names.look(entry.model.name), entry.model.harness_model, entry.model.arguments, entry.task
+
+
+def _row(entry: Entry, owners: Owners | None) -> Hashable:
+    """What one row of a ranking is of: on a board in public a name, since runner and arguments are anybody's words."""
+    return _model(entry) if owners is None else (entry.model.name, entry.task)
 
 
 def _data(entry: Entry) -> Hashable:

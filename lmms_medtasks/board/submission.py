@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lmms_medtasks.board import packs
@@ -45,11 +45,6 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         if len(file.parts) < 2 or file.parts[0].casefold() != account.casefold():
             way_out = "Leave it as it is." if file in before else f"Put it into {account}/."
             wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
-    wrong += [
-        f"{file}: neither a pack nor a file of a run. Names end in {', '.join(_ENDINGS)}."
-        for file in (*added, *changed)
-        if not file.name.endswith(_ENDINGS)
-    ]
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
     board = collect([submitted], rules=rules, trust=trust, by_measure=True) if submitted.is_dir() else None
@@ -58,20 +53,38 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     if board is not None:
         touched = {submitted / file for file in (*added, *changed)}
         wrong += [
-            _with_file(each.reason, Path(each.source).relative_to(submitted))
+            _with_file(_relative(each.reason, submitted), Path(each.source).relative_to(submitted))
             for each in board.refused
             if Path(each.source) in touched or _is_new_and_unread(Path(each.source), after, submitted, base)
         ]
+        wrong += _unused(board, submitted, (*added, *changed))
         mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
         places = [place for entry in mine if entry.ranked for place in _places(entry, board, resamples)]
         wrong += _displaced(base, board, rules, trust, {submitted / file for file in removed} | touched, submitted)
     remarks = [
-        Remark(entry.model.name, entry.task, entry.level, each.reason, entry.ranked)
+        Remark(entry.model.name, entry.task, entry.level, _relative(each.reason, submitted), entry.ranked)
         for entry in mine
         for each in entry.problems
         if entry.ranked or each.level != "flag"
     ]
     return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks))
+
+
+def _unused(board: Board, folder: Path, files: Iterable[Path]) -> Iterator[str]:
+    """Files that nothing was read from: a page, settings of git, JSON of another form."""
+    sources = [path for entry in board.entries for path in (entry.source.results, entry.source.samples)]
+    read = {path for path in sources if path} | {Path(problem.source) for problem in board.problems}
+    runs = {path.parent for path in read}
+    for file in files:
+        path = folder / file
+        # A log whose task gave no entry lies beside its run, of which the reason is said.
+        if path not in read and not (file.suffix == ".jsonl" and path.parent in runs):
+            yield f"{file}: neither a pack nor a file of a run. Names end in {', '.join(_ENDINGS)}."
+
+
+def _relative(reason: str, folder: Path) -> str:
+    """A reason with files as seen from the folder of entries: where the checker has it is nobody's business."""
+    return reason.replace(f"{folder}{os.sep}", "")
 
 
 def _with_file(reason: str, file: Path) -> str:
@@ -91,14 +104,36 @@ def _displaced(
     """Entries of others that are ranked now, and would not be any more."""
     if not base.is_dir():
         return
+    now = collect([base], rules=rules, trust=trust, by_measure=True)
     places = {(entry.source.results, entry.task): entry for entry in board.entries}
-    for entry in collect([base], rules=rules, trust=trust, by_measure=True).of(ranked=True):
+    without_rank = _without_rank(board)
+    had_none = _without_rank(now)
+    for entry in now.of(ranked=True):
         path = submitted / entry.source.results.relative_to(base)
         after = places.get((path, entry.task))
+        if path in touched:
+            continue
         problems = after.problems if after else ()
         found = [each.reason for each in problems if each.code in _PUSHED] or ["It is no entry any more."] * (not after)
-        if path not in touched and found:
-            yield f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(found)}"
+        if after and after.ranked and (lost := without_rank[entry.task] - had_none[entry.task]):
+            found.append(f"Too few questions are left that all models have a score of ({', '.join(sorted(lost))}).")
+        if found:
+            said = f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(found)}"
+            yield _relative(said, submitted)
+
+
+def _without_rank(board: Board) -> dict[str, set[str]]:
+    """Of each task the metrics that nobody has a rank of: too few images have a score of every model."""
+    found: dict[str, set[str]] = {}
+    for task in {entry.task for entry in board.entries}:
+        ranked = board.of(task=task, ranked=True)
+        metrics = dict.fromkeys(name for entry in ranked for name in entry.main_metrics)
+        found[task] = {
+            metric
+            for metric in metrics
+            if standings([each for each in ranked if metric in each.metrics], metric, resamples=0)[0].rank is None
+        }
+    return found
 
 
 def _places(entry: Entry, board: Board, resamples: int) -> Iterator[Place]:

@@ -75,7 +75,7 @@ class Checked:
 
     def markdown(self) -> str:
         """For the summary of a pull request."""
-        said = ["## Submission: " + ("**refused**" if self.wrong else "holds"), ""]
+        said = ["## Submission: " + ("**refused**" if self.wrong else self._holds()), ""]
         said += [f"- {what}: {escaped(str(file))}" for what, file in self.files]
         said += ["", "### Refused", "", *(f"- {escaped(text)}" for text in self.wrong)] if self.wrong else []
         for title, places in _grouped(self.places).items():
@@ -97,7 +97,7 @@ class Checked:
 
     def lines(self) -> Iterator[str]:
         """For a terminal, at most 100 columns wide."""
-        yield "Submission: " + ("refused" if self.wrong else "holds")
+        yield "Submission: " + ("refused" if self.wrong else self._holds())
         for what, file in self.files:
             yield from _filled(f"  {what}: {file}")
         if self.wrong:
@@ -113,6 +113,13 @@ class Checked:
             yield from ("", f"{title}:")
             for reason, tasks in reasons.items():
                 yield from _filled(f"  {reason} {tasks}")
+
+    def _holds(self) -> str:
+        """That it may be merged, and how much of what it brings is ranked: a check that holds is no rank."""
+        ranked = {(each.model, each.task) for each in self.places}
+        others = {(each.model, each.task) for each in self.remarks if not each.ranked} - ranked
+        entries = len(ranked | others)
+        return f"holds; ranked: {len(ranked)} of {entries} results" if entries else "holds"
 
     def _remarks(self) -> Iterator[tuple[str, Mapping[str, str]]]:
         """Each reason with the tasks that it is of, so that it is said once."""

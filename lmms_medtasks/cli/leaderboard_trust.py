@@ -32,7 +32,7 @@ def pin(
     """Write down which questions and data each task version has, so that no entry of others can be ranked.
 
     Any model's run will do, also one of --model medtasks_random, which is instant: the questions are the same. What is
-    pinned already is never changed.
+    pinned already is never changed. A judged task's pin names the judge of the first run that had one.
     """
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.trust import pins
@@ -46,6 +46,14 @@ def pin(
         raise UserError("There is no task that can be pinned. Give the --output_path of a whole run.")
     new = pins.write(board.entries, output)
     typer.echo(f"Written: {output} ({new} new, {len(board.entries)} tasks read)", err=True)
+    pinned = pins.read(output)
+    judged = [entry for entry in board.entries if entry.judge is not None]
+    if without := sorted({entry.task for entry in judged if (pin := pinned.of(entry)) and not pin.judge}):
+        typer.echo(
+            f"No judge is pinned for {', '.join(without)}. With --owners nothing is ranked by a judge that neither a "
+            "pin nor the rules name: write it into the rules, as board: {TASK: {judge: NAME}}, or pin a judged run.",
+            err=True,
+        )
     if board.refused:
         raise typer.Exit(1)
 

@@ -204,9 +204,10 @@ def test_rules_that_mean_nothing(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("chosen", "rules", "bad"),
     [
-        ({"versions": {TASK: 2.0}}, "", ["other_version"]),
-        ({"harness": "0.8.0"}, "", ["other_harness"]),
-        ({"harness": "0.8.0"}, "exit_status: []", []),
+        ({"versions": {TASK: 2.0}}, "exit_status: [other_version]", ["other_version"]),
+        ({"versions": {TASK: 2.0}}, "", []),
+        ({"harness": "0.8.0"}, "exit_status: [other_version, other_harness]", ["other_harness"]),
+        ({"harness": "0.8.0"}, "", []),
         ({"metadata": {"data": "mini"}}, "", []),
         ({"samples": False}, "exit_status: []", ["no_samples"]),
     ],

@@ -6,7 +6,7 @@ A submission lies in a folder that is named by the account that made it: ``entri
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmms_medtasks.board import board_files, model_names
@@ -15,10 +15,19 @@ from lmms_medtasks.errors import UserError
 
 @dataclass(frozen=True)
 class Owners:
-    """Model's name -> the accounts that may add its entries, in small letters. ``path``: the file."""
+    """Whose the names are.
+
+    ``accounts``: model's name -> the accounts that may add its entries, in small letters. ``rows``: how many rows a
+    name may have in the ranking of a task, with other arguments each, where more than one. ``path``: the file.
+    """
 
     accounts: Mapping[str, tuple[str, ...]]
     path: str = "owners.yml"
+    rows: Mapping[str, int] = field(default_factory=dict)
+
+    def most_rows(self, model: str) -> int:
+        """How many rows a model may have in the ranking of a task."""
+        return self.rows.get(model, 1)
 
     def problem(self, model: str, account: str) -> tuple[str, str] | None:
         """Code and reason where an account may not submit entries of a model; None where it may."""
@@ -33,7 +42,8 @@ class Owners:
 
 
 def read(path: Path) -> Owners:
-    """The owners that a file names: ``model: account`` or ``model: [account, account]``.
+    """The owners that a file names: ``model: account``, ``model: [account, account]``, or with the number of rows
+    ``model: {accounts: [account], rows: 2}``.
 
     Raises UserError for another form, and for names that differ only in case, blanks, separators or what can't be seen.
     """
@@ -41,12 +51,22 @@ def read(path: Path) -> Owners:
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected lines such as 'organisation/model: account'.")
     found: dict[str, tuple[str, ...]] = {}
+    rows: dict[str, int] = {}
     plain: dict[str, str] = {}
-    for name, accounts in said.items():
+    for name, value in said.items():
+        accounts = value
+        if (
+            isinstance(value, dict)
+            and set(value) == {"accounts", "rows"}
+            and type(value["rows"]) is int
+            and value["rows"] > 0
+        ):
+            accounts, rows[name] = value["accounts"], value["rows"]
         listed = [accounts] if isinstance(accounts, str) else accounts
         if not isinstance(name, str) or not isinstance(listed, list) or not listed or not _texts(listed):
             raise UserError(
-                f"{path}: {name!r}: {accounts!r}; expected a model's name and one account or a list of them."
+                f"{path}: {name!r}: {value!r}; expected a model's name and one account or a list of them, or "
+                "{accounts: [ACCOUNT], rows: NUMBER}."
             )
         if wrong := model_names.wrong(name):
             raise UserError(f"{path}: {name!r} can't be a model's name: {wrong}.")
@@ -54,7 +74,7 @@ def read(path: Path) -> Owners:
         if other is not name:
             raise UserError(f"{path}: {name!r} and {other!r} differ in nothing that a reader sees. Keep one of them.")
         found[name] = tuple(each.casefold() for each in listed)
-    return Owners(found, str(path.name))
+    return Owners(found, str(path.name), rows)
 
 
 def account_of(file: Path, roots: Iterable[Path]) -> str:

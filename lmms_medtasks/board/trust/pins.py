@@ -7,7 +7,7 @@ An entry of other questions or data does not stand in the ranking, however many 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,8 @@ class Pin:
     Attributes:
         data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
         measures: how many questions belong to each measure. metrics: those that a run of it has.
-        fingerprint: digests of prompt, code and degradations. judge: of the run, in full, and ``prompts`` that it was
-            asked by; empty where nothing was judged.
+        fingerprint: digests of prompt, code and degradations. judge: of the run, in full, "" where none judged.
+        prompts: that a judge is asked by; those of the installed code also where none judged.
     """
 
     data: str
@@ -119,14 +119,15 @@ def pin_of(entry: Entry) -> Pin:
         metrics=entry.metrics,
         fingerprint=entry.fingerprint,
         judge=judge.name if judge else "",
-        prompts=judge.prompts if judge else {},
+        prompts=entry.judge.prompts if entry.judge else {},
     )
 
 
 def write(entries: Iterable[Entry], path: Path) -> int:
     """Write the pins of these entries to ``path``, beside those that are there; returns how many are new.
 
-    Raises UserError where one differs from what is pinned there already: a pin is changed by hand only.
+    A pin that names no judge gets that of an entry that has one. Raises UserError where an entry differs from what is
+    pinned there already: a pin is changed by hand only.
     """
     found = dict(read(path).found) if path.is_file() else {}
     new = 0
@@ -138,6 +139,8 @@ def write(entries: Iterable[Entry], path: Path) -> int:
             where = f"{path} pins other {what} for {' '.join(key)} than {entry.source.results} has."
             raise UserError(f"{where} Remove that pin by hand if it was wrong.")
         new += before is pin
+        if pin.judge and not before.judge:
+            found[key] = replace(before, judge=pin.judge, prompts=pin.prompts)
     tree: dict[str, Any] = {}
     for (task, version, data), pin in sorted(found.items()):
         said = {**asdict(pin), "metrics": list(pin.metrics)}

@@ -16,6 +16,14 @@ class Trust:
     owners: owners.Owners | None = None
     levels: levels.Levels = levels.NONE
 
+    @property
+    def in_public(self) -> bool:
+        """Whether strangers submit to the board: names have owners."""
+        return self.owners is not None
+
+
+NONE = Trust()
+
 
 def read(pins_file: Path | None = None, owners_file: Path | None = None, verified_file: Path | None = None) -> Trust:
     """What these files say. Raises UserError where one is not there or says something else."""

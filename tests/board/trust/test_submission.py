@@ -129,3 +129,50 @@ def test_a_file_of_another_kind_that_the_base_has_is_left_alone_by_all(both):
     (both[1].folder / "README").write_text("x")
     both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
     assert not checked(both).wrong
+
+
+def test_a_submission_that_holds_says_how_much_of_it_is_ranked(both, runs):
+    both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
+    assert checked(both).markdown().startswith("## Submission: holds; ranked: 1 of 1 results\n")
+    both[1].pack("cy/n.json", {"m1": "AAA"}, "new/model")
+    found = checked(both)
+    assert next(found.lines()) == "Submission: holds; ranked: 0 of 1 results" and not found.wrong
+
+
+def test_reasons_name_files_as_the_submission_has_them(both):
+    for number in range(2):
+        both[1].pack(f"cy/{number}.json", {**HONEST, f"q0{number}": "BBB"}, "new/model")
+    reasons = [each.reason for each in checked(both).remarks]
+    assert any("other scores of it are in cy/1.json." in reason for reason in reasons)
+    both[1].pack("cy/b.json").write_text("{}")
+    found = checked(both)
+    assert not any(str(both[1].folder) in reason for reason in (*found.wrong, *reasons)) and found.wrong
+
+
+def judged(runs, folder, account, judge, missing=()):
+    rows = {f"o{number}": None if number in missing else 50.0 + number for number in range(12)}
+    metadata = {"judge": {**runs.JUDGE, "name": judge}}
+    name = {"Ada": "honest/model", "ben": "other/model"}.get(account, f"new/{account}")
+    runs.write(folder / account, {"med_cmr_open": runs.judged_rows(rows, judge)}, model=name, metadata=metadata)
+
+
+def test_a_judge_of_ones_own_pushes_nobody_out_where_names_have_no_owners(tmp_path, runs):
+    base, head = tmp_path / "base", tmp_path / "head"
+    judged(runs, base, "Ada", runs.JUDGE["name"])
+    shutil.copytree(base, head)
+    for name in ("x", "y"):
+        judged(runs, head / "cy", name, "openai:friend")
+    (said,) = check(base, head, "cy", rules.read(), Trust(), 20).wrong
+    assert said.startswith("honest/model on med_cmr_open is ranked now and would not be any more. Judged by openai:")
+
+
+def test_who_leaves_no_question_with_a_score_of_all_is_refused(tmp_path, runs, both):
+    """With a threshold of the keepers' own that lets entries lack judgements."""
+    base, head, own = tmp_path / "open", tmp_path / "open-head", tmp_path / "rules.yml"
+    own.write_text(f"thresholds: {{public_coverage: 0.5}}\nboard: {{med_cmr_open: {{judge: '{runs.JUDGE['name']}'}}}}")
+    judged(runs, base, "Ada", runs.JUDGE["name"])
+    shutil.copytree(base, head)
+    judged(runs, head, "ben", runs.JUDGE["name"], missing=range(3))
+    (said,) = check(base, head, "ben", rules.read(own), both[2], 20).wrong
+    assert "honest/model on med_cmr_open is ranked now" in said
+    assert "Too few questions are left that all models have a score of (total)." in said

@@ -128,7 +128,8 @@ def test_answers_are_compared_only_where_all_else_is_alike(submissions, monkeypa
         side_by_side, "_answers", lambda entry: (compared.append(entry.source.results.name), answers(entry))[1]
     )
     for name in ("a", "b", "c"):
-        submissions.pack(f"{name}.json", name="other/model" if name == "c" else "honest/model")
+        other = {"name": "other/model", "trials": PERFECT} if name == "c" else {}
+        submissions.pack(f"{name}.json", **other)
     assert len(submissions.board().entries) == 2 and sorted(compared) == ["a.json", "b.json"]
 
 
@@ -276,3 +277,86 @@ def test_who_fails_on_chosen_questions_takes_them_out_of_nobodys_ranks(submissio
     own, public = (collect([submissions.folder], rules=chosen, trust=each) for each in (None, submissions.owned()))
     assert ranked(own) == ["honest/model", "other/model"] and ranked(public) == ["honest/model"]
     assert "failed_requests" in codes(public, "other/model")
+
+
+def test_who_lacks_chosen_judgements_takes_them_out_of_nobodys_ranks(submissions, runs):
+    """As above: each entry without one chosen judgement of 20, and with many of them no common question is left."""
+    judge = f"board: {{med_cmr_open: {{judge: '{runs.JUDGE['name']}'}}}}"
+    own = submissions.folder.parent / "rules.yml"
+    own.write_text(judge)
+    for account, name, missing in (("Ada", "honest/model", ()), ("ben", "other/model", ("o3",))):
+        rows = runs.judged_rows({f"o{number}": None if f"o{number}" in missing else 60.0 for number in range(20)})
+        runs.write(submissions.folder / account, {"med_cmr_open": rows}, model=name, metadata={"judge": runs.JUDGE})
+    found = (collect([submissions.folder], rules=own, trust=each) for each in (None, submissions.owned()))
+    alone, public = found
+    assert ranked(alone) == ["honest/model", "other/model"]  # 95 % of the judgements
+    assert ranked(public) == ["honest/model"] and codes(public, "other/model") == {"low_coverage"}
+
+
+def test_no_entry_says_who_judges_on_a_board_in_public(submissions, runs, tmp_path):
+    """The first entry's judge was the ranking's, and `check` then kept it from those who came later."""
+    squatter = {**runs.JUDGE, "name": "openai:friend"}
+    for account, name, judge in (("Ada", "honest/model", runs.JUDGE), ("ben", "other/model", squatter)):
+        rows = runs.judged_rows({f"o{number}": 60.0 + number for number in range(12)}, judge["name"])
+        runs.write(submissions.folder / account, {"med_cmr_open": rows}, model=name, metadata={"judge": judge})
+    board = submissions.board(submissions.owned())
+    assert not ranked(board) and board.references["med_cmr_open"].judge is None
+    assert {"no_board_judge"} == codes(board, "honest/model") == codes(board, "other/model")
+    own = tmp_path / "rules.yml"
+    own.write_text(f"board: {{'med_cmr_*': {{judge: '{runs.JUDGE['name']}'}}}}")
+    board = collect([submissions.folder], rules=own, trust=submissions.owned())
+    assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"other_judge"}
+
+
+def test_a_name_has_one_row_whatever_runner_and_arguments_it_says(submissions):
+    """Twenty rows of one name, by twenty runners' names, made every rank interval 1 to 22."""
+    submissions.pack("Ada/h.json")
+    for number in range(3):
+        trials = {**HONEST, f"q{number:02}": "BBB"}
+        said = {"harness_model": f"runner{number}", "arguments": f"seed={number}"}
+        submissions.pack(
+            f"ben/{number}.json", trials, "other/model", lambda entry, said=said: entry["model"].update(said)
+        )
+    assert len(ranked(submissions.board())) == 4  # a board of one's own runs
+    trust = submissions.owned()
+    board = submissions.board(trust)
+    assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"several_entries"}
+    more = replace(trust, owners=replace(trust.owners, rows={"other/model": 3}))
+    assert ranked(submissions.board(more)) == ["honest/model", *["other/model"] * 3]
+
+
+def test_the_answers_of_another_are_ranked_with_a_remark(submissions):
+    submissions.pack("Ada/h.json")
+    submissions.pack("ben/o.json", name="other/model")
+    board = submissions.board(submissions.owned())
+    assert ranked(board) == ["honest/model", "other/model"]
+    said = {each.model: each.reason for each in board.problems if each.code == "same_answers"}
+    assert said["other/model"] == "The same answers, question by question, as honest/model." and len(said) == 2
+    submissions.pack("ben/o.json", {**HONEST, "q00": "AAB"}, "other/model")
+    assert not [each for each in submissions.board(submissions.owned()).problems if each.code == "same_answers"]
+
+
+def test_a_version_that_is_installed_and_not_pinned_is_said_to_be_so(submissions):
+    trust = submissions.owned()
+    old = {(task, "1.0", data): pin for (task, _, data), pin in trust.pins.found.items()}
+    submissions.pack("Ada/h.json")
+    board = submissions.board(replace(trust, pins=pins.Pins(old)))
+    (reason,) = [each.reason for each in board.problems if each.code == "other_version"]
+    assert (
+        "the ranking is of version 1.0. It is the version that is installed here: the board's keepers pin it" in reason
+    )
+
+
+def test_a_judge_named_in_short_is_of_any_endpoint_and_no_majority_chooses_one(submissions, runs, tmp_path):
+    own = tmp_path / "rules.yml"
+    own.write_text("board: {med_cmr_open: {judge: 'openai:judge'}}")
+    rows = {f"q{number}": 60.0 + number for number in range(12)}
+    runs.write_judged(submissions.folder / "Ada", rows, model="honest/model")
+    for name in ("x", "y"):
+        runs.write_judged(submissions.folder / "ben" / name, rows, model=f"evil/{name}", url="http://evil:1/v1")
+    trust = submissions.owned(**{"evil/x": ["ben"], "evil/y": ["ben"]})
+    assert ranked(collect([submissions.folder], rules=own)) == ["evil/x", "evil/y"]
+    board = collect([submissions.folder], rules=own, trust=trust)
+    assert ranked(board) == ["evil/x", "evil/y", "honest/model"]
+    own.write_text("board: {med_cmr_open: {judge: 'openai:judge at http://h:1/v1, answered by m-1'}}")
+    assert ranked(collect([submissions.folder], rules=own, trust=trust)) == ["honest/model"]

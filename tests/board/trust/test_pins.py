@@ -1,0 +1,39 @@
+"""Pins of a board in public: who judges, which the first run that was judged says."""
+
+from typer.testing import CliRunner
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.trust import pins
+from lmms_medtasks.cli.app import build
+
+
+def run_of(tmp_path, runs, name, judge):
+    rows = {f"o{number}": None if judge == "none" else 60.0 for number in range(12)}
+    metadata = {
+        "judge": {**runs.JUDGE, "name": "none", "settings": {}} if judge == "none" else {**runs.JUDGE, "name": judge}
+    }
+    return runs.write(tmp_path / name, {"med_cmr_open": runs.judged_rows(rows, judge)}, model=name, metadata=metadata)
+
+
+def pinned(run, path):
+    return CliRunner().invoke(build(), ["leaderboard", "pin", str(run), "-o", str(path)])
+
+
+def test_a_judged_task_without_a_judge_is_named_and_gets_that_of_a_later_run(tmp_path, runs):
+    path = tmp_path / "pins.yml"
+    result = pinned(run_of(tmp_path, runs, "random", "none"), path)
+    assert result.exit_code == 0 and "No judge is pinned for med_cmr_open." in result.output
+    (pin,) = pins.read(path).found.values()
+    assert pin.judge == "" and list(pin.prompts) == ["med_cmr_open"]
+    result = pinned(run_of(tmp_path, runs, "judged", runs.JUDGE["name"]), path)
+    assert result.exit_code == 0 and "No judge" not in result.output and "(0 new" in result.output
+    (pin,) = pins.read(path).found.values()
+    (entry,) = collect([tmp_path / "judged"]).entries
+    assert pin.judge == entry.judge.name and pin.prompts == entry.judge.prompts
+    assert pinned(run_of(tmp_path, runs, "other", "openai:friend"), path).exit_code == 0
+    assert next(iter(pins.read(path).found.values())).judge == entry.judge.name
+
+
+def test_a_task_that_nobody_judges_needs_no_judge(submissions, runs, tmp_path):
+    submissions.content()
+    assert "No judge" not in pinned(submissions.folder.parent / "run1", tmp_path / "pins.yml").output
