@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow.compute as pc
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import counts_of, metrics_of
-from lmms_medtasks.record import FAILED
+from lmms_medtasks.record import FAILED, JudgementStatus
 from lmms_medtasks.suites.reported_numbers import differences, same
 
 _TOLERANCE = 1e-9
@@ -58,7 +58,7 @@ def sound(entry: Entry) -> Iterator[str]:
 
 
 def _undeclared(entry: Entry) -> Iterator[str]:
-    """Metrics that the task does not print, and judgements of a task that nobody judges."""
+    """Metrics that the task does not print, judgements of a task that nobody judges, and of no known status."""
     suite, task = entry.declaration, installed.of_task(entry.task)
     if suite is None:
         return
@@ -74,6 +74,9 @@ def _undeclared(entry: Entry) -> Iterator[str]:
         and any(entry.answers.column(name).null_count < len(entry.answers) for name in judged)
     ):
         yield f"It has judgements, and {entry.task} is judged by nobody."
+    if "judgement" in judged and (other := {*entry.samples.column("judgement")} - {None, *get_args(JudgementStatus)}):
+        named = ", ".join(repr(each) for each in sorted(map(str, other))[:3])
+        yield f"It has judgements that are {named}; known are {', '.join(get_args(JudgementStatus))}."
 
 
 def _unscored(entry: Entry) -> Iterator[str]:

@@ -97,8 +97,9 @@ def _is_settled(entry: Entry, samples: Samples, metric: str, by_rule: bool) -> b
     estimate = mean_of(entry.declaration.metric(metric))
     rows = samples.where(estimate.where)
     wanted, had = (np.nan_to_num(rows.column(f"{estimate.measure}.{each}")) for each in ("requested", "judged"))
-    judged = by_rule and "judged" in set(rows.column("judgement"))
-    return not judged and bool((wanted <= had).all())
+    if by_rule and set(rows.of_measure(estimate.measure).column("judgement")) - {None, "exact"}:
+        return False
+    return bool((wanted <= had).all())
 
 
 def _alike(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> list[Entry]:
@@ -181,7 +182,9 @@ def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
                 same[id(entry)] = sorted(names - {entry.model.name})
     added = []
     for entry in entries:
-        if others := same.get(id(entry)):
+        # Those that are ranked by some measures come here twice.
+        others = same.get(id(entry))
+        if others and all(each.code != "same_answers" for each in entry.problems):
             said = f"The same answers, question by question, as {_named(others[:_NAMED], len(others))}."
             entry = entry.with_problems([problem(rules, entry, "same_answers", said)])
         added.append(entry)

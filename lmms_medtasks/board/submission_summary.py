@@ -133,7 +133,7 @@ class Checked:
 
 
 def _tasks(models: Mapping[str, Iterable[str]]) -> str:
-    return "; ".join(f"{model}: {_first(tasks)}" for model, tasks in models.items())
+    return "; ".join(f"{model}: {_first(dict.fromkeys(tasks))}" for model, tasks in models.items())
 
 
 def _grouped(places: Iterable[Place]) -> dict[str, list[Place]]:

@@ -174,6 +174,11 @@ def without_fingerprint(entry):
     entry.update(fingerprint={}, fingerprint_recorded=None)
 
 
+def of_unknown_status(entry):
+    """What is neither a rule's nor a judge's stood as settled by rule."""
+    entry["answers"]["judgement"] = {"values": ["ok"], "codes": [1] * 12}
+
+
 def without_replies(entry):
     entry["answers"]["trials"] = {"values": [["failed"]], "codes": [1] * 12}
     all_right(entry, {"replies": 0, "parsed": 0, "requests": 12, "failed": 12})
@@ -210,6 +215,7 @@ def other_metric(entry):
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
+        (of_unknown_status, "It has judgements that are 'ok'; known are exact, judged"),
         (without_fingerprint, "digests of prompt and code are missing"), (without_replies, "its trials give none"),
         (called_judged, "judged by nobody"), (left_out, "has a reply and no score of accuracy"),
         (other_metric, "has no metric circular_accuracy"),
@@ -328,8 +334,9 @@ def test_a_name_has_one_row_whatever_runner_and_arguments_it_says(submissions):
 def test_the_answers_of_another_are_ranked_with_a_remark(submissions):
     submissions.pack("Ada/h.json")
     submissions.pack("ben/o.json", name="other/model")
-    board = submissions.board(submissions.owned())
+    board = collect([submissions.folder], trust=submissions.owned(), by_measure=True)
     assert ranked(board) == ["honest/model", "other/model"]
+    assert [each.code for each in board.problems].count("same_answers") == 2
     said = {each.model: each.reason for each in board.problems if each.code == "same_answers"}
     assert said["other/model"] == "The same answers, question by question, as honest/model." and len(said) == 2
     submissions.pack("ben/o.json", {**HONEST, "q00": "AAB"}, "other/model")
