@@ -150,14 +150,16 @@ def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
 
 
 def _row_names(sources: Sequence[Source]) -> list[str]:
-    """The sources' names without what all share: of several models how they were asked, of one model its name."""
+    """The sources' names without what all share of how they were asked, and of one model without its name."""
     parts = [source.name.partition(" (") for source in sources]
     models, how = [model for model, _, _ in parts], [end.removesuffix(")").split(", ") for _, _, end in parts]
-    if len({*map(tuple, how)}) == 1:
-        return models
+    told = [[each for each in own if not all(each in other for other in how)] for own in how]
+    # The last that is told, such as the task set, does alone where it tells the rows of each model apart.
+    last = [", ".join(own[-1:]) for own in told]
+    short = last if len({*zip(models, last, strict=True)}) == len(sources) else [", ".join(own) for own in told]
     if len(set(models)) > 1:
-        return [source.name for source in sources]
-    return [", ".join(each for each in own if not all(each in other for other in how)) or own[0] for own in how]
+        return [f"{model} ({own})" if own else model for model, own in zip(models, short, strict=True)]
+    return [each or own[0] or model for each, own, model in zip(short, how, models, strict=True)]
 
 
 def _printed(asked: Sequence[int]) -> list[tuple[str, tuple[float, ...]]]:

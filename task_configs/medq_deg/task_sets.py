@@ -91,8 +91,9 @@ def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Option
 
 
 def _tasks_said(source: Source) -> str:
-    """``medq_deg``, or ``medq_deg_l0 to medq_deg_l2``."""
-    return " to ".join(dict.fromkeys((source.tasks[0], source.tasks[-1])))
+    """``medq_deg``, or ``medq_deg_l0 to l2``."""
+    first, last = source.tasks[0], source.tasks[-1]
+    return first if first == last else f"{first} to {last.removeprefix('medq_deg_')}"
 
 
 def _tasks_by_level(rows: Samples) -> list[dict[int, str]]:

@@ -1,4 +1,4 @@
-"""SURE-VQA: closed questions from the i.i.d. test to the shifted one, a line a shift, and the paper's baseline."""
+"""SURE-VQA: closed questions from the i.i.d. test to the shifted one, a line a shift, and the paper's baselines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lmms_medtasks.report.charts import (
     signed,
     small_plane,
 )
-from lmms_medtasks.report.charts.svg import Entry
+from lmms_medtasks.report.charts.svg import Entry, Look
 from lmms_medtasks.report.findings import Sketch
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed
@@ -29,7 +29,14 @@ from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, Shift, groups, statistic
 
-_KIND, _BASELINE = "closed", "most_frequent"
+_KIND, _BASE = "closed", "medical"
+_UNTUNED, _FREQUENT = "no_finetuning", "most_frequent"
+_NAMES = {
+    _UNTUNED: f"{reference.BASE_MODELS[_BASE]} without fine-tuning",
+    _FREQUENT: "most frequent answers",
+}
+"""The paper's baselines: the first has both tests of each shift, the other the i.i.d. tests of two datasets."""
+_SQUARE = Look("square", "published")
 _SAID = ("i.i.d.", "shifted")
 _BESIDE = 0.05
 """How far the shifted points stand apart, so that intervals do not hide each other."""
@@ -49,23 +56,15 @@ def _slope(source: Source, shift: Shift) -> tuple[Point, ...]:
     )
 
 
-def _printed(shift: Shift) -> tuple[Point, ...]:
-    """The paper's most frequent answers on the tests of a shift that it prints them for."""
+def _printed(shift: Shift, baseline: str) -> tuple[Point, ...]:
+    """A baseline of the paper on the tests of a shift that it is printed for."""
     if not shift.published:
         return ()
-    for base in reference.BASE_MODELS:
-        for row in reference.robustness_results(shift.dataset, base, shift.name, _KIND):
-            if row.method == _BASELINE:
-                known = [(place, 100 * each.mean) for place, each in enumerate((row.iid, row.ood)) if each]
-                return tuple(
-                    Point(
-                        place,
-                        value,
-                        f"{shift.label}, most frequent answers, published, {_SAID[place]}: {value:.0f} %",
-                        size=3,
-                    )
-                    for place, value in known
-                )
+    for row in reference.robustness_results(shift.dataset, _BASE, shift.name, _KIND):
+        if row.method == baseline:
+            known = [(place, 100 * each.mean) for place, each in enumerate((row.iid, row.ood)) if each]
+            said = f"{shift.label}, {_NAMES[baseline]}, published"
+            return tuple(Point(at, value, f"{said}, {_SAID[at]}: {value:.0f} %", size=3) for at, value in known)
     return ()
 
 
@@ -79,8 +78,11 @@ def _slopes(source: Source) -> dict[Shift, tuple[Point, ...]]:
 def _draw(found: Sequence[Source]) -> str:
     slopes = _slopes(found[0])
     ordered = list(slopes)
-    baselines = [points for shift in ordered if (points := _printed(shift))]
-    series = [Series("", points, PUBLISHED, "guess", quiet=True) for points in baselines]
+    untuned, frequent = (
+        [points for shift in ordered if (points := _printed(shift, each))] for each in (_UNTUNED, _FREQUENT)
+    )
+    series = [Series("", points, PUBLISHED, "joined-published", quiet=True) for points in untuned]
+    series += [Series("", points, _SQUARE, quiet=True) for points in frequent]
     worst = ordered[:1] if ordered and slopes[ordered[0]][1].y < slopes[ordered[0]][0].y else []
     for number, shift in enumerate(reversed(ordered)):
         is_worst = shift in worst
@@ -91,7 +93,8 @@ def _draw(found: Sequence[Source]) -> str:
     changes = [f"{shift.label} {signed(slopes[shift][1].y - slopes[shift][0].y)} points" for shift in ordered]
     entries: list[Entry] = [(WORST, "the largest fall")] if worst else []
     entries += [(DISC, "other shifts" if worst else "shifts")] if len(ordered) > len(worst) else []
-    entries += [(PUBLISHED, "most frequent answers")] if baselines else []
+    entries += [(PUBLISHED, _NAMES[_UNTUNED])] if untuned else []
+    entries += [(_SQUARE, _NAMES[_FREQUENT])] if frequent else []
     ends = [end for each in series for point in each.points for end in (point.y, point.low, point.high)]
     panel = Panel(places_axis(_SAID), axis_of(ends), tuple(series), "Closed questions correct, percent")
     said = f"Closed questions from i.i.d. to shifted: {first_listed(changes)}."
@@ -105,8 +108,8 @@ def sketch(source: Source) -> Sketch | None:
         return None
     worst, (first, last) = next(iter(slopes.items()))
     falls = last.y < first.y
-    printed = [points for shift in slopes if (points := _printed(shift))]
-    series = [Series("", tuple(replace(each, size=2.5) for each in points), PUBLISHED, "guess") for points in printed]
+    printed = [points for shift in slopes if (points := _printed(shift, _UNTUNED))]
+    series = [Series("", points, None, "joined-published faint") for points in printed]
     for shift, points in reversed(slopes.items()):
         own = tuple(replace(each, size=3.5, low=None, high=None) for each in points)
         if falls and shift == worst:
@@ -122,7 +125,7 @@ def sketch(source: Source) -> Sketch | None:
     changes = [f"{shift.label} {signed(points[1].y - points[0].y)} points" for shift, points in slopes.items()]
     svg = small_plane(f"Closed questions from i.i.d. to shifted: {first_listed(changes)}.", panel)
     orange = "; orange: the largest fall" if falls else ""
-    grey = "; hollow: the paper's baseline" if printed else ""
+    grey = f"; grey: {_NAMES[_UNTUNED]}, on the paper's data" if printed else ""
     return Sketch(svg, f"closed questions correct (%), {len(slopes)} shift{'s' * (len(slopes) > 1)}{orange}{grey}")
 
 
@@ -136,8 +139,9 @@ SLOPES = Chart(
     "shifts",
     "Closed questions, i.i.d. and shifted",
     "A line a shift, from the i.i.d. test (data as the paper's models were trained on) to the shifted one. Orange: the "
-    "largest fall. Bars: 95 % intervals of the shifted test, over images. Hollow: the paper's baseline, always the "
-    "most frequent answer.",
+    "largest fall. Bars: 95 % intervals of the shifted test, over images. Grey lines: "
+    f"{_NAMES[_UNTUNED]}, from the paper and on its data. Squares: always the most frequent answer, which the paper "
+    "prints for i.i.d. tests only.",
     "robustness",
     _draw,
     lambda found: any(kind == _KIND for _, kind in groups(found[0])),

@@ -62,10 +62,10 @@ def test_two_sets_of_a_run_that_were_asked_alike_have_their_tasks_names_and_are_
     next(other.glob("*.jsonl")).rename(folder / "20260101_000000_samples_medq_deg.jsonl")
     found = task_sets(SUITE, [one], suite_table(SUITE, [one]), Options(resamples=0))
     assert [each.condition for each in found] == [
-        "our degradations, 2 trials, medq_deg_l0 to medq_deg_l2", "our degradations, 2 trials, medq_deg",
+        "our degradations, 2 trials, medq_deg_l0 to l2", "our degradations, 2 trials, medq_deg",
     ]  # fmt: skip
     assert conditions(found) == []
-    assert _row_names(found) == ["medq_deg_l0 to medq_deg_l2", "medq_deg"]
+    assert _row_names(found) == ["medq_deg_l0 to l2", "medq_deg"]
 
 
 def test_clean_questions_are_lent_to_the_release(write_run):
