@@ -169,7 +169,8 @@ def legend(svg: Elements, entries: Sequence[Entry]) -> float:
 def lines_of(name: str, first: int, second: int) -> list[str]:
     """A name on two lines of so many letters at most, broken where a word or a part of it ends; the second is cut.
 
-    The first is up to three letters longer where it would else end within a word.
+    The first is up to three letters longer where it would else end within a word, and a little longer to
+    end before a bracket.
     """
     if len(name) <= first:
         return [name]
@@ -179,4 +180,5 @@ def lines_of(name: str, first: int, second: int) -> list[str]:
         if name[place - 1] in " -_/.:" or name[place] in " ("
     ]
     end = max((place for place in breaks if place <= first), default=min(breaks, default=first))
+    end = next((place for place in breaks if name[place : place + 2] == " (" and place <= 1.15 * first), end)
     return [name[:end].rstrip(), short(name[end:].lstrip(), second)]

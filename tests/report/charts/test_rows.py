@@ -165,6 +165,8 @@ def test_all_right_still_has_a_scale():
         ("III Radiological Image Interpretation", ["III Radiological", "Image Interpretation"]),
         ("medtasks_observer", ["medtasks_", "observer"]),
         ("a" * 18, ["a" * 15, "aaa"]),
+        ("medtasks_observer (10 trials)", ["medtasks_observer", "(10 trials)"]),
+        ("medtasks_observers (10 trials)", ["medtasks_", "observers (10 trials)"]),
     ],
 )
 def test_a_long_name_is_broken_where_a_word_ends(name, lines):
