@@ -113,7 +113,7 @@ class Settings(StrictModel):
     )
     degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradations, _is_degradation))] = setting(
         "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
-        "those of its modality. Left out, the document's own column `degradation` counts, if it has one. One of your "
+        "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
         "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
         "gaussian_noise",
     )
