@@ -10,7 +10,7 @@ from lmms_medtasks import parsing
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "image": ("image", "images", "img", "picture", "photo", "imagepath", "imgpath", "imagepaths", "imagefile",
               "filename", "imagename", "imgname", "imagefilename", "figurepath", "file"),
-    "question": ("question", "query", "questiontext", "q", "problem"),
+    "question": ("question", "query", "questiontext", "q", "problem", "text"),
     "options": ("options", "choices", "candidates", "answeroptions", "answerchoices"),
     "answer": ("answer", "answerindex", "answeridx", "answerid", "answerlabel", "answerletter", "answerkey",
                "correctanswer", "correctindex", "correctidx", "correctoption", "correctchoice", "correct", "label",

@@ -232,7 +232,8 @@ def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
         if recorded.get(name) != prompt:
             found.add(path, "the prompt is another than recorded. If that is wanted: raise metadata.version, say so in "
                       "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
-                      value=prompt)  # fmt: skip
+                      # Of the record's question, which is nobody's own.
+                      value=prompt.replace(FROZEN["question"], "{question}"))  # fmt: skip
     for name in recorded or ():
         if not (folder / f"{name}.yaml").is_file():
             found.add(path, "there is no such task any more: `lmms-medtasks validate FOLDER --write`", key=name)

@@ -77,8 +77,12 @@ def _check_columns(wanted: Wanted, template: templates.Template, have: Sequence[
         optional |= (talks and ours in ("question", "answer")) or (_reads_yes_no(wanted) and ours == "options")
         optional &= ours not in wanted.columns
         for theirs in wanted.columns.get(ours, ours).split(","):
-            if theirs not in have and not optional:
-                raise unknown("column", theirs, have, f"{wanted.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
+            if theirs in have or optional:
+                continue
+            if ours not in wanted.columns:
+                listed = ", ".join(map(repr, have))
+                raise UserError(f"{wanted.dataset}: which column is the {ours}? Say --{ours} COLUMN. It has {listed}.")
+            raise unknown("column", theirs, have, f"{wanted.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
     shift = wanted.settings.get("shift")
     for name in (*wanted.tags, *([shift["column"]] if shift else [])):
         if name not in have:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 from lmms_medtasks.contribute import card, data_files, functions, part_files, prompt_files, python_files, taken_names
 from lmms_medtasks.degradations import modality_files, own_modalities
@@ -83,7 +84,8 @@ def _check_chain(chain: Chain, found: Findings) -> None:
 def _check_file_name(chain: Chain, wrong: Collection[str], found: Findings) -> None:
     key = "group" if _is_group(chain) else "task"
     name = chain.value(key)
-    if key in chain.entries and key not in wrong and name != chain.path.stem:
+    # A name that is taken is to be changed, not given to the file too.
+    if key in chain.entries and key not in wrong and name != chain.path.stem and not _owner(chain, name):
         entry = chain.entries[key]
         found.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
                   value=name)  # fmt: skip
@@ -106,9 +108,13 @@ def _check_names(chains: list[Chain], found: Findings) -> None:
         if name in seen:
             found.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
-        owner = taken_names.owner(name, but=chain.path)
-        if owner:
+        if owner := _owner(chain, name):
             found.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
+
+
+def _owner(chain: Chain, name: Any) -> str | None:
+    """Who else has a task's name."""
+    return taken_names.owner(name, but=chain.path) if isinstance(name, str) else None
 
 
 def _named(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:

@@ -29,6 +29,7 @@ REFERENCE_LENGTH = 64
 _BASE64_STARTS = r"data:|iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK|Qk[0-9A-Za-z]{20}"
 """How base64 of PNG, JPEG, GIF, WebP, TIFF and BMP begins."""
 _LONGEST_PATH = 1024
+_DIGITS = re.compile(r"[0-9]")
 _SHOWN = 5
 _DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
 
@@ -181,7 +182,9 @@ class TablePictures:
             listed = (each for each in folder.rglob("*") if each.is_file() and each.suffix not in (".py", ".yaml"))
             there = [each.relative_to(folder).as_posix() for each, _ in zip(listed, range(5000), strict=False)]
         same = [each for each in there if _alike(each) == _alike(text)]
-        near = nearest_match(text, same or there) or (f" Did you mean {same[0]!r}?" if same else "")
+        # Images are numbered: a name that differs in its number only is another image.
+        others = [each for each in there if _DIGITS.sub("", each) != _DIGITS.sub("", text)]
+        near = nearest_match(text, same or others) or (f" Did you mean {same[0]!r}?" if same else "")
         if same and same[0] != text and unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", text):
             near = (
                 f" There is {same[0]!r}, which looks the same and is written with other characters (Unicode NFC and "
@@ -189,7 +192,8 @@ class TablePictures:
             )
         if self._row_of and re.fullmatch(r"[0-9]+", text):
             near = f" No row has the id {text!r}."
-        return f"no file {text[:200]!r} in {folder}, and no base64 of an image either.{near}"
+        said = "" if re.search(r"\.[A-Za-z0-9]{2,5}$", text) else ", and no base64 of an image either"
+        return f"no file {text[:200]!r} in {folder}{said}.{near}"
 
 
 def _alike(name: str) -> str:
