@@ -130,10 +130,10 @@ def test_no_variant_that_is_the_task_itself(make):
 
 
 def test_a_column_that_nobody_named_is_asked_for(tmp_path):
-    (tmp_path / "my_t").mkdir()
-    (tmp_path / "my_t" / "t.csv").write_text("file,stem,choices,correct\na.png,x,\"['b', 'c']\",b\n", "utf-8")
-    wanted = Wanted(
-        "my_t", "multiple_choice", "t.csv", tmp_path / "my_t", columns={"image": "file", "options": "choices"}
-    )
+    folder = tmp_path / "my_t"
+    folder.mkdir()
+    (folder / "t.csv").write_text("file,stem,choices,correct\na.png,x,\"['b', 'c']\",b\n", "utf-8")
+    columns = {"image": "file", "options": "choices"}
+    wanted = Wanted("my_t", "multiple_choice", str(folder / "t.csv"), folder, columns=columns)
     text = said(lambda: write(wanted))
     assert "which column is the question? Say --question COLUMN. It has 'file', 'stem', 'choices', 'correct'." in text
