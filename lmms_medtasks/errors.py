@@ -22,6 +22,10 @@ class DataNotFound(UserError):
     """Data that a task needs is neither prepared nor can it be prepared now."""
 
 
+class UnwritableFile(UserError, OSError):
+    """A file that could not be written; nothing of it is there."""
+
+
 MOST_NAMES = 30
 """Allowed names that a message lists; of more it lists the nearest."""
 _NEAREST = 6

@@ -4,24 +4,48 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from lmms_medtasks.errors import UnwritableFile
 
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write ``content`` so that a reader of ``path`` never sees half of it; its folder is made.
 
-    Raises OSError when it can't be written; then ``path`` is as it was, and nothing is left beside it.
+    Raises UnwritableFile when it can't be written; then ``path`` is as it was, and nothing is left beside it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    with writable(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(part, 0o644)
+            os.replace(part, path)
+        except BaseException:
+            os.unlink(part)
+            raise
+
+
+@contextmanager
+def writable(path: Path) -> Iterator[None]:
+    """Raises UnwritableFile, which names ``path``, where the system refuses what is done within."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(part, 0o644)
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
+        yield
+    except OSError as error:
+        is_file = next((each for each in path.parents if each.is_file()), None)
+        why = f"{is_file} is a file" if is_file else error.strerror or str(error)
+        said = UnwritableFile(f"{path} can't be written ({why}). Name another place.")
+        said.strerror = why
+        raise said from error
+
+
+def check_folder(path: Path) -> None:
+    """Raises UnwritableFile where no file could be written below ``path``, which need not be there; makes nothing."""
+    with writable(path), tempfile.TemporaryFile(dir=next(each for each in (path, *path.parents) if each.exists())):
+        pass
 
 
 def write_text(path: Path, text: str) -> None:

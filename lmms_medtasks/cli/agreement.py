@@ -148,14 +148,10 @@ def sheet(
         output / "instructions.txt": sheets.instructions(judged.protocol),
         key: "\ufeff" + sheets.key_csv(drawn),
     }
-    try:
-        output.mkdir(parents=True)
-        for path, text in texts.items():
-            write_text(path, text)
-        for name, content in pictures.files.items():
-            write_bytes(output / "images" / name, content)
-    except OSError as error:
-        raise UserError(f"Can't write the sheet: {error}.") from error
+    for path, text in texts.items():
+        write_text(path, text)
+    for name, content in pictures.files.items():
+        write_bytes(output / "images" / name, content)
     count = len({each.answer.key.id for each in drawn})
     few = f" (asked for {questions:,}; there are no more)" if count < questions else ""
     models = len(judged.models)

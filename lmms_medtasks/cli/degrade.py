@@ -121,6 +121,7 @@ def preview(
     from lmms_medtasks.cli.preview import sections
     from lmms_medtasks.degradations import fingerprint, gallery, modality_files
     from lmms_medtasks.degradations.files import write_whole
+    from lmms_medtasks.writing import writable
 
     if output.exists() and not output.is_dir():
         raise UserError(f"{output} is a file; --output names the folder for preview.png and preview.html.")
@@ -135,10 +136,11 @@ def preview(
         about += " The images are the mini data's, which are drawn."
     if failed:
         about += f" Not shown: {', '.join(path.name for path, _ in failed)}."
-    output.mkdir(parents=True, exist_ok=True)
-    write_whole(output / "preview.png", lambda path: gallery.sheet(shown).save(path, "PNG"))
     text = gallery.page("Degradations", about, shown)
-    write_whole(output / "preview.html", lambda path: path.write_text(text, encoding="utf-8") and None)
+    with writable(output):
+        output.mkdir(parents=True, exist_ok=True)
+        write_whole(output / "preview.png", lambda path: gallery.sheet(shown).save(path, "PNG"))
+        write_whole(output / "preview.html", lambda path: path.write_text(text, encoding="utf-8") and None)
     for file in ("preview.png", "preview.html"):
         typer.echo(output / file)
     if failed:

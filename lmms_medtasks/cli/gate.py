@@ -74,9 +74,9 @@ def gate(
     )
     found = decided(one, other, chosen)
     text = gate_summary.markdown(found)
-    if output is not None:
-        write_text(output, text)
     plain = "\n".join([*terminal_screens.gate_lines(found), ""])
     typer.echo(text if format is Format.markdown else plain, nl=False)
+    if output is not None:
+        write_text(output, text)
     if status := _STATUS[found.decision]:
         raise typer.Exit(status)

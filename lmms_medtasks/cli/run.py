@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
@@ -26,6 +27,7 @@ from lmms_medtasks.data.subsets import Subset
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.run_paths import new_folder
+from lmms_medtasks.writing import check_folder
 
 _CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
@@ -33,6 +35,7 @@ _TOLD = (1, 2)
 """Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
 
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _INTERRUPTED = (
     "lmms-medtasks: Interrupted. Give the same command again (without --fresh) to go on where it stopped: replies to "
     "tasks of lmms-medtasks that came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked again, but for "
@@ -148,9 +151,9 @@ def run(
     if status == 0 and not missing:
         typer.echo(f"What was found, on one screen: lmms-medtasks report {shlex.quote(str(output))}", err=True)
         return
-    if status == -signal.SIGINT:
+    if -status in _ENDING:
         typer.echo(_INTERRUPTED, err=True)
-        raise typer.Exit(128 + signal.SIGINT)
+        raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
     for each in missing:
@@ -256,13 +259,33 @@ def _estimate(
 
 
 def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
-    """The exit status of ``command``. Ctrl-C reaches it from the terminal too: it is waited for, not killed."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+    """The exit status of ``command``, and of all that it starts. What ends this process ends them first.
+
+    They are a session of their own, so that a signal reaches them once, from here, whoever sent it: a terminal to all
+    of its processes, or a scheduler to this one.
+    """
+    own = {**os.environ, **variables, **installed_package.variables(Path.cwd())}
+    started: list[int] = []
+
+    def passed_on(number: int, frame: object) -> None:
+        for each in started:
+            with suppress(ProcessLookupError):
+                os.killpg(each, number)
+
+    def paused(number: int, frame: object) -> None:
+        passed_on(signal.SIGSTOP, frame)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        passed_on(signal.SIGCONT, frame)
+
+    handlers = {**dict.fromkeys(_ENDING, passed_on), signal.SIGTSTP: paused}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        own = {**os.environ, **variables, **installed_package.variables(Path.cwd())}
-        return subprocess.run(command, check=False, env=own).returncode
+        with subprocess.Popen(command, env=own, start_new_session=True) as process:
+            started.append(process.pid)
+            return process.wait()
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _command(arguments: list[str], processes: int) -> list[str]:
@@ -284,4 +307,6 @@ def _output_folder(arguments: list[str]) -> Path:
         arguments += ["--timezone", "UTC"]
     if "--log_samples" not in arguments:
         arguments.append("--log_samples")
+    # Else it is noticed when all is asked.
+    check_folder(Path(given))
     return Path(given)

@@ -51,7 +51,6 @@ class SvgChart:
         target = Path(path).expanduser()
         if target.suffix != ".svg":
             raise UserError(f"This chart is saved to a file *.svg, not to {target}. Its numbers are in the tables.")
-        target.parent.mkdir(parents=True, exist_ok=True)
         write_text(target, self.svg)
         return target
 
@@ -135,7 +134,6 @@ class RunReport:
         target = Path(path).expanduser()
         one_file = {".html": "html", ".md": "markdown"}.get(target.suffix)
         if one_file and not target.is_dir():
-            target.parent.mkdir(parents=True, exist_ok=True)
             write_text(target, getattr(self, one_file))
             return [target]
         if target.is_file() or target.suffix in (".csv", ".pdf", ".txt", ".json", ".xlsx"):
@@ -144,7 +142,6 @@ class RunReport:
 
         texts = {"report.md": self.markdown, "report.html": self.html}
         texts |= {f"{name}.csv": csv_text(table, part.origin) for name, table, part in _named(self.document)}
-        target.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             write_text(target / name, text)
         return [target / name for name in texts]

@@ -160,4 +160,4 @@ def test_help_names_both_commands(app):
 def test_a_sheet_where_nothing_can_be_written(app, run, tmp_path):
     (tmp_path / "file").write_text("")
     done = CliRunner().invoke(app, ["agreement", "sheet", str(run), "-o", str(tmp_path / "file" / "sheet")])
-    assert isinstance(done.exception, UserError) and "Can't write the sheet" in str(done.exception)
+    assert isinstance(done.exception, UserError) and "file is a file)" in str(done.exception)

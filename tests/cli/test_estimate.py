@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -86,15 +87,15 @@ def harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     monkeypatch.chdir(tmp_path)
     state = SimpleNamespace(commands=[], environments=[], status=0)
 
-    def stand_in(arguments: list[str], check: bool, env: dict[str, str]) -> SimpleNamespace:
+    def stand_in(arguments: list[str], env: dict[str, str], start_new_session: bool) -> nullcontext[SimpleNamespace]:
         state.commands.append(arguments)
         state.environments.append(env)
         if not state.status:
             write_run(Path(arguments[-1]), [{"input_tokens": 100, "output_tokens": 10}] * 4)
             Path(env["MEDTASKS_CALL_TIMES"]).write_text(json.dumps(TIMES), "utf-8")
-        return SimpleNamespace(returncode=state.status)
+        return nullcontext(SimpleNamespace(pid=0, wait=lambda: state.status))
 
-    monkeypatch.setattr(subprocess, "run", stand_in)
+    monkeypatch.setattr(subprocess, "Popen", stand_in)
     return state
 
 

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,7 +28,7 @@ def harness(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     state = SimpleNamespace(commands=[], results={"a_1": {"accuracy,none": 0.5}}, status=0)
 
-    def stand_in(arguments, check, env=None):
+    def stand_in(arguments, env, start_new_session):
         state.commands.append(arguments)
         state.environment = env
         folder = command.Path(run_arguments.value_of(arguments, "--output_path")) / "model"
@@ -35,9 +36,9 @@ def harness(monkeypatch, tmp_path):
             folder.mkdir(parents=True, exist_ok=True)
             content = {"results": state.results, "group_subtasks": {}}
             (folder / f"{len(state.commands)}_results.json").write_text(json.dumps(content))
-        return SimpleNamespace(returncode=state.status)
+        return nullcontext(SimpleNamespace(pid=0, wait=lambda: state.status))
 
-    monkeypatch.setattr(command.subprocess, "run", stand_in)
+    monkeypatch.setattr(command.subprocess, "Popen", stand_in)
     return state
 
 
@@ -162,11 +163,12 @@ def test_a_failure_is_told_here_only_where_the_harness_did_not_tell_it(harness, 
     assert ("no result file" in done.output) == told_here
 
 
-def test_an_interrupted_run_is_no_failed_one_and_can_go_on(harness):
-    """Ctrl-C ends with the status that shells give it, and with the way on."""
-    harness.results, harness.status = None, -signal.SIGINT
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_was_ended_is_no_failed_one_and_can_go_on(harness, number):
+    """It ends with the status that shells give it, and with the way on."""
+    harness.results, harness.status = None, -number
     done = call(*ASKED)
-    assert done.exit_code == 130
+    assert done.exit_code == 128 + number
     assert "same command again" in done.output and "failed" not in done.output
 
 
@@ -259,15 +261,38 @@ def test_a_mistake_is_one_message_and_status_2(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_waits_for_the_harness(tmp_path):
-    """It reaches the harness too, which ends in its own way: here with status 3, after half a second."""
-    child = "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: (time.sleep(0.5), sys.exit(3))); "
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["terminal", "scheduler"])
+def test_what_ends_it_reaches_the_harness_once_and_is_waited_for(tmp_path, number, send):
+    """Whoever sent it. The harness ends in its own way: here with status 3, after half a second; 4 if it came twice."""
+    child = "import signal, sys, time; came = []; "
+    child += f"signal.signal({int(number)}, lambda *_: (came.append(1), time.sleep(0.5), sys.exit(2 + len(came)))); "
     child += "print('ready', flush=True); time.sleep(60)"
     code = f"import sys; from lmms_medtasks.cli.run import _ended; sys.exit(_ended([sys.executable, '-c', {child!r}]))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
-        os.killpg(process.pid, signal.SIGINT)
+        send(process.pid, number)
         assert process.wait(30) == 3
+
+
+def test_a_pause_pauses_the_harness_too(tmp_path):
+    child = "import time; print('ready', flush=True); time.sleep(1); print('done')"
+    code = f"import sys; from lmms_medtasks.cli.run import _ended; sys.exit(_ended([sys.executable, '-c', {child!r}]))"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout.readline() == b"ready\n"
+        os.kill(process.pid, signal.SIGTSTP)
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        os.kill(process.pid, signal.SIGCONT)
+        assert process.stdout.readline() == b"done\n" and process.wait(30) == 0
+
+
+def test_an_output_path_that_cannot_be_written_is_refused_before_anything_is_asked(harness, tmp_path):
+    (tmp_path / "a.txt").write_text("x")
+    for path, why in (("a.txt/x", "a.txt is a file"), ("a.txt", "Not a directory")):
+        result = call(*ASKED, "--output_path", str(tmp_path / path))
+        assert isinstance(result.exception, UserError) and f"{why})" in str(result.exception)
+    assert not harness.commands
 
 
 def tasks_given(command_line):
