@@ -26,7 +26,7 @@ def markdown(gate: Gate) -> str:
 def _lines(gate: Gate) -> Iterator[str]:
     yield f"## Gate: {decision(gate)}"
     yield ""
-    yield f"Candidate {_text(gate.candidate.name)} against baseline {_text(gate.baseline.name)}."
+    yield f"Candidate {_text(gate.candidate.shown)} against baseline {_text(gate.baseline.shown)}."
     if gate.verdicts:
         yield from ("", f"| {' | '.join(_HEAD)} |", f"|{'---|' * 4}{'---:|' * 11}---|")
         for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):

@@ -308,7 +308,7 @@ def test_judges_of_one_name_do_not_compare(tmp_path, runs, other, said):
     assert (
         "judged by openai:judge at http://h:1/v1, answered by m-1 and openai:judge at " in warning and said in warning
     )
-    assert compare(base, same).warnings == ()
+    assert not any("not of the same thing" in text for text in compare(base, same).warnings)
 
 
 def test_several_models_are_matched_by_name(tmp_path, runs):
