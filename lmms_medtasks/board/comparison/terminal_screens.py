@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from lmms_medtasks.board.comparison.compared_entries import asked_in_part
 from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED, OTHER
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
-from lmms_medtasks.board.comparison.gate_summary import decision, shown_number
+from lmms_medtasks.board.comparison.gate_summary import decision, shown_difference, shown_most, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.board.comparison.planning import Plan, Planned, meaning
 from lmms_medtasks.report.document import EMPTY
@@ -139,12 +139,15 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     yield from _filled(f"against    {printable(gate.baseline.shown)}")
     ordered = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
     measured = [each for each in ordered if each.test is not None]
+    # A gain takes more room than a drop: what is measured then has less.
+    gains = any(shown_most(each).startswith("gain") for each in measured)
+    wide, what = (29, _WHAT - 8) if gains else (16, _WHAT)
     if measured:
-        heads = f"{'task, measure':<{_WHAT}}{'before':>9}{'now':>9}{'drop at most':>16}{'margin':>14}"
+        heads = f"{'task, measure':<{what}}{'before':>8}{'now':>8}{'drop at most':>{wide}}{'margin':>13}"
         yield from ("", f"  {heads}  outcome")
-    names = cut_apart(map(_named, measured), _WHAT - 1)
+    names = cut_apart(map(_named, measured), what - 1)
     for each in measured[:_MOST_ROWS]:
-        yield from _verdict_lines(each, names[_named(each)])
+        yield from _verdict_lines(each, f"{names[_named(each)]:<{what}}", wide)
     if left := measured[_MOST_ROWS:]:
         outcomes = Counter(each.outcome for each in left)
         yield f"  and {len(left)} more: {', '.join(f'{count} {name}' for name, count in outcomes.items())}"
@@ -201,10 +204,10 @@ def _few(texts: Sequence[str]) -> list[str]:
     return [*texts[:_FEW], *([f"and {len(texts) - _FEW} more like these"] if len(texts) > _FEW else [])]
 
 
-def _verdict_lines(each: Verdict, what: str) -> Iterator[str]:
+def _verdict_lines(each: Verdict, what: str, wide: int) -> Iterator[str]:
     before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
-    most, margin = (shown_number(each, value).replace(" %", " points") for value in (each.most, each.margin))
-    yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{before:>9}{now:>9}{most:>16}{margin:>14}  {each.outcome}"
+    margin = shown_difference(each, each.margin)
+    yield f"{_SIGNS[each.effect]} {what}{before:>8}{now:>8}{shown_most(each):>{wide}}{margin:>13}  {each.outcome}"
     if each.detail:
         yield from _filled(f"    {printable(each.detail)}")
 
