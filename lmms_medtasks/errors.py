@@ -50,6 +50,14 @@ def nearest_match(got: object, names: Iterable[str]) -> str:
     return f" Did you mean {near!r}?" if near else ""
 
 
+def no_such_path(path: Path, expected: str) -> UserError:
+    """A :class:`UserError` for a file or folder that is not there, with the one beside it that its name is most like."""
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    near = nearest(path.name, [each.name for each in beside], likeness=0.7)
+    hint = f" Did you mean {str(path.parent / near)!r}?" if near else ""
+    return UserError(f"{path} is not there.{hint} Give {expected}.")
+
+
 def nearest(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
     """The name that ``got`` is most like, "" where it is like none.
 

@@ -40,9 +40,15 @@ def read(path: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, p
     if without_entry:
         _check_tasks(without_entry, path)
     if not board.entries:
-        reasons = " ".join(problem.reason for problem in board.problems[:3])
         wanted = f" of {', '.join(tasks)}" if tasks else ""
-        raise UserError(f"No result{wanted} in {path} that can be compared. {reasons}".rstrip())
+        if not board.problems:
+            raise UserError(
+                f"No *_results.json{wanted} and no submission in {path}. Give the --output_path of a run, with its "
+                "sample logs beside it (--log_samples), or a submission."
+            )
+        reasons = [problem.reason for problem in board.problems]
+        more = f" And {len(reasons) - 3} more." if len(reasons) > 3 else ""  # noqa: PLR2004 - enough to see what is wrong
+        raise UserError(f"No result{wanted} in {path} that can be compared. {' '.join(reasons[:3])}{more}")
     return Side(path, board)
 
 

@@ -237,6 +237,23 @@ def test_a_task_that_a_side_has_no_result_of_is_told_with_those_it_has(both, tmp
         assert word in str(told.value)
 
 
+def test_a_folder_without_a_run_is_told_what_is_expected_there(both, tmp_path):
+    folder = both()[0]
+    (folder / "20260101_000000_results.json").unlink()  # its logs alone are no run
+    with pytest.raises(UserError, match=r"No \*_results\.json .* Give the --output_path of a run"):
+        compared_entries.read(folder)
+    with pytest.raises(UserError, match=f"Did you mean '{tmp_path / 'b'}'"):
+        compared_entries.read(tmp_path / "bb")
+
+
+def test_reasons_beyond_three_are_counted(tmp_path, runs):
+    tasks = [TASK, "medq_deg_l0", "medq_deg_l2", "medq_deg_calib", "medobvious"]
+    runs.write(tmp_path / "a", {task: runs.choice_rows(FIRST) for task in tasks}, samples=False)
+    with pytest.raises(UserError) as told:
+        compared_entries.read(tmp_path / "a")
+    assert str(told.value).count("No sample log") == 3 and str(told.value).endswith(" And 2 more.")
+
+
 def test_of_a_pack_only_the_task_that_is_named_is_compared(runs, tmp_path):
     rows = runs.choice_rows(FIRST)
     runs.write(tmp_path / "a", {TASK: rows, "medq_deg_l2": rows})
