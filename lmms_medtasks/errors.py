@@ -51,9 +51,9 @@ def nearest_match(got: object, names: Iterable[str]) -> str:
 
 
 def no_such_path(path: Path, expected: str) -> UserError:
-    """A :class:`UserError` for a file or folder that is not there, with the one beside it that its name is most like."""
+    """A :class:`UserError` for a path that is not there, with the one beside it that its name is most like."""
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
-    near = nearest(path.name, [each.name for each in beside], likeness=0.7)
+    near = nearest(path.name, [each.name for each in beside], likeness=0.6)
     hint = f" Did you mean {str(path.parent / near)!r}?" if near else ""
     return UserError(f"{path} is not there.{hint} Give {expected}.")
 

@@ -68,7 +68,7 @@ def _side_by_side(found: Sequence[tuple[Asked, Finding | None]]) -> str:
     more = f"; {len(known) - len(shown)} more in the table" if len(shown) < len(known) else ""
     names: dict[str, list[str]] = {}
     for name, finding in shown:
-        said = finding.clause if finding.beats_chance else f"no better than guessing at {finding.about}"
+        said = f"{finding.guessing} at {finding.about}" if finding.guessing else finding.clause
         names.setdefault(said, []).append(name)
     return "; ".join(f"{listed(own)}: {said}" for said, own in names.items()) + f"{more}." if names else ""
 

@@ -35,6 +35,8 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
         yield from ("", f"**{escaped(model.model)}** {escaped(model.sentence)}", "")
         for finding in model.findings:
             yield f"- {escaped(finding.suite)}: {escaped(finding.sentence)}"
+    for text in first.others:
+        yield from ("", f"> **Warning:** {escaped(text)}")
     if first.checks:
         yield from ("", f"**May these numbers be quoted?** {escaped(first.verdict)}", "")
     for check in first.checks:

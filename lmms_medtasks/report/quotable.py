@@ -19,7 +19,7 @@ from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.short_texts import listed, listed_or_counted
-from lmms_medtasks.suites import paper
+from lmms_medtasks.suites import paper, registry
 from lmms_medtasks.suites.suite import Suite
 
 State = Literal["yes", "unknown", "partly", "no"]
@@ -91,6 +91,10 @@ def _data(asked: Sequence[Asked]) -> Check:
             for kind in about.data_of(run, tasks):
                 kinds.setdefault(kind.rpartition(" of ")[2], []).append(each.suite.title)
     other = {kind: sorted(set(titles)) for kind, titles in kinds.items() if kind != "full"}
+    contributed = [each.suite.title for each in asked if each.suite.name not in registry.names()]
+    if contributed and not other:
+        said = f"{_named(contributed, 'benchmarks')}: contributed, not installed here; only its runs say what it asks"
+        return Check("full data", "unknown", said)
     if not other:
         return Check("full data", "yes", "all numbers are from the full data")
     accepted = all(kind.endswith(about.ACCEPTED) for kind in other)

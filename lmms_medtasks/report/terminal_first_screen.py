@@ -35,6 +35,10 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
     for each in first.models[:_MOST_MODELS]:
         whose = "" if one else f"{names[each.model]}: "
         yield from _wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
+    for text in first.others[:_MOST_MODELS]:
+        yield from _wrapped(Text(f"! {text}", style="yellow"))
+    if len(first.others) > _MOST_MODELS:
+        yield Text(f"! and {len(first.others) - _MOST_MODELS} more of other runs: --all", style="yellow")
     yield Text()
     if first.models:
         yield from _bars(one) if one else _side_by_side(first.models)
