@@ -113,11 +113,14 @@ class FirstScreen:
 
 
 def first_screen(
-    runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]], lost: Sequence[tuple[Run, Finding]] = ()
+    runs: Sequence[Run],
+    asked: Sequence[tuple[Asked, Finding | None]],
+    lost: Sequence[tuple[Run, Finding]] = (),
+    unread: Sequence[str] = (),
 ) -> FirstScreen:
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
 
-    ``lost``: what degraded pictures cost each run that has degraded tasks.
+    ``lost``: what degraded pictures cost each run that has degraded tasks. ``unread``: see :class:`Document`.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
     most questions counts. Where that leaves a whole run out, the facts say so.
@@ -157,7 +160,7 @@ def first_screen(
             sentences[part] = f"{sentences[part]} {finding.sentence}" if part in sentences else finding.sentence
     more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
     # Of tasks that are none of ours nothing is known that the checks ask for.
-    checks = quotable.checks([each for each, _ in asked]) if asked else ()
+    checks = quotable.checks([each for each, _ in asked], unread) if asked else ()
     others = tuple(_other_runs(runs, kept, asked))
     return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others)
 

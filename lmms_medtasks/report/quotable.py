@@ -78,10 +78,10 @@ def verdict(checks: Sequence[Check]) -> str:
     return f"{'Not yet. Missing' if worst == 'no' else 'With care'}: {', '.join(named)}."
 
 
-def checks(asked: Sequence[Asked]) -> tuple[Check, ...]:
-    """All of them, of everything that a report is about."""
+def checks(asked: Sequence[Asked], unread: Sequence[str] = ()) -> tuple[Check, ...]:
+    """All of them, of everything that a report is about; ``unread``: a text for each log that can't be read."""
     told = (*_settings(asked), *_trials(asked), *_protocol(asked))
-    return (_data(asked), _complete(asked), *_judged(asked), _runner(asked), *told)
+    return (_data(asked), _complete(asked, unread), *_judged(asked), _runner(asked), *told)
 
 
 def _data(asked: Sequence[Asked]) -> Check:
@@ -109,7 +109,7 @@ def _data(asked: Sequence[Asked]) -> Check:
     return Check("full data", "no", what, "lmms-medtasks data prepare NAME", f"{listed(list(other))} data")
 
 
-def _complete(asked: Sequence[Asked]) -> Check:
+def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
     limited, drawn, failed, requests, lost = [], [], 0, 0, []
     for each in asked:
         for run, tasks in each.source.asked:
@@ -122,7 +122,8 @@ def _complete(asked: Sequence[Asked]) -> Check:
         drawn += [task for task, told, _ in each.metadata() if about.subset(told)]
         trials = [trial for found in each.source.rows.column("trials") for trial in found]
         failed, requests = failed + trials.count(FAILED), requests + len(trials)
-    said = [*_some(lost), *_some(limited)]
+    said = [f"left out: {len(unread)} log{'s' if len(unread) > 1 else ''} that can't be read"] if unread else []
+    said += [*_some(lost), *_some(limited)]
     said += [f"a random sample of {_named(drawn)}"] if drawn else []
     said += [f"{failed:,} of {requests:,} requests failed"] if failed else []
     if not said:

@@ -20,7 +20,7 @@ from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
 from lmms_medtasks.report.report_page import Group, breakable, page, unbroken
 from lmms_medtasks.report.terminal import show
-from lmms_medtasks.report.terminal_first_screen import WIDTH, _wrapped, lines
+from lmms_medtasks.report.terminal_first_screen import WIDTH, lines, wrapped
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import FEW, Interval
 from lmms_medtasks.task_configs.medq_deg import report_finding
@@ -57,7 +57,7 @@ def test_a_long_name_leaves_the_screen_one_screen(write_run):
 
 def test_a_line_that_is_wrapped_keeps_its_text_and_its_blanks():
     (text,) = [Text("word " * 30 + "x" * 250 + " end (30.8\u00a0%) and end")]
-    shown = [line.plain for line in _wrapped(text, indent=2)]
+    shown = [line.plain for line in wrapped(text, indent=2)]
     assert max(map(len, shown)) <= WIDTH
     assert "".join("".join(shown).split()) == "".join(text.plain.split())
     assert all(len(line) > 2 for line in shown) and not any("  " in line.strip() for line in shown)

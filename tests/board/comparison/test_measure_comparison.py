@@ -212,6 +212,17 @@ def test_a_limit_is_said_first_and_not_once_a_measure(both, tmp_path, runs):
     assert not any("of A alone" in line for line in lines)
 
 
+def test_a_broken_log_is_the_first_remark(tmp_path, runs):
+    for name in "ab":
+        tasks = {task: runs.choice_rows(FIRST) for task in (TASK, "medq_deg_l2")}
+        runs.write(tmp_path / name, tasks, model=name, metadata={"data": "mini"})
+    (log,) = (tmp_path / "b").glob("*_l2.jsonl")
+    log.write_text(log.read_text()[:-40])
+    remarks = [line for line in _screen(compared([tmp_path / "a", tmp_path / "b"])) if line.startswith("!")]
+    assert log.name[-10:] in "".join(_screen(compared([tmp_path / "a", tmp_path / "b"]))).replace(" ", "")
+    assert "Mini data" not in remarks[0] and any("Mini data" in each for each in remarks[1:])
+
+
 def test_questions_of_one_side_alone_are_counted(both):
     found = compared(both(second={name: letter for name, letter in SECOND.items() if name != "q2"}))
     pairs = found.comparisons[0].found.pairs
