@@ -10,7 +10,6 @@ from lmms_medtasks.report import about, quotable
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
 from lmms_medtasks.report.quotable import Asked, Check
-from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.short_texts import listed
@@ -20,6 +19,8 @@ NO_FINDING = "No question has a score."
 
 ALL, NAMED = 4, 3
 """Models that are all named at once; of more the best ones, the others are folded or points without a name."""
+
+_Runs = tuple[tuple[Run, tuple[str, ...]], ...]
 
 _GOOD, _WEAK = 2, 3
 """Clauses of each kind in the sentence; what else is no better than guessing is counted: it must not be missed."""
@@ -38,10 +39,12 @@ class ModelFindings:
         """What a reader should keep: where it is right, and where it is no better than guessing."""
         ordered = sorted(self.findings, key=lambda each: not each.loss)
         good = [each.clause for each in ordered if each.beats_chance][:_GOOD]
-        below, weak = ([each.about for each in ordered if each.guessing == which] for which in (BELOW, NO_BETTER))
-        left = len(weak) - _WEAK
-        weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
-        guessed = [f"{which} at {listed(of)}" for which, of in ((NO_BETTER, weak), (BELOW, below)) if of]
+        guessed = []
+        for how in (NO_BETTER, BELOW):
+            weak = [each.about for each in ordered if each.guessing == how]
+            left = len(weak) - _WEAK
+            weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
+            guessed += [f"{how} at {listed(weak)}"] if weak else []
         # "But" where something is better than guessing; what has no level of guessing may be no better.
         known = any(each.beats_chance and any(bar.chance is not None for bar in each.bars) for each in ordered)
         said = "; ".join(good)
@@ -135,18 +138,16 @@ def first_screen(
         own, size = kept[model_name(each.source.run.content)], len(each.source.rows)
         key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
         if key not in own or size > own[key].size:
-            own[key] = _Kept(size, finding, each.source.run, each.source)
+            own[key] = _Kept(size, finding, each.source.asked)
     for run, finding in lost:
         # Of several runs the first, as their tables come; nothing says which of them rests on more.
         own = kept[model_name(run.content)]
-        own.setdefault((finding.suite, None), _Kept(0, _of_trial(finding, _whole(run)), run, None))
+        own.setdefault((finding.suite, None), _Kept(0, _of_trial(finding, _whole(run)), _whole(run)))
     models = tuple(
         ModelFindings(
             name,
             tuple(each.finding for each in own.values()),
-            _trial(
-                [pair for each in own.values() for pair in (each.source.asked if each.source else _whole(each.run))]
-            ),
+            _trial(pair for each in own.values() for pair in each.asked),
         )
         for name, own in kept.items()
         if own
@@ -166,15 +167,18 @@ def first_screen(
 
 
 class _Kept(NamedTuple):
-    """A finding that the screen shows, and the run that it is of."""
+    """A finding that the screen shows, its questions, and the runs that it is of with their tasks."""
 
     size: int
     finding: Finding
-    run: Run
-    source: Source | None
+    asked: _Runs
+
+    @property
+    def run(self) -> Run:
+        return self.asked[0][0]
 
 
-def _whole(run: Run) -> tuple[tuple[Run, tuple[str, ...]], ...]:
+def _whole(run: Run) -> _Runs:
     return ((run, tuple(run.content.get("configs") or {})),)
 
 
@@ -205,10 +209,10 @@ def _other_runs(
     for each, finding in asked:
         source, name = each.source, model_name(each.source.run.content)
         own = kept[name].get((finding.suite, id(each.suite))) if finding else None
-        if finding is None or own is None or own.source is None or own.run is source.run:
+        if finding is None or own is None or own.run is source.run:
             continue
         # Asked otherwise, as without images: other tasks.
-        if not {*source.tasks} & {*own.source.tasks}:
+        if not {*source.tasks}.intersection(task for _, tasks in own.asked for task in tasks):
             continue
         place, other = (
             printable(str(run.path.parent if folders.count(run.path.parent) == 1 else run.path))
@@ -223,10 +227,15 @@ def _other_runs(
         more = f" and {len(said) - 1} more other numbers" if len(said) > 1 else ""
         differs = [
             *([f"{said[0]}{more}"] if said else []),
-            *(["other data"] if about.other_data([own.source.asked, source.asked]) else []),
+            *(["other data"] if about.other_data([own.asked, source.asked]) else []),
+            *(["other settings"] if _settings(own.asked) != _settings(source.asked) else []),
         ]
         whose = f"{name}, {finding.suite}" if len(kept) > 1 else finding.suite
         yield f"{whose}: shown is {place}. {other} has {'; '.join(differs) or 'the same numbers'}."
+
+
+def _settings(asked: _Runs) -> set[str]:
+    return {about.settings_of(*each) for each in asked}
 
 
 def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:

@@ -224,6 +224,13 @@ def test_other_data_is_said_of_two_runs_of_one_model(write_run):
     assert any(text.startswith("Rows here are of different data, and do not compare: medq_deg_l0") for text in flags)
 
 
+def test_other_settings_are_said_of_two_runs_of_one_model(write_run):
+    own = {"own_prompt": {"name": "mine.txt", "digest": "1a2b"}}
+    runs = [write_run("ours"), write_run("mine", metadata=own, date="20270101_000000")]
+    (said,) = build(runs, Options(resamples=0, drawn=False)).first.others
+    assert said.endswith("has other settings.")
+
+
 def test_sentence_counts_what_it_does_not_name_of_what_is_guessed():
     guessed = tuple(finding(name, f"right on {name}", 45.0) for name in "abcde")
     assert "what c asks and 2 more benchmarks" in ModelFindings("m", guessed).sentence

@@ -162,7 +162,8 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found: dict[str, list[str]] = {}
         for own_action, problem in gate.problems:
-            if own_action == action:
+            # A limit that is no reason is said above.
+            if own_action == action and (action, problem.code) != ("warn", "limited"):
                 found.setdefault(problem.code, []).append(f"{problem.task or problem.source}: {problem.reason}")
         texts = [text for each in found.values() for text in _few(each)]
         texts += _few(list(gate.warnings)) if action == "warn" else []

@@ -128,6 +128,7 @@ def test_a_limit_is_said_before_the_table_and_folders_tell_the_runs_apart(tmp_pa
     found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
     assert list(gate_lines(found))[1] == "The candidate asked 20 questions a task (--limit 20)."
     text = "".join(line.strip() for line in gate_lines(found))
+    assert text.count("--limit 20") == 1
     assert all(f"({tmp_path / name})" in text for name in ("base", "new"))
 
 
