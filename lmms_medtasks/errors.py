@@ -50,12 +50,11 @@ def nearest_match(got: object, names: Iterable[str]) -> str:
     return f" Did you mean {near!r}?" if near else ""
 
 
-def no_such_path(path: Path, expected: str) -> UserError:
-    """A :class:`UserError` for a path that is not there, with the one beside it that its name is most like."""
+def nearest_path(path: Path) -> str:
+    """ " Did you mean PATH?" for what lies beside a path that is not there and has a name most like it; else ""."""
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
     near = nearest(path.name, [each.name for each in beside], likeness=0.6)
-    hint = f" Did you mean {str(path.parent / near)!r}?" if near else ""
-    return UserError(f"{path} is not there.{hint} Give {expected}.")
+    return f" Did you mean {str(path.parent / near)!r}?" if near else ""
 
 
 def nearest(got: object, names: Iterable[str], likeness: float = 0.5) -> str:

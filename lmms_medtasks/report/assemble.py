@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.cell_questions import FEW_IDS, IDS, with_cell_questions
 from lmms_medtasks.report.document import Document, Part
@@ -33,6 +33,10 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     see :attr:`Document.unread`. Raises UserError when no log or a result file can't be read, a run holds no task of a
     suite of ours, or can't be told apart from another, and when an option is of no use to any of the suites.
     """
+    for path in paths:
+        if not path.exists():
+            said = "Give a result folder of a run, or its *_results.json."
+            raise UserError(f"{path} is not there.{nearest_path(path)} {said}")
     runs = _runs.find(paths)
     try:
         return _document(runs, options or Options())

@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lmms_medtasks import record as records_form
-from lmms_medtasks.errors import UserError, no_such_path
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.visible_text import visible
@@ -31,7 +31,7 @@ def find(paths: Iterable[Path]) -> list[Run]:
     for path in paths:
         files = sorted(results.files(path)) if path.is_dir() else [path]
         if not path.exists():
-            raise no_such_path(path, "a result folder of a run, or its *_results.json")
+            raise UserError(f"{path} is not there. Give a result folder of a run, or its *_results.json.")
         if not files:
             raise UserError(f"No *_results.json in {path}. Give the --output_path of a run.")
         for file in files:

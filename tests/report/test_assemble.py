@@ -20,6 +20,12 @@ def test_run_of_other_tasks(tmp_path):
         build([tmp_path])
 
 
+def test_a_misspelt_folder_is_answered_with_the_one_beside_it(write_run):
+    run = write_run("medtasks_random")
+    with pytest.raises(UserError, match=f"is not there. Did you mean '{run}'"):
+        build([run.with_name("medtask_random")])
+
+
 def test_every_suite_offers_what_the_registry_says():
     for suite in reported_suites.suites().values():
         assert suite.title
