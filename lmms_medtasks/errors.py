@@ -54,6 +54,13 @@ def nearest_match(got: object, names: Iterable[str]) -> str:
     return f" Did you mean {near!r}?" if near else ""
 
 
+def nearest_path(path: Path) -> str:
+    """ " Did you mean PATH?" for what lies beside a path that is not there and has a name most like it; else ""."""
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    near = nearest(path.name, [each.name for each in beside], likeness=0.6)
+    return f" Did you mean {str(path.parent / near)!r}?" if near else ""
+
+
 def nearest(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
     """The name that ``got`` is most like, "" where it is like none.
 

@@ -21,7 +21,7 @@ from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.board.trust.owners import account_of
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import base_of
 from lmms_medtasks.samples.result_files import Run
@@ -171,7 +171,8 @@ def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[li
     problems: list[Problem] = []
     for path in paths:
         if not path.exists():
-            raise UserError(f"{path} is not there. Give folders with runs or submissions, or their files.")
+            hint = nearest_path(path)
+            raise UserError(f"{path} is not there.{hint} Give folders with runs or submissions, or their files.")
         files, unread = _files(path)
         problems += [rules.problem("unreadable", reason, file) for file, reason in unread]
         # A link to a file that is here too must not stand for it: the file would lie in another's folder.

@@ -65,7 +65,7 @@ def report(
 
     The runs need their sample logs (--log_samples). They may be of any task, whole or in part. The report begins
     with what is missing. Intervals are 95 %, over images (docs/intervals_and_tests.md). The same runs give the same
-    report.
+    report. Exits with 2 if a log can't be read, also where it reports the tasks of the other logs.
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
@@ -88,6 +88,10 @@ def report(
         )
     else:
         _print(_of_suite(document, suite) if suite else document, format, everything)
+    if document.unread:
+        if output is not None or format is not Format.terminal:
+            typer.echo("\n".join(f"Left out: {text}" for text in document.unread), err=True)
+        raise typer.Exit(2)
 
 
 def _of_suite(document: Document, suite: str) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.report.document import Cell
@@ -33,6 +33,17 @@ def data_of(run: Run, tasks: Sequence[str]) -> tuple[str, ...]:
 def _kind(told: Mapping[str, Any]) -> str:
     data = printable(str(told.get("data", "unknown")))
     return f"{data}{ACCEPTED}" if data.rpartition(" of ")[2] == "full" and told.get("data_counts") else data
+
+
+def other_data(asked: Iterable[Iterable[tuple[Run, Sequence[str]]]]) -> list[str]:
+    """The tasks of which not all of these sources, each given by its runs and their tasks, read the same data."""
+    digests: dict[str, set[str]] = {}
+    for own in asked:
+        for run, tasks in own:
+            for task, told in metadata(run, tasks).items():
+                if told.get("data_digest"):
+                    digests.setdefault(task, set()).add(str(told["data_digest"]))
+    return [task for task, found in digests.items() if len(found) > 1]
 
 
 def counts(run: Run, tasks: Sequence[str]) -> Iterator[tuple[str, int, int]]:

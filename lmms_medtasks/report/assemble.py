@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.cell_questions import FEW_IDS, IDS, with_cell_questions
 from lmms_medtasks.report.document import Document, Part
@@ -16,7 +17,9 @@ from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import Declared, holding
 from lmms_medtasks.samples import runs as _runs
+from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.short_texts import listed
+from lmms_medtasks.suites import registry
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
 
@@ -26,11 +29,51 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
 
     Suites come first, then what any task lost on degraded pictures (:mod:`lmms_medtasks.report.degradation_loss`).
 
-    The same files and options give the same document. Raises UserError when a run can't be read, holds no task of a
+    The same files and options give the same document. A task whose log can't be read is left out where others can be,
+    see :attr:`Document.unread`. Raises UserError when no log or a result file can't be read, a run holds no task of a
     suite of ours, or can't be told apart from another, and when an option is of no use to any of the suites.
     """
-    options = options or Options()
+    for path in paths:
+        if not path.exists():
+            said = "Give a result folder of a run, or its *_results.json."
+            raise UserError(f"{path} is not there.{nearest_path(path)} {said}")
     runs = _runs.find(paths)
+    try:
+        return _document(runs, options or Options())
+    except UserError:
+        readable, unread = _readable(runs)
+        if not readable or not unread:
+            raise
+    return _document(readable, options or Options(), tuple(unread))
+
+
+def _readable(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """The runs without the tasks whose logs can't be read, and why each of those can't."""
+    readable: list[Run] = []
+    unread: list[str] = []
+    for run in runs:
+        configs = run.content.get("configs") or {}
+        ours = [task for task, config in configs.items() if registry.find(task, config)]
+        broken = {task: said for task in ours if (said := _wrong(run, task))}
+        unread += broken.values()
+        if broken:
+            left = {name: {task: each for task, each in run.content[name].items() if task not in broken}
+                    for name in ("configs", "results")}  # fmt: skip
+            run = replace(run, content={**run.content, **left})  # noqa: PLW2901
+        if not ours or len(broken) < len(ours):
+            readable.append(run)
+    return readable, unread
+
+
+def _wrong(run: Run, task: str) -> str:
+    try:
+        deque(_runs.records(run, task), maxlen=0)
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()) -> Document:
     found = holding(runs)
     _check(options, [suite for suite, _ in found.values()])
     degraded = degradation_loss.parts(runs, drawn=options.drawn)
@@ -57,8 +100,9 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
     lost = [(run, finding) for _, run, finding in degraded if finding]
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
-    first = first_screen(runs, asked, lost) if asked or lost else None
-    return Document(title, tuple(parts), first and replace(first, sentences={**compared, **first.sentences}))
+    first = first_screen(runs, asked, lost, unread) if asked or lost else None
+    first = first and replace(first, sentences={**compared, **first.sentences})
+    return Document(title, tuple(parts), first, unread)
 
 
 def _side_by_side(found: Sequence[tuple[Asked, Finding | None]]) -> str:
@@ -68,7 +112,7 @@ def _side_by_side(found: Sequence[tuple[Asked, Finding | None]]) -> str:
     more = f"; {len(known) - len(shown)} more in the table" if len(shown) < len(known) else ""
     names: dict[str, list[str]] = {}
     for name, finding in shown:
-        said = finding.clause if finding.beats_chance else f"no better than guessing at {finding.about}"
+        said = f"{finding.guessing} at {finding.about}" if finding.guessing else finding.clause
         names.setdefault(said, []).append(name)
     return "; ".join(f"{listed(own)}: {said}" for said, own in names.items()) + f"{more}." if names else ""
 

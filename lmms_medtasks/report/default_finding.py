@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from lmms_medtasks.report.cells import scaled
-from lmms_medtasks.report.findings import Bar, Finding, chance_of_options, shown, whole
+from lmms_medtasks.report.findings import BELOW, NO_BETTER, Bar, Finding, chance_of_options, shown, whole
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
@@ -16,7 +16,6 @@ MOST = 4
 
 _SHIFTED = "_ood"
 """How the metrics of the shifted test end in the templates (lmms_medtasks/suites/templates/measures.py)."""
-_GUESSING = ", no better than guessing"
 
 
 def finding_of(suite: Suite) -> Callable[[Source], Finding | None]:
@@ -33,10 +32,12 @@ def finding_of(suite: Suite) -> Callable[[Source], Finding | None]:
             f"{whole(first)} on {first.title}" if len(source.tasks) > 1 else f"{first.title} {whole(first)} on {task}"
         )
         if better and guessed:
-            said = listed([f"{shown(bar)} ({bar.title}{'' if bar.beats_chance else _GUESSING})" for bar in bars])
-            clause += f" ({_GUESSING.removeprefix(', ')} at {listed([bar.title for bar in guessed])})"
+            said = listed([f"{shown(bar)} ({bar.title}{bar.guessing and f', {bar.guessing}'})" for bar in bars])
+            clause += f" ({NO_BETTER} at {listed([bar.title for bar in guessed])})"
         else:
-            said = listed([f"{shown(bar)} ({bar.title})" for bar in bars]) + (_GUESSING if guessed else "")
+            below = guessed and all(bar.guessing == BELOW for bar in bars)
+            said = listed([f"{shown(bar)} ({bar.title})" for bar in bars])
+            said += f", {BELOW if below else NO_BETTER}" if guessed else ""
         left = len(source.tasks) - MOST
         more = f" The tables have {left} more task{'s' if left > 1 else ''}." if left > 0 else ""
         return Finding(suite.title, tuple(bars), f"{said}.{more}", clause, suite.title, beats=bool(better))

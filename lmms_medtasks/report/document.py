@@ -261,11 +261,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Document:
-    """A report. ``first``: its first screen, None for one that is about no runs of a benchmark."""
+    """A report. ``first``: its first screen, None for one that is about no runs of a benchmark.
+
+    ``unread``: why the log of each task that it leaves out can't be read.
+    """
 
     title: str
     parts: tuple[Part, ...]
     first: FirstScreen | None = None
+    unread: tuple[str, ...] = ()
 
     def tables(self) -> Iterator[tuple[Part, Table]]:
         """Every table with the part it stands in."""

@@ -24,6 +24,8 @@ from lmms_medtasks.suites.estimates import Estimate
 
 Span = tuple[float, float]
 
+NO_BETTER, BELOW = "no better than guessing", "below guessing"
+
 _FINE = 20
 """End of a scale up to which numbers have two decimals."""
 
@@ -78,6 +80,14 @@ class Bar:
             return True
         return beats(value, self.cell.low, self.cell.high, self.chance, self.higher_is_better)
 
+    @property
+    def guessing(self) -> str:
+        """``no better than guessing``, ``below guessing`` where its whole interval is; "" where it is better."""
+        if self.beats_chance or self.chance is None:
+            return ""
+        high = self.cell.high if self.higher_is_better else None
+        return BELOW if high is not None and high < self.chance else NO_BETTER
+
 
 def beats(value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True) -> bool:
     """Whether an interval, or the number where it has none, is on the better side of guessing; all in one unit."""
@@ -127,6 +137,15 @@ class Finding:
         if self.beats is not None:
             return self.beats
         return next((each.beats_chance for each in self.bars if each.chance is not None), True)
+
+    @property
+    def guessing(self) -> str:
+        """How it stands to guessing where it does not beat it, ``below guessing``, as its bars say; else ""."""
+        if self.beats_chance:
+            return ""
+        known = [each.guessing for each in self.bars if each.chance is not None]
+        decisive = known if self.beats is not None else known[:1]
+        return BELOW if decisive and set(decisive) == {BELOW} else NO_BETTER
 
 
 def titles(findings: Sequence[Finding]) -> list[str]:

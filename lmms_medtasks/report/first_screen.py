@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from lmms_medtasks.report import quotable
+from lmms_medtasks.report import about, quotable
 from lmms_medtasks.report.document import MARKS
-from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
 from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
@@ -20,30 +20,37 @@ NO_FINDING = "No question has a score."
 ALL, NAMED = 4, 3
 """Models that are all named at once; of more the best ones, the others are folded or points without a name."""
 
+_Runs = tuple[tuple[Run, tuple[str, ...]], ...]
+
 _GOOD, _WEAK = 2, 3
 """Clauses of each kind in the sentence; what else is no better than guessing is counted: it must not be missed."""
 
 
 @dataclass(frozen=True)
 class ModelFindings:
-    """What was found of a model, a finding a benchmark."""
+    """What was found of a model, a finding a benchmark; ``trial``: how few questions that rests on, "" for all."""
 
     model: str
     findings: tuple[Finding, ...]
+    trial: str = ""
 
     @property
     def sentence(self) -> str:
         """What a reader should keep: where it is right, and where it is no better than guessing."""
         ordered = sorted(self.findings, key=lambda each: not each.loss)
         good = [each.clause for each in ordered if each.beats_chance][:_GOOD]
-        weak = [each.about for each in ordered if not each.beats_chance]
-        left = len(weak) - _WEAK
-        weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
+        guessed = []
+        for how in (NO_BETTER, BELOW):
+            weak = [each.about for each in ordered if each.guessing == how]
+            left = len(weak) - _WEAK
+            weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
+            guessed += [f"{how} at {listed(weak)}"] if weak else []
         # "But" where something is better than guessing; what has no level of guessing may be no better.
         known = any(each.beats_chance and any(bar.chance is not None for bar in each.bars) for each in ordered)
         said = "; ".join(good)
-        if weak:
-            said += f"{', but no' if known else '; no' if good else 'no'} better than guessing at {listed(weak)}"
+        if guessed:
+            said += f"{', but ' if known else '; ' if good else ''}{' and '.join(guessed)}"
+        said = f"{self.trial}: {said}" if self.trial else said
         return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
@@ -53,12 +60,14 @@ class FirstScreen:
 
     ``facts``: short texts about the runs, for badges. ``models``: each with its findings, in the order of the runs.
     ``checks``: whether the numbers may be quoted. ``sentences``: of each part with a finding, by benchmark and name.
+    ``others``: which of several runs of a model is shown, and how the others differ from it, a sentence each.
     """
 
     facts: tuple[str, ...]
     models: tuple[ModelFindings, ...]
     checks: tuple[Check, ...]
     sentences: Mapping[tuple[str, str], str]
+    others: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[ModelFindings, ...]:
@@ -107,16 +116,20 @@ class FirstScreen:
 
 
 def first_screen(
-    runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]], lost: Sequence[tuple[Run, Finding]] = ()
+    runs: Sequence[Run],
+    asked: Sequence[tuple[Asked, Finding | None]],
+    lost: Sequence[tuple[Run, Finding]] = (),
+    unread: Sequence[str] = (),
 ) -> FirstScreen:
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
 
-    ``lost``: what degraded pictures cost each run that has degraded tasks.
+    ``lost``: what degraded pictures cost each run that has degraded tasks. ``unread``: see :class:`Document`.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
     most questions counts. Where that leaves a whole run out, the facts say so.
     """
-    kept: dict[str, dict[object, tuple[int, Finding, Path]]] = {}
+    kept: dict[str, dict[object, _Kept]] = {}
+    asked = [(each, finding and _of_trial(finding, each.source.asked)) for each, finding in asked]
     for run in runs:
         kept.setdefault(model_name(run.content), {})
     for each, finding in asked:
@@ -124,15 +137,22 @@ def first_screen(
             continue
         own, size = kept[model_name(each.source.run.content)], len(each.source.rows)
         key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
-        if key not in own or size > own[key][0]:
-            own[key] = size, finding, each.source.run.path
+        if key not in own or size > own[key].size:
+            own[key] = _Kept(size, finding, each.source.asked)
     for run, finding in lost:
         # Of several runs the first, as their tables come; nothing says which of them rests on more.
-        kept[model_name(run.content)].setdefault((finding.suite, None), (0, finding, run.path))
+        own = kept[model_name(run.content)]
+        own.setdefault((finding.suite, None), _Kept(0, _of_trial(finding, _whole(run)), _whole(run)))
     models = tuple(
-        ModelFindings(name, tuple(finding for _, finding, _ in own.values())) for name, own in kept.items() if own
+        ModelFindings(
+            name,
+            tuple(each.finding for each in own.values()),
+            _trial(pair for each in own.values() for pair in each.asked),
+        )
+        for name, own in kept.items()
+        if own
     )
-    shown = {path for own in kept.values() for _, _, path in own.values()}
+    shown = {each.run.path for own in kept.values() for each in own.values()}
     behind = len({each.source.run.path for each, finding in asked if finding} - shown)
     sentences: dict[tuple[str, str], str] = {}
     for each, finding in asked:
@@ -141,8 +161,81 @@ def first_screen(
             sentences[part] = f"{sentences[part]} {finding.sentence}" if part in sentences else finding.sentence
     more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
     # Of tasks that are none of ours nothing is known that the checks ask for.
-    checks = quotable.checks([each for each, _ in asked]) if asked else ()
-    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences)
+    checks = quotable.checks([each for each, _ in asked], unread) if asked else ()
+    others = tuple(_other_runs(runs, kept, asked))
+    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others)
+
+
+class _Kept(NamedTuple):
+    """A finding that the screen shows, its questions, and the runs that it is of with their tasks."""
+
+    size: int
+    finding: Finding
+    asked: _Runs
+
+    @property
+    def run(self) -> Run:
+        return self.asked[0][0]
+
+
+def _whole(run: Run) -> _Runs:
+    return ((run, tuple(run.content.get("configs") or {})),)
+
+
+def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:
+    """``trial of 20 questions a task``; "" where all questions were asked."""
+    counts = [(original, effective) for run, tasks in asked for _, original, effective in about.counts(run, tasks)]
+    limited = {effective for original, effective in counts if effective < original}
+    if not limited:
+        return ""
+    most = max(effective for _, effective in counts)
+    return f"trial of {most:,} questions a task" if limited == {most} else "trial of a part of the questions"
+
+
+def _of_trial(finding: Finding, asked: Iterable[tuple[Run, Sequence[str]]]) -> Finding:
+    """The finding; where not all questions were asked its sentences say so."""
+    trial = _trial(asked)
+    if not trial:
+        return finding
+    loss = finding.loss and f"{finding.loss.rstrip('.')} ({trial})."
+    return replace(finding, sentence=f"{trial.capitalize()}: {finding.sentence}", loss=loss)
+
+
+def _other_runs(
+    runs: Sequence[Run], kept: Mapping[str, Mapping[object, _Kept]], asked: Sequence[tuple[Asked, Finding | None]]
+) -> Iterator[str]:
+    """Of each finding that several runs of a model have: whose is shown, and how the other runs differ."""
+    folders = [run.path.parent for run in runs]
+    for each, finding in asked:
+        source, name = each.source, model_name(each.source.run.content)
+        own = kept[name].get((finding.suite, id(each.suite))) if finding else None
+        if finding is None or own is None or own.run is source.run:
+            continue
+        # Asked otherwise, as without images: other tasks.
+        if not {*source.tasks}.intersection(task for _, tasks in own.asked for task in tasks):
+            continue
+        place, other = (
+            printable(str(run.path.parent if folders.count(run.path.parent) == 1 else run.path))
+            for run in (own.run, source.run)
+        )
+        before = {bar.title: bar for bar in own.finding.bars}
+        said = [
+            f"{bar.title} {value_text(bar, bar.digits)}, not {value_text(before[bar.title], bar.digits)}"
+            for bar in finding.bars
+            if bar.title in before and bar.cell.value != before[bar.title].cell.value
+        ]
+        more = f" and {len(said) - 1} more other numbers" if len(said) > 1 else ""
+        differs = [
+            *([f"{said[0]}{more}"] if said else []),
+            *(["other data"] if about.other_data([own.asked, source.asked]) else []),
+            *(["other settings"] if _settings(own.asked) != _settings(source.asked) else []),
+        ]
+        whose = f"{name}, {finding.suite}" if len(kept) > 1 else finding.suite
+        yield f"{whose}: shown is {place}. {other} has {'; '.join(differs) or 'the same numbers'}."
+
+
+def _settings(asked: _Runs) -> set[str]:
+    return {about.settings_of(*each) for each in asked}
 
 
 def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:

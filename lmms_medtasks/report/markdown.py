@@ -20,9 +20,10 @@ def escaped(text: str) -> str:
 
 def markdown(document: Document) -> str:
     """The whole report; figures are left out, their numbers are in the tables."""
+    unread = (line for text in document.unread for line in ("", f"> **Warning:** Left out: {escaped(text)}"))
     first = _first_screen(document.first) if document.first else ()
     parts = (line for part in document.parts for line in _part(part))
-    return "\n".join([f"# {escaped(document.title)}", *first, *parts]) + "\n"
+    return "\n".join([f"# {escaped(document.title)}", *unread, *first, *parts]) + "\n"
 
 
 _SIGNS = {"yes": "✓", "unknown": "?", "partly": "~", "no": "✕"}
@@ -35,6 +36,8 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
         yield from ("", f"**{escaped(model.model)}** {escaped(model.sentence)}", "")
         for finding in model.findings:
             yield f"- {escaped(finding.suite)}: {escaped(finding.sentence)}"
+    for text in first.others:
+        yield from ("", f"> **Warning:** {escaped(text)}")
     if first.checks:
         yield from ("", f"**May these numbers be quoted?** {escaped(first.verdict)}", "")
     for check in first.checks:

@@ -19,7 +19,7 @@ from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.short_texts import listed, listed_or_counted
-from lmms_medtasks.suites import paper
+from lmms_medtasks.suites import paper, registry
 from lmms_medtasks.suites.suite import Suite
 
 State = Literal["yes", "unknown", "partly", "no"]
@@ -78,10 +78,10 @@ def verdict(checks: Sequence[Check]) -> str:
     return f"{'Not yet. Missing' if worst == 'no' else 'With care'}: {', '.join(named)}."
 
 
-def checks(asked: Sequence[Asked]) -> tuple[Check, ...]:
-    """All of them, of everything that a report is about."""
+def checks(asked: Sequence[Asked], unread: Sequence[str] = ()) -> tuple[Check, ...]:
+    """All of them, of everything that a report is about; ``unread``: a text for each log that can't be read."""
     told = (*_settings(asked), *_trials(asked), *_protocol(asked))
-    return (_data(asked), _complete(asked), *_judged(asked), _runner(asked), *told)
+    return (_data(asked), _complete(asked, unread), *_judged(asked), _runner(asked), *told)
 
 
 def _data(asked: Sequence[Asked]) -> Check:
@@ -91,6 +91,10 @@ def _data(asked: Sequence[Asked]) -> Check:
             for kind in about.data_of(run, tasks):
                 kinds.setdefault(kind.rpartition(" of ")[2], []).append(each.suite.title)
     other = {kind: sorted(set(titles)) for kind, titles in kinds.items() if kind != "full"}
+    contributed = [each.suite.title for each in asked if each.suite.name not in registry.names()]
+    if contributed and not other:
+        said = f"{_named(contributed, 'benchmarks')}: contributed, not installed here; only its runs say what it asks"
+        return Check("full data", "partly", said)
     if not other:
         return Check("full data", "yes", "all numbers are from the full data")
     accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
@@ -105,7 +109,7 @@ def _data(asked: Sequence[Asked]) -> Check:
     return Check("full data", "no", what, "lmms-medtasks data prepare NAME", f"{listed(list(other))} data")
 
 
-def _complete(asked: Sequence[Asked]) -> Check:
+def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
     limited, drawn, failed, requests, lost = [], [], 0, 0, []
     for each in asked:
         for run, tasks in each.source.asked:
@@ -118,7 +122,8 @@ def _complete(asked: Sequence[Asked]) -> Check:
         drawn += [task for task, told, _ in each.metadata() if about.subset(told)]
         trials = [trial for found in each.source.rows.column("trials") for trial in found]
         failed, requests = failed + trials.count(FAILED), requests + len(trials)
-    said = [*_some(lost), *_some(limited)]
+    said = [f"left out: {len(unread)} log{'s' if len(unread) > 1 else ''} that can't be read"] if unread else []
+    said += [*_some(lost), *_some(limited)]
     said += [f"a random sample of {_named(drawn)}"] if drawn else []
     said += [f"{failed:,} of {requests:,} requests failed"] if failed else []
     if not said:

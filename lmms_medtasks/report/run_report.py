@@ -109,7 +109,8 @@ class RunReport:
     @property
     def warnings(self) -> list[str]:
         """What limits what the numbers may be used for, a sentence each."""
-        return [flag.text for part in self.document.parts for flag in part.flags if flag.kind == "warning"]
+        flags = [flag.text for part in self.document.parts for flag in part.flags if flag.kind == "warning"]
+        return [*self.document.unread, *flags]
 
     @property
     def html(self) -> str:
@@ -186,7 +187,8 @@ def report(
 
     Raises:
         UserError: A path that is not there or holds no run, a run without a task of a benchmark or on degraded
-            pictures, a sample log that is missing, cut off or of another version.
+            pictures, only sample logs that are missing, cut off or of another version. Where some can be read, the
+            report is of those, and its first ``warnings`` name the others.
 
     Example:
         >>> made = report("runs/")  # doctest: +SKIP

@@ -419,7 +419,11 @@ def settings_of(source: Source) -> str:
 
 
 def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
-    """The comparison with a warning where not all sources were asked by the same settings."""
+    """The comparison with a warning where not all sources read the same data, or were asked by the same settings."""
+    other = about.other_data([each.asked for each in sources])
+    if other:
+        text = f"Rows here are of different data, and do not compare: {', '.join(map(printable, other))}."
+        part = replace(part, flags=(Flag("warning", text), *part.flags))
     found = {each.name: settings_of(each) or "ours" for each in sources}
     if len(set(found.values())) < 2:
         return part

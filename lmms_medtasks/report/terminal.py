@@ -21,6 +21,9 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
     """
     from rich.text import Text
 
+    for text in document.unread:
+        for line in terminal_first_screen.wrapped(Text(f"! Left out: {text}", style="bold yellow")):
+            console.print(line, soft_wrap=True)
     if document.first is not None:
         for line in terminal_first_screen.lines(document.first, document.title):
             console.print(line, soft_wrap=True)

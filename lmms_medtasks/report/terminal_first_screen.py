@@ -30,18 +30,22 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
     one = first.models[0] if len(first.models) == 1 else None
     names = cut_apart([each.model for each in first.models], _LONGEST_NAME)
     head = names[one.model] if one else title
-    yield from _wrapped(Text.assemble((head, "bold"), "   ", (", ".join(first.facts), "dim")))
+    yield from wrapped(Text.assemble((head, "bold"), "   ", (", ".join(first.facts), "dim")))
     yield Text()
     for each in first.models[:_MOST_MODELS]:
         whose = "" if one else f"{names[each.model]}: "
-        yield from _wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
+        yield from wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
+    for text in first.others[:_MOST_MODELS]:
+        yield from wrapped(Text(f"! {text}", style="yellow"))
+    if len(first.others) > _MOST_MODELS:
+        yield Text(f"! and {len(first.others) - _MOST_MODELS} more of other runs: --all", style="yellow")
     yield Text()
     if first.models:
         yield from _bars(one) if one else _side_by_side(first.models)
     else:
         yield Text(first.no_finding, style="bold")
     for mark, text in first.marks.items():
-        yield from _wrapped(Text(f"{mark} {text}", style="dim"))
+        yield from wrapped(Text(f"{mark} {text}", style="dim"))
     losses = [
         (finding.suite, model.model, finding.loss)
         for model in first.models
@@ -51,11 +55,11 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
     if losses:
         yield Text()
     for suite, model, loss in losses[: 2 * _MOST_MODELS]:
-        yield from _wrapped(Text(f"{suite}{'' if one else f', {names[model]}'} {loss}"))
+        yield from wrapped(Text(f"{suite}{'' if one else f', {names[model]}'} {loss}"))
     if not first.checks:
         return
     yield Text()
-    yield from _wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
+    yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
     for check in first.checks:
         yield from _check(check)
 
@@ -153,12 +157,12 @@ def _check(check: Check) -> Iterator[Text]:
 
     sign, style = _SIGNS[check.state]
     mend = f" → {check.mend}" if check.mend else ""
-    yield from _wrapped(
+    yield from wrapped(
         Text.assemble("  ", (sign, style), f" {check.title:<23}", check.reason, (mend, "dim")), indent=27
     )
 
 
-def _wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
+def wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
     """The text in lines of at most :data:`WIDTH`, those after the first moved in."""
     from io import StringIO
 

@@ -40,7 +40,7 @@ def finding(source: Source) -> Finding | None:
     alarms = share_bar(source, "false alarms", FALSE_ALARMS, higher_is_better=False)
     if right is None:
         return None
-    guessing = "" if right.beats_chance or right.chance is None else f", no better than guessing ({right.chance:.1f} %)"
+    guessing = f", {right.guessing} ({right.chance:.1f} %)" if right.guessing else ""
     weighed = f"; {shown(average)} by the paper's average of {len(TABLE_2)} groups of questions" if average else ""
     said = f"; a false alarm on {shown(alarms)} of the consistent grids" if alarms else ""
     return Finding(

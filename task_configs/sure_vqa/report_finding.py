@@ -50,7 +50,7 @@ def finding(source: Source) -> Finding | None:
     if len(bars) < len(SIDES) * len(chosen):
         return None
     shifted, of = bars[1], f"the {_called(first)}" if len(first) > 1 else _shift(first[0])
-    guessed = "" if shifted.beats_chance else f", no better than guessing ({100 * GUESSING[_KIND]:.0f} %)"
+    guessed = f", {shifted.guessing} ({100 * GUESSING[_KIND]:.0f} %)" if shifted.guessing else ""
     change = _change(source, first)
     loss, more = lost(change, f"on closed questions under {of}"), ""
     if of_all is not first:

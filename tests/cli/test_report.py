@@ -88,6 +88,19 @@ def test_broken_log(app, run):
     assert "x_samples_medq_deg_l0.jsonl, line 1" in str(result.exception)
 
 
+def test_a_report_of_the_other_logs_ends_with_2(app, run, tmp_path):
+    content = json.loads((run / "x_results.json").read_text())
+    content = {name: {**each, "medq_deg_l2": each["medq_deg_l0"]} for name, each in content.items()}
+    (run / "x_results.json").write_text(json.dumps(content))
+    (run / "x_samples_medq_deg_l2.jsonl").write_text('{"accuracy": {')
+    result = invoke(app, run, "--resamples", 0)
+    assert result.exit_code == 2 and "clean images" in result.stdout
+    assert result.stdout.startswith("! Left out:")
+    result = invoke(app, run, "--resamples", 0, "-o", tmp_path / "report")
+    assert result.exit_code == 2 and "Left out: " in result.stderr
+    assert "Left out:" in (tmp_path / "report" / "report.md").read_text()
+
+
 def test_pairs_and_sizes_are_read(app, run, tmp_path):
     result = invoke(app, run, "--pair", "base")
     assert "expected BASE=TUNED" in str(result.exception)

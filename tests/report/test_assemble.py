@@ -1,15 +1,29 @@
 """One document from runs of any suites."""
 
+import html
+import io
+
 import pytest
+from rich.console import Console
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import Options, assemble, build, reported_suites
+from lmms_medtasks.report.markdown import markdown
+from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report.run_report import RunReport
+from lmms_medtasks.report.terminal import show
 
 
 def test_run_of_other_tasks(tmp_path):
     (tmp_path / "x_results.json").write_text('{"results": {"mmlu": {}}, "configs": {"mmlu": {}}}')
     with pytest.raises(UserError, match="No task of .*MedQ-Deg.* in .*'mmlu'"):
         build([tmp_path])
+
+
+def test_a_misspelt_folder_is_answered_with_the_one_beside_it(write_run):
+    run = write_run("medtasks_random")
+    with pytest.raises(UserError, match=f"is not there. Did you mean '{run}'"):
+        build([run.with_name("medtask_random")])
 
 
 def test_every_suite_offers_what_the_registry_says():
@@ -23,6 +37,27 @@ def test_every_suite_offers_what_the_registry_says():
 def test_option_that_no_suite_here_uses_is_refused(write_run):
     with pytest.raises(UserError, match="--pair is of no use here: the report of MedQ-Deg"):
         build([write_run()], Options(pairs=(("a", "b"),), resamples=0))
+
+
+def test_a_log_that_is_cut_off_leaves_out_its_task_and_is_named_first(write_run):
+    run = write_run()
+    (log,) = run.glob("*_l1.jsonl")
+    log.write_text(log.read_text()[:-40])
+    document = build([run], Options(resamples=0, drawn=False))
+    (said,) = document.unread
+    assert f"{log}, line 2: broken or cut off" in said
+    assert [bar.title for bar in document.first.models[0].findings[0].bars] == [
+        "clean images (L0)", "severe degradation (L2)",
+    ]  # fmt: skip
+    check = next(each for each in document.first.checks if each.title == "complete")
+    assert (check.state, check.reason.startswith("left out: 1 log")) == ("partly", True)
+    console = Console(width=240, file=io.StringIO())
+    show(document, console)
+    assert console.file.getvalue().startswith("! Left out:")
+    assert max(map(len, console.file.getvalue().splitlines())) <= 100
+    assert RunReport(document).warnings[0] == said
+    for text in (markdown(document), html.unescape(page(document))):
+        assert said[-40:] in text.replace("\\", "") and text.index("Left out:") < text.index("clean images")
 
 
 def test_parts_of_several_suites_are_called_by_their_suite(write_run, monkeypatch):

@@ -213,6 +213,14 @@ def test_a_log_that_cannot_be_read_is_told_with_file_and_line(tmp_path, old, new
     assert said in str(error.value) and log.name in str(error.value)
 
 
+def test_of_a_task_that_is_not_installed_only_its_runs_say_what_it_asks(tmp_path):
+    """Nothing here is known of its data: its numbers may not be quoted as those of a benchmark."""
+    asked = [(document(n), ["A"]) for n in range(3)]
+    first = build([runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})]).first
+    check = next(each for each in first.checks if each.title == "full data")
+    assert check.state != "yes" and first.verdict != "Yes."
+
+
 def test_a_log_that_was_cut_off_is_told_with_file_and_line(tmp_path):
     asked = [(document(n), ["A"]) for n in range(3)]
     path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
@@ -307,7 +315,7 @@ def test_two_suites_of_one_title_are_both_on_the_first_screen(tmp_path, monkeypa
     """As a folder's choices and open answers are: neither takes the other's place or sentence."""
     seen = {}
 
-    def first_screen(found, asked, lost):
+    def first_screen(found, asked, *more):
         seen["given"] = found, asked
         return None
 

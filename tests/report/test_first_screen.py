@@ -20,7 +20,7 @@ from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
 from lmms_medtasks.report.report_page import Group, breakable, page, unbroken
 from lmms_medtasks.report.terminal import show
-from lmms_medtasks.report.terminal_first_screen import WIDTH, _wrapped, lines
+from lmms_medtasks.report.terminal_first_screen import WIDTH, lines, wrapped
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import FEW, Interval
 from lmms_medtasks.task_configs.medq_deg import report_finding
@@ -57,7 +57,7 @@ def test_a_long_name_leaves_the_screen_one_screen(write_run):
 
 def test_a_line_that_is_wrapped_keeps_its_text_and_its_blanks():
     (text,) = [Text("word " * 30 + "x" * 250 + " end (30.8\u00a0%) and end")]
-    shown = [line.plain for line in _wrapped(text, indent=2)]
+    shown = [line.plain for line in wrapped(text, indent=2)]
     assert max(map(len, shown)) <= WIDTH
     assert "".join("".join(shown).split()) == "".join(text.plain.split())
     assert all(len(line) > 2 for line in shown) and not any("  " in line.strip() for line in shown)
@@ -176,6 +176,59 @@ def test_loss_in_words(change, said):
 def test_a_gain_without_an_interval_is_no_loss():
     said = lost(Interval(0.036, None, None, 2, 2, reason=FEW), "here")
     assert said == "gains 3.6 points here, over too few images for an interval"
+
+
+def test_what_lies_below_guessing_with_its_whole_interval_is_said_to():
+    below = Finding("c", (bar(10.0, 5.0, 20.0, 25.0),), "", "right on 10 % of c", "what c asks")
+    assert (below.guessing, bar(20.0, 15.0, 26.0, 25.0).guessing, bar(30.0, 26.0, 34.0, 25.0).guessing) == (
+        "below guessing", "no better than guessing", "",
+    )  # fmt: skip
+    assert ModelFindings("m", (below,)).sentence == "Below guessing at what c asks."
+    weak = finding("b", "right on 50 % of b", 45.0)
+    said = "No better than guessing at what b asks and below guessing at what c asks."
+    assert ModelFindings("m", (below, weak)).sentence == said
+    assert replace(below, beats=False, bars=(*below.bars, *weak.bars)).guessing == "no better than guessing"
+
+
+def test_a_trial_of_few_questions_is_called_one_in_the_first_words(write_run):
+    document = build([write_run(original=9)], Options(resamples=0, drawn=False))
+    (model,) = document.first.models
+    assert model.sentence.startswith("Trial of 2 questions a task: ")
+    assert all("(trial of 2 questions a task)." in each.loss for each in model.findings)
+    assert all(text.startswith("Trial of 2 questions a task: ") for text in document.first.sentences.values())
+    whole_run = build([write_run("whole")], Options(resamples=0, drawn=False)).first.models[0]
+    assert "Trial" not in whole_run.sentence
+
+
+def test_which_of_two_runs_of_a_model_is_shown_and_how_the_other_differs(write_run, tmp_path):
+    wrong = {level: {"q1": "B", "q2": "B"} for level in range(3)}
+    runs = [
+        write_run("before"),
+        write_run("after", trials=wrong, metadata={"data_digest": "0ther"}, date="20270101_000000"),
+    ]
+    document = build(runs, Options(resamples=0, drawn=False))
+    (said,) = document.first.others
+    assert f"shown is {tmp_path / 'before'}. {tmp_path / 'after'} has " in said
+    assert "0.0 %, not " in said and "other data" not in said  # the first run did not record what it read
+    for text in ("".join(line.strip() for line in screen(document)), markdown(document), html.unescape(page(document))):
+        assert "shown is" in text
+    assert build(runs[:1], Options(resamples=0, drawn=False)).first.others == ()
+
+
+def test_other_data_is_said_of_two_runs_of_one_model(write_run):
+    runs = [write_run(name, metadata={"data_digest": name}, date=f"2027010{place}_000000")
+            for place, name in enumerate("ab", start=1)]  # fmt: skip
+    document = build(runs, Options(resamples=0, drawn=False))
+    assert document.first.others[0].endswith("has other data.")
+    flags = [flag.text for flag in document.parts[0].flags if flag.kind == "warning"]
+    assert any(text.startswith("Rows here are of different data, and do not compare: medq_deg_l0") for text in flags)
+
+
+def test_other_settings_are_said_of_two_runs_of_one_model(write_run):
+    own = {"own_prompt": {"name": "mine.txt", "digest": "1a2b"}}
+    runs = [write_run("ours"), write_run("mine", metadata=own, date="20270101_000000")]
+    (said,) = build(runs, Options(resamples=0, drawn=False)).first.others
+    assert said.endswith("has other settings.")
 
 
 def test_sentence_counts_what_it_does_not_name_of_what_is_guessed():

@@ -27,6 +27,11 @@ class Side:
         names = {entry.model.name for entry in self.board.entries}
         return names.pop() if len(names) == 1 else str(self.path)
 
+    @property
+    def shown(self) -> str:
+        """The name with the path, which tells two runs of one model apart."""
+        return self.name if self.name == str(self.path) else f"{self.name}  ({self.path})"
+
 
 def read(path: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, processes: int = 1) -> Side:
     """Read one side. Raises UserError when one of ``tasks``, or all that can be compared, is not there."""
@@ -35,9 +40,15 @@ def read(path: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, p
     if without_entry:
         _check_tasks(without_entry, path)
     if not board.entries:
-        reasons = " ".join(problem.reason for problem in board.problems[:3])
         wanted = f" of {', '.join(tasks)}" if tasks else ""
-        raise UserError(f"No result{wanted} in {path} that can be compared. {reasons}".rstrip())
+        if not board.problems:
+            raise UserError(
+                f"No *_results.json{wanted} and no submission in {path}. Give the --output_path of a run, with its "
+                "sample logs beside it (--log_samples), or a submission."
+            )
+        reasons = [problem.reason for problem in board.problems]
+        more = f" And {len(reasons) - 3} more." if len(reasons) > 3 else ""  # noqa: PLR2004 - enough to see what is wrong
+        raise UserError(f"No result{wanted} in {path} that can be compared. {' '.join(reasons[:3])}{more}")
     return Side(path, board)
 
 
@@ -82,6 +93,22 @@ def differing(first: Entry, second: Entry) -> Iterator[str]:
         yield f"judged by {judges[0]} and {judges[1]}"
     elif first.judge and second.judge and first.judge.prompts != second.judge.prompts:
         yield "judged by other prompts"
+
+
+def same_run(first: Entry, second: Entry) -> bool:
+    """Whether two entries were read from files with the same bytes."""
+    one, other = (set(each.source.sha256.values()) for each in (first, second))
+    return bool(one) and one == other
+
+
+def asked_in_part(called: str, entries: Sequence[Entry]) -> Iterator[str]:
+    """That not all questions were asked, a sentence; nothing if they were. ``called``: whose entries they are."""
+    limited = [entry for entry in entries if entry.limited]
+    if limited:
+        counts = {entry.counts.effective for entry in limited}
+        number = f"{counts.pop():,} questions a task" if len(counts) == 1 else "only a part of the questions"
+        limits = dict.fromkeys(entry.settings.get("limit") or "not all" for entry in limited)
+        yield f"{called} asked {number} ({', '.join(limits)})."
 
 
 def changed(first: Entry, second: Entry) -> Iterator[str]:

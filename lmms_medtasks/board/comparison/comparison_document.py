@@ -13,10 +13,12 @@ from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
 from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.short_texts import short
+from lmms_medtasks.short_texts import first_listed, short
 
 _TEXT = 300
 ONE_SIDED = "questions have a score in one of both only."
+OTHER = "≠"
+_MARKS = {OTHER: "A and B are not of the same thing: why is said first."}
 _NOTES = (
     "Difference: B minus A over the same questions, with a 95 % interval over {clusters}, here and below. Each "
     "interval is of its row alone, not corrected for the others: where it leaves 0 out and p (Holm) is above 0.05, p "
@@ -42,7 +44,7 @@ _NOTES = (
 def document(compared: Compared) -> Document:
     """Tables of differences (one a unit) and of the most telling questions; texts are made printable, not escaped."""
     first, second = compared.sides
-    facts = (("A", f"{first.name} ({first.path})"), ("B", f"{second.name} ({second.path})"))
+    facts = (("A", first.shown), ("B", second.shown))
     sections = [Section("differences", "Differences", tables=tuple(_differences(compared)))]
     if compared.telling:
         sections.append(Section("telling", "Most telling questions", tables=tuple(_telling_tables(compared.telling))))
@@ -56,31 +58,37 @@ def _printable(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def _flags(compared: Compared) -> list[Flag]:
-    found = [Flag("warning", text) for text in compared.warnings]
+    found = [Flag("warning", text) for text in (*compared.warnings, *_problems(compared, refused=True))]
+    alone: dict[str, list[str]] = {}
     for each in compared.comparisons:
         pairs, what = each.found.pairs, f"{each.task}, {each.measure}"
         if pairs.unscored:
             found.append(Flag("warning", f"{what}: {pairs.unscored:,} {ONE_SIDED}"))
-        if pairs.only_first or pairs.only_second:
+        # Of a run with a limit that is known already.
+        if (pairs.only_first and not each.second.limited) or (pairs.only_second and not each.first.limited):
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
-            found.append(Flag("warning", f"{what}: {said}"))
-    found += [Flag("note", f"{text} ({'; '.join(where)})") for text, where in _problems(compared).items()]
+            alone.setdefault(said, []).append(what)
+    found += [Flag("warning", f"{first_listed(named, 3)}: {said}") for said, named in alone.items()]
+    found += [Flag("note", text) for text in _problems(compared, refused=False)]
     for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
         if tasks:
             found.append(Flag("note", f"Tasks of {name} alone: {', '.join(tasks)}."))
     return [*found, *(Flag("note", text) for text in compared.notes)]
 
 
-def _problems(compared: Compared) -> dict[str, list[str]]:
-    """What each side's board says of its runs, and of which: each sentence once."""
+def _problems(compared: Compared, *, refused: bool) -> list[str]:
+    """What each side's board says of runs that were read, or ``refused``, and of which: each sentence once."""
     found: dict[str, dict[str, list[str]]] = {}
     for name, side in zip("AB", compared.sides, strict=True):
         for problem in side.board.problems:
+            if problem.code == "limited" or (problem.level == "refused") is not refused:
+                continue
             found.setdefault(problem.reason, {}).setdefault(name, []).append(problem.task or problem.source)
-    return {
-        reason: [f"{name}: {', '.join(dict.fromkeys(tasks))}" for name, tasks in by_side.items()]
+    where = {
+        reason: "; ".join(f"{name}: {', '.join(dict.fromkeys(tasks))}" for name, tasks in by_side.items())
         for reason, by_side in found.items()
     }
+    return [f"{reason} ({said})" for reason, said in where.items()]
 
 
 def _differences(compared: Compared) -> list[Table]:
@@ -94,7 +102,7 @@ def _differences(compared: Compared) -> list[Table]:
         many = len(units) > 1
         key = f"differences_{'share' if unit == '%' else unit.replace(' ', '_')}" if many else "differences"
         title = f"Differences in {'percentage points' if unit == '%' else unit}" if many else "Differences"
-        tables.append(Table(key, title, _columns(unit, digits), tuple(map(_row, own))))
+        tables.append(Table(key, title, _columns(unit, digits), tuple(map(_row, own)), marks=_MARKS))
     return [*tables[:-1], *(replace(table, notes=notes) for table in tables[-1:])]
 
 
@@ -118,7 +126,8 @@ def _row(each: Comparison) -> Row:
     reason = (each.detectable.reason if each.detectable else "") or None
     power = Cell(None if least is None else factor * least, reason=reason)
     return Row((
-        Cell(each.task), Cell(each.measure), Cell(len(found.pairs)), Cell(found.pairs.images), *cells, shown,
+        Cell(each.task, mark="" if each.alike else OTHER), Cell(each.measure), Cell(len(found.pairs)),
+        Cell(found.pairs.images), *cells, shown,
         power,
         Cell(found.wins), Cell(found.ties), Cell(found.losses),
         probability(found.p), probability(each.adjusted), probability(found.question_p), Cell(found.test),
@@ -192,7 +201,8 @@ def to_json(compared: Compared) -> dict[str, Any]:
 def _comparison_json(each: Comparison) -> dict[str, Any]:
     found = each.found
     return {
-        "task": each.task, "measure": each.measure, "unit": each.scale.unit, "range": [each.scale.low, each.scale.high],
+        "task": each.task, "measure": each.measure, "same_thing": each.alike,
+        "unit": each.scale.unit, "range": [each.scale.low, each.scale.high],
         "questions": len(found.pairs), "images": found.pairs.images, "unscored": found.pairs.unscored,
         "only_a": found.pairs.only_first, "only_b": found.pairs.only_second, "a": found.first, "b": found.second,
         "difference": found.mean.estimate, "low": found.mean.low, "high": found.mean.high,

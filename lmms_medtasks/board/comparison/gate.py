@@ -192,8 +192,7 @@ def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings
     if changed:
         warnings.append(f"{first.task}: also differs: {'; '.join(changed)}.")
     verdict = _measured(base, pairs(first, second, name))
-    digests = [set(each.source.sha256.values()) for each in (first, second)]
-    if digests[0] and digests[0] == digests[1]:
+    if compared_entries.same_run(first, second):
         # No drop can be: a margin, a limit and p values would only look as if something had been measured.
         said = "The same run on both sides."
         return replace(base, baseline=verdict.baseline, candidate=verdict.candidate, outcome="not worse", detail=said)

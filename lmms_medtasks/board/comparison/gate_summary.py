@@ -26,7 +26,7 @@ def markdown(gate: Gate) -> str:
 def _lines(gate: Gate) -> Iterator[str]:
     yield f"## Gate: {decision(gate)}"
     yield ""
-    yield f"Candidate {_text(gate.candidate.name)} against baseline {_text(gate.baseline.name)}."
+    yield f"Candidate {_text(gate.candidate.shown)} against baseline {_text(gate.baseline.shown)}."
     if gate.verdicts:
         yield from ("", f"| {' | '.join(_HEAD)} |", f"|{'---|' * 4}{'---:|' * 11}---|")
         for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):
@@ -86,8 +86,8 @@ def _row(each: Verdict) -> str:
     cells = (
         _WORD[each.effect], _text(each.task), _text(each.measure), _text(each.model),
         f"{test.clusters:,}" if test else "0", f"{test.n:,}" if test else "0",
-        shown_number(each, each.baseline), shown_number(each, each.candidate), change, _difference(each, each.most),
-        _difference(each, each.margin), _difference(each, each.detectable),
+        shown_number(each, each.baseline), shown_number(each, each.candidate), change, shown_most(each),
+        shown_difference(each, each.margin), shown_difference(each, each.detectable),
         _p(test.worse_p if test else None), _p(each.adjusted), _p(test.not_worse_p if test else None),
         _text(said),
     )  # fmt: skip
@@ -98,7 +98,13 @@ def _p(value: float | None) -> str:
     return EMPTY if value is None else p_text(value)
 
 
-def _difference(each: Verdict, value: float | None) -> str:
+def shown_most(each: Verdict) -> str:
+    """The largest drop that can't be ruled out; where that is less than none, the least gain."""
+    text = shown_difference(each, each.most)
+    return f"gain of at least {text[1:]}" if text.startswith("-") else text
+
+
+def shown_difference(each: Verdict, value: float | None) -> str:
     """A difference of two values: percentage points where the values are in percent."""
     return shown_number(each, value).replace(" %", " points")
 

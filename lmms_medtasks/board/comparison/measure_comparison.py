@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lmms_medtasks.board.comparison import compared_entries
@@ -11,6 +11,7 @@ from lmms_medtasks.board.comparison.paired import Difference, difference, most_t
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs, Shown
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics import power
 from lmms_medtasks.statistics.power import Detectable
 from lmms_medtasks.statistics.significance import adjust
@@ -53,12 +54,18 @@ class Comparison:
         """The task's name."""
         return self.first.task
 
+    @property
+    def alike(self) -> bool:
+        """Whether both are of the same thing: of one version of the task, one data set, and asked and judged alike."""
+        return not any(compared_entries.differing(self.first, self.second))
+
 
 @dataclass(frozen=True)
 class Compared:
     """Everything about two sides. ``only_first``, ``only_second``: tasks of one side alone.
 
-    ``warnings``: why two entries on a task are not of the same thing, a sentence each; ``notes``: what else differs.
+    ``warnings``: what must be known before any number, a sentence each: that both are not of the same thing, were not
+    asked all questions, or are the same run. ``notes``: what else differs.
     """
 
     sides: tuple[Side, Side]
@@ -91,15 +98,28 @@ def compare(first: Side, second: Side, *, telling: int = TELLING) -> Compared:
         telling=tuple(each for pair in matched for each in _telling(pair, comparisons, telling)),
         only_first=tuple(task for task in ones if task not in others),
         only_second=tuple(task for task in others if task not in ones),
-        warnings=tuple(_said(pair, "Not of the same thing", compared_entries.differing(*pair)) for pair in matched
-                       if any(compared_entries.differing(*pair))),
-        notes=tuple(_said(pair, "Also differs", compared_entries.changed(*pair)) for pair in matched
-                    if any(compared_entries.changed(*pair))),
+        warnings=tuple(_warnings(matched)),
+        notes=tuple(f"{one.task}: Also differs: {'; '.join(found)}." for one, other in matched
+                    if (found := list(compared_entries.changed(one, other)))),
     )  # fmt: skip
 
 
-def _said(pair: tuple[Entry, Entry], what: str, reasons: Iterable[str]) -> str:
-    return f"{pair[0].task}: {what}: {'; '.join(reasons)}."
+def _warnings(matched: Sequence[tuple[Entry, Entry]]) -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for one, other in matched:
+        if said := "; ".join(compared_entries.differing(one, other)):
+            reasons.setdefault(said, []).append(one.task)
+    if reasons:
+        count = sum(map(len, reasons.values()))
+        where = "" if count == len(matched) else f" in {count} of {len(matched)} tasks"
+        named = list(reasons) if len(reasons) == 1 and not where else [
+            f"{said} ({first_listed(tasks, 4)})" for said, tasks in reasons.items()
+        ]  # fmt: skip
+        yield f"A and B are not of the same thing{where}: {'; '.join(named)}."
+    if all(compared_entries.same_run(*pair) for pair in matched):
+        yield "A and B are the same run, from the same files."
+    for name, entries in zip("AB", zip(*matched, strict=True), strict=True):
+        yield from compared_entries.asked_in_part(name, entries)
 
 
 def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ...]:

@@ -12,6 +12,7 @@ from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.paired import pairs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.statistics import power
 from lmms_medtasks.statistics.intervals import FEW, MINIMUM
 from lmms_medtasks.statistics.power import Criterion, Variation
@@ -128,9 +129,9 @@ def meaning(plan: Plan) -> str:
         f"Shows: the smallest true difference between two models on the same questions that is found with "
         f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}; in "
         f"points, of which a measure's whole scale has 100. Images needed: how many a difference of "
-        f"{100 * plan.difference:g} points takes, with as many questions each as here. Empty below shows: fewer than "
-        "five images, nothing varies, or it takes a difference beyond the scale. Empty below images needed: fewer than "
-        "five images to plan from, ten million are too few, or nothing is known of other numbers of trials."
+        f"{100 * plan.difference:g} points takes, with as many questions each as here. {EMPTY} under 'shows': fewer "
+        f"than five images, no variation, or a difference larger than the scale. {EMPTY} under 'images needed': more "
+        "than ten million, fewer than five images to plan from, or no data on that number of trials."
     )
 
 

@@ -6,9 +6,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED
+from lmms_medtasks.board.comparison.compared_entries import asked_in_part
+from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED, OTHER
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
-from lmms_medtasks.board.comparison.gate_summary import decision, shown_number
+from lmms_medtasks.board.comparison.gate_summary import decision, shown_difference, shown_most, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.board.comparison.planning import Plan, Planned, meaning
 from lmms_medtasks.report.document import EMPTY
@@ -28,21 +29,27 @@ _MOST_TRIALS, _TRIALS_WIDTH = 3, 11
 
 def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     """The screen of a comparison; ``flags``: what must be known before its numbers, the gravest first."""
-    one, other = (printable(side.name) for side in compared.sides)
     rows = [each for each in compared.comparisons if each.found.mean.estimate is not None]
-    better, worse, same = _sorted(rows)
+    alike = [each for each in rows if each.alike]
+    better, worse, same = _sorted(alike)
+    for text in compared.warnings:
+        yield from _filled(printable(text), most=3)
+    yield from ("",) if compared.warnings else ()
+    one, other = (printable(side.shown) for side in compared.sides)
     yield from _filled(f"B  {other}")
     yield from _filled(f"against A  {one}")
     yield ""
-    yield from _filled(
-        f"B is better in {len(better)} of {len(rows)} numbers, worse in {len(worse)}, not told apart in {len(same)} "
-        f"(p corrected by Holm, {ALPHA:g})."
-    )
-    yield ""
+    if alike or not rows:
+        yield from _filled(
+            f"B is better in {len(better)} of {len(alike)} numbers, worse in {len(worse)}, not told apart in "
+            f"{len(same)} (level {ALPHA:g})."
+        )
+        yield ""
     yield f"  {'task, measure':<{_WHAT}}{'A':>8}{'B':>8}   {'B minus A [95 %]':<25}{'p (Holm)':>10}{'images':>8}"
     names = cut_apart(map(_named, rows), _WHAT - 1)
     told = [(sign, each) for sign, group in (("▲", better), ("▼", worse)) for each in group]
-    shown = [*told, *(("=", each) for each in same)][:_MOST_ROWS]
+    others = [(OTHER, each) for each in rows if not each.alike]
+    shown = [*told, *(("=", each) for each in same), *others][:_MOST_ROWS]
     for sign, each in shown:
         yield _compared_line(sign, each, names[_named(each)])
     if len(rows) > len(shown):
@@ -51,19 +58,23 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     empty = [_named(each) for each in compared.comparisons if each.found.mean.estimate is None]
     if empty:
         yield from _filled(f"No question has a score in both: {_first(empty)}.")
-    yield "▲ better  ▼ worse  = not told apart, which does not mean equal"
+    if alike or not rows:
+        yield "▲ better  ▼ worse  = not told apart, which does not mean equal   p (Holm): corrected for all rows"
+    if others:
+        yield f"{OTHER} not of the same thing: a difference says nothing of the models"
     if any(_disagrees(each) for _, each in shown):
         said = "the interval, of its number alone, and p, corrected for all numbers, disagree: p decides"
         yield from _filled(f"{_DISAGREES} {said}")
     lacking = [_named(each) for each in compared.comparisons if each.found.pairs.unscored]
-    flags = [text for text in flags if not text.endswith(ONE_SIDED)]
+    flags = [text for text in flags if not text.endswith(ONE_SIDED) and text not in compared.warnings]
     yield ""
     if lacking:
         yield from _filled(f"! Some questions have a score in one of both only: {_first(lacking)}.")
     for text in flags[:_MOST_FLAGS]:
         yield from _filled(f"! {printable(text)}", most=3)
     if len(flags) > _MOST_FLAGS:
-        yield f"! and {len(flags) - _MOST_FLAGS} remarks more"
+        left = len(flags) - _MOST_FLAGS
+        yield f"! and {left} remark{'s' if left > 1 else ''} more"
     yield ""
     yield "All numbers, tests and questions: --all     As a file: -o FILE.md, .csv, .json"
 
@@ -75,7 +86,7 @@ def _named(each: Comparison | Verdict | Planned) -> str:
 def _disagrees(each: Comparison) -> bool:
     """Whether the interval leaves 0 out and the corrected p does not tell the two apart, or the reverse."""
     mean = each.found.mean
-    if mean.low is None or mean.high is None or each.adjusted is None:
+    if mean.low is None or mean.high is None or each.adjusted is None or not each.alike:
         return False
     return (not mean.low <= 0 <= mean.high) is not (each.adjusted <= ALPHA)
 
@@ -115,23 +126,28 @@ def _compared_line(sign: str, each: Comparison, what: str) -> str:
 
 
 def _p(each: Comparison) -> str:
-    return EMPTY if each.adjusted is None else p_text(each.adjusted)
+    return EMPTY if each.adjusted is None or not each.alike else p_text(each.adjusted)
 
 
 def gate_lines(gate: Gate) -> Iterator[str]:
     """The screen of a gate's decision: what failed or can't be told in full, what is sound or alike in one line."""
     yield f"Gate: {decision(gate)}"
+    for called, side in (("The baseline", gate.baseline), ("The candidate", gate.candidate)):
+        yield from map(printable, asked_in_part(called, side.board.entries))
     yield ""
-    yield from _filled(f"candidate  {printable(gate.candidate.name)}")
-    yield from _filled(f"against    {printable(gate.baseline.name)}")
+    yield from _filled(f"candidate  {printable(gate.candidate.shown)}")
+    yield from _filled(f"against    {printable(gate.baseline.shown)}")
     ordered = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
     measured = [each for each in ordered if each.test is not None]
+    # A gain takes more room than a drop: what is measured then has less.
+    gains = any(shown_most(each).startswith("gain") for each in measured)
+    wide, what = (29, _WHAT - 8) if gains else (16, _WHAT)
     if measured:
-        heads = f"{'task, measure':<{_WHAT}}{'before':>9}{'now':>9}{'drop at most':>16}{'margin':>14}"
+        heads = f"{'task, measure':<{what}}{'before':>8}{'now':>8}{'drop at most':>{wide}}{'margin':>13}"
         yield from ("", f"  {heads}  outcome")
-    names = cut_apart(map(_named, measured), _WHAT - 1)
+    names = cut_apart(map(_named, measured), what - 1)
     for each in measured[:_MOST_ROWS]:
-        yield from _verdict_lines(each, names[_named(each)])
+        yield from _verdict_lines(each, f"{names[_named(each)]:<{what}}", wide)
     if left := measured[_MOST_ROWS:]:
         outcomes = Counter(each.outcome for each in left)
         yield f"  and {len(left)} more: {', '.join(f'{count} {name}' for name, count in outcomes.items())}"
@@ -146,7 +162,8 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found: dict[str, list[str]] = {}
         for own_action, problem in gate.problems:
-            if own_action == action:
+            # A limit that is no reason is said above.
+            if own_action == action and (action, problem.code) != ("warn", "limited"):
                 found.setdefault(problem.code, []).append(f"{problem.task or problem.source}: {problem.reason}")
         texts = [text for each in found.values() for text in _few(each)]
         texts += _few(list(gate.warnings)) if action == "warn" else []
@@ -188,10 +205,10 @@ def _few(texts: Sequence[str]) -> list[str]:
     return [*texts[:_FEW], *([f"and {len(texts) - _FEW} more like these"] if len(texts) > _FEW else [])]
 
 
-def _verdict_lines(each: Verdict, what: str) -> Iterator[str]:
+def _verdict_lines(each: Verdict, what: str, wide: int) -> Iterator[str]:
     before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
-    most, margin = (shown_number(each, value).replace(" %", " points") for value in (each.most, each.margin))
-    yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{before:>9}{now:>9}{most:>16}{margin:>14}  {each.outcome}"
+    margin = shown_difference(each, each.margin)
+    yield f"{_SIGNS[each.effect]} {what}{before:>8}{now:>8}{shown_most(each):>{wide}}{margin:>13}  {each.outcome}"
     if each.detail:
         yield from _filled(f"    {printable(each.detail)}")
 

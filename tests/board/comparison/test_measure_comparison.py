@@ -30,7 +30,7 @@ def both(tmp_path, runs):
     def write(first=FIRST, second=SECOND, rows=runs.choice_rows, task=TASK, others=({}, {}), **chosen):
         folders = []
         for name, answers, other in (("a", first, others[0]), ("b", second, others[1])):
-            runs.write(tmp_path / name, {task: rows(answers)}, model=f"model-{name}", **{**chosen, **other})
+            runs.write(tmp_path / name, {task: rows(answers)}, **{"model": f"model-{name}", **chosen, **other})
             folders.append(tmp_path / name)
         return folders
 
@@ -164,6 +164,65 @@ def test_what_does_not_compare_is_said(both):
     assert found.notes == (f"{TASK}: Also differs: another code.",)
 
 
+def _screen(found):
+    flags = sorted(document(found).parts[0].flags, key=lambda flag: flag.kind != "warning")
+    return list(compared_lines(found, [flag.text for flag in flags]))
+
+
+def test_runs_of_other_things_are_no_wins_and_said_to_be_others_first(both):
+    first = {f"q{number}": "B" for number in range(40)}
+    second = dict.fromkeys(first, "A")
+    lines = _screen(compared(both(first, second, others=[{}, {"metadata": {"data_digest": "0ther"}}])))
+    assert lines[0].startswith("A and B are not of the same thing: other data (")
+    assert not any("better" in line for line in lines)
+    (row,) = [line for line in lines if TASK in line]
+    assert row.startswith("≠") and row.split()[-2:] == ["–", "40"]
+    assert sum("not of the same thing:" in line and "data" in line for line in lines) == 1
+
+
+def test_only_rows_of_the_same_thing_are_counted(tmp_path, runs):
+    right, wrong = ({f"q{n}": letter for n in range(12)} for letter in "AB")
+    for name, answers, versions in (("a", wrong, {}), ("b", right, {TASK: 2.0})):
+        tasks = {task: runs.choice_rows(answers) for task in (TASK, "medq_deg_l2")}
+        runs.write(tmp_path / name, tasks, model=name, versions=versions)
+    found = compared([tmp_path / "a", tmp_path / "b"])
+    lines = _screen(found)
+    assert lines[0] == f"A and B are not of the same thing in 1 of 2 tasks: task version 1.1 and 2.0 ({TASK})."
+    assert any(line.startswith("B is better in 1 of 1 numbers") for line in lines)
+    assert [each["same_thing"] for each in to_json(found)["comparisons"]] == [False, True]
+    rows = document(found).parts[0].sections[0].tables[0].rows
+    assert [row.cells[0].mark for row in rows] == ["≠", ""]
+
+
+def test_two_runs_of_one_model_are_told_apart_by_their_folders(both, tmp_path):
+    lines = _screen(compared(both(others=[{"model": "m"}, {"model": "m"}])))
+    for name in "ab":
+        assert f"({tmp_path / name})" in "".join(line.strip() for line in lines)
+    folder = both(others=[{"model": "m"}, {"model": "m"}])[0]
+    assert _screen(compared([folder, folder]))[0] == "A and B are the same run, from the same files."
+
+
+def test_a_limit_is_said_first_and_not_once_a_measure(both, tmp_path, runs):
+    folders = both()
+    few = {name: SECOND[name] for name in ("q1", "q2")}
+    runs.write(tmp_path / "few", {TASK: runs.choice_rows(few)}, original=6, limit=2)
+    lines = _screen(compared([folders[0], tmp_path / "few"]))
+    assert lines[0] == "B asked 2 questions a task (--limit 2)."
+    assert sum("--limit 2)" in line for line in lines) == 1
+    assert not any("of A alone" in line for line in lines)
+
+
+def test_a_broken_log_is_the_first_remark(tmp_path, runs):
+    for name in "ab":
+        tasks = {task: runs.choice_rows(FIRST) for task in (TASK, "medq_deg_l2")}
+        runs.write(tmp_path / name, tasks, model=name, metadata={"data": "mini"})
+    (log,) = (tmp_path / "b").glob("*_l2.jsonl")
+    log.write_text(log.read_text()[:-40])
+    remarks = [line for line in _screen(compared([tmp_path / "a", tmp_path / "b"])) if line.startswith("!")]
+    assert log.name[-10:] in "".join(_screen(compared([tmp_path / "a", tmp_path / "b"]))).replace(" ", "")
+    assert "Mini data" not in remarks[0] and any("Mini data" in each for each in remarks[1:])
+
+
 def test_questions_of_one_side_alone_are_counted(both):
     found = compared(both(second={name: letter for name, letter in SECOND.items() if name != "q2"}))
     pairs = found.comparisons[0].found.pairs
@@ -187,6 +246,23 @@ def test_a_task_that_a_side_has_no_result_of_is_told_with_those_it_has(both, tmp
         compared_entries.read(both()[0], tasks=[TASK, "medq_deg_l0"])
     for word in ("medq_deg_l0", str(tmp_path / "a"), f"Did you mean '{TASK}'?", f"Tasks there: {TASK}."):
         assert word in str(told.value)
+
+
+def test_a_folder_without_a_run_is_told_what_is_expected_there(both, tmp_path):
+    folder = both()[0]
+    (folder / "20260101_000000_results.json").unlink()  # its logs alone are no run
+    with pytest.raises(UserError, match=r"No \*_results\.json .* Give the --output_path of a run"):
+        compared_entries.read(folder)
+    with pytest.raises(UserError, match=f"Did you mean '{tmp_path / 'b'}'"):
+        compared_entries.read(tmp_path / "bb")
+
+
+def test_reasons_beyond_three_are_counted(tmp_path, runs):
+    tasks = [TASK, "medq_deg_l0", "medq_deg_l2", "medq_deg_calib", "medobvious"]
+    runs.write(tmp_path / "a", {task: runs.choice_rows(FIRST) for task in tasks}, samples=False)
+    with pytest.raises(UserError) as told:
+        compared_entries.read(tmp_path / "a")
+    assert str(told.value).count("No sample log") == 3 and str(told.value).endswith(" And 2 more.")
 
 
 def test_of_a_pack_only_the_task_that_is_named_is_compared(runs, tmp_path):
