@@ -129,7 +129,7 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
         UserError: an unknown provider, no model, no key, a number out of range, a URL that is none.
     """
     environment = os.environ if environment is None else environment
-    provider, model = _named(judge if judge is not None else environment.get(JUDGE, ""))
+    provider, model = named(judge if judge is not None else environment.get(JUDGE, ""))
     given = _given(environment)
     if given.max_cost is not None and given.price is None:
         raise UserError(
@@ -175,11 +175,18 @@ def _given(environment: Mapping[str, str]) -> _Given:
         raise UserError(f"{variables[name]}={texts[name]!r}: {said[0].lower()}{said[1:]}.") from error
 
 
-def _named(judge: str) -> tuple[str, str]:
+def named(judge: str) -> tuple[str, str]:
+    """Provider and model of a judge as MEDTASKS_JUDGE says it. Raises UserError for what is none."""
     judge = judge.strip()
     if not judge:
         return "none", ""
     provider, _, model = judge.partition(":")
+    if provider not in PROVIDERS and ":" not in judge:
+        listed = ", ".join(PROVIDERS)
+        raise UserError(
+            f"The judge {judge!r} names no provider; expected provider:model. Allowed: {listed}. Did you mean "
+            f"'openai:{judge}'?"
+        )
     if provider not in PROVIDERS:
         raise unknown("provider", provider, PROVIDERS, f"the judge {judge!r}, expected provider:model")
     if provider in _WITHOUT_MODEL:

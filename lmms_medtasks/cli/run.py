@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from typing import Annotated
 
 import typer
 
+from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli import installed_package
 from lmms_medtasks.cli.estimate import QUESTIONS
@@ -25,6 +26,7 @@ from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_
 from lmms_medtasks.data import release_counts, subsets
 from lmms_medtasks.data.subsets import Subset
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import settings as judge_settings
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.run_paths import new_folder
 from lmms_medtasks.writing import check_folder
@@ -131,6 +133,7 @@ def run(
     variables = _subset(arguments, subset, subset_seed) | _own_modalities(degrade)
     variables |= _chosen(settings, prompt or [], judge_prompt or [])
     check_prompts(tasks, {**os.environ, **variables})
+    judge_settings.named(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
     if estimate:
@@ -156,9 +159,20 @@ def run(
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
-    for each in missing:
+    for each in [*missing, *_advice(tasks, value_of(arguments, "--include_path"))]:
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
+
+
+def _advice(tasks: list[str], included: str | None) -> Iterator[str]:
+    """What finds the cause where a task that is none of ours has no result."""
+    ours = folders.task_files()
+    if all(each.partition("@")[0] in ours for each in tasks):
+        return
+    if included is not None:
+        yield f"What is wrong with a contributed task or its data is said by: lmms-medtasks validate {included}/FOLDER"
+    else:
+        yield "A task that is not installed needs --include_path FOLDER, the folder that holds its folder."
 
 
 def _degraded(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import glob
 import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, nearest, unknown
+from lmms_medtasks.errors import UserError, nearest, nearest_match, unknown
 
 _SETTINGS = "lmms_eval_specific_kwargs"
 _SLIP = 0.7
@@ -34,6 +35,9 @@ def checked_tasks(arguments: list[str]) -> list[str]:
         return []  # the tasks stand in lmms-eval's own configuration file
     tasks = value_of(arguments, "--tasks")
     if not tasks or value_of(arguments, "--model") is None:
+        cut = next((each for each in arguments if each.partition("=")[0] == "--task"), None)
+        if cut:
+            raise unknown("option", "--task", ["--tasks"])
         raise UserError(
             "Name a model and tasks: lmms-medtasks run --model MODEL --tasks TASK,TASK. "
             "`lmms-eval --tasks list` lists all tasks, `lmms-eval models` all models."
@@ -46,9 +50,36 @@ def checked_tasks(arguments: list[str]) -> list[str]:
     asked = [task.strip() for task in tasks.split(",") if task.strip()]
     bases = _bases(asked)
     model = str(value_of(arguments, "--model"))
-    check_names(bases if value_of(arguments, "--include_path") is None else [], model)
+    included = value_of(arguments, "--include_path")
+    if included is not None:
+        check_included(Path(included), bases)
+    check_names(bases if included is None else [], model)
     _check_options(bases, model, arguments)
     return asked
+
+
+def check_included(folder: Path, tasks: Sequence[str]) -> None:
+    """Raises UserError where --include_path is no folder, a name is one of its tasks' but for a slip, or a named task's
+    YAML there can't be read.
+
+    The harness would name neither the file nor the line.
+    """
+    from lmms_medtasks.contribute import taken_names
+    from lmms_medtasks.task_yaml.chain import follow
+    from lmms_medtasks.task_yaml.problems import Findings
+
+    if not folder.is_dir():
+        there = [each.name for each in folder.parent.glob("*/")] if folder.parent.is_dir() else []
+        raise UserError(f"--include_path {folder} is no folder.{nearest_match(folder.name, there)}")
+    names = taken_names.names_in(folder)
+    for task in tasks:
+        if task not in names and task not in folders.task_files() and nearest(task, names, _SLIP):
+            raise unknown("task", task, names, f"--tasks, for --include_path {folder}")
+        for path in folder.glob(f"**/{glob.escape(task)}.yaml"):
+            found = Findings()
+            if follow(path, path.parent, found) is None:
+                said = " ".join(map(str, found.errors))
+                raise UserError(f"{said} All of it is checked by: lmms-medtasks validate {path.parent}")
 
 
 def check_known(arguments: Sequence[str], own: Sequence[str]) -> None:

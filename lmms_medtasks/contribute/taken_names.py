@@ -28,7 +28,14 @@ def harness() -> dict[str, str]:
     folders = [Path(each) / "tasks" for each in (spec.submodule_search_locations if spec else None) or ()]
     found: dict[str, str] = {}
     for folder in folders:
-        for path in folder.rglob("*.yaml"):
-            for name in _NAME.findall(path.read_text("utf-8", errors="replace")):
-                found.setdefault(name, path.relative_to(folder).as_posix())
+        found = {**names_in(folder), **found}
+    return found
+
+
+def names_in(folder: Path) -> dict[str, str]:
+    """The names of tasks, groups and tags in the YAMLs below a folder, each with a file that has it."""
+    found: dict[str, str] = {}
+    for path in folder.rglob("*.yaml"):
+        for name in _NAME.findall(path.read_text("utf-8", errors="replace")):
+            found.setdefault(name, path.relative_to(folder).as_posix())
     return found

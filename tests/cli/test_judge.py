@@ -36,7 +36,7 @@ JUDGED = {"lmms_eval_specific_kwargs": {"default": {"judge": "med_cmr_open"}}}
         ({}, "", [], "Nothing to judge in"),
         (JUDGED, None, [], "Runs need --log_samples"),
         (JUDGED, "", [], "No judge: the run had none. Name one with --judge provider:model, or set MEDTASKS_JUDGE"),
-        (JUDGED, "", ["--judge", "gpt-4o"], "Unknown provider 'gpt-4o'"),
+        (JUDGED, "", ["--judge", "gpt-4o"], "The judge 'gpt-4o' names no provider"),
         (JUDGED, "", ["--judge", "lexical", "--max-cost", "1"], "--max-cost says nothing without a price"),
         (JUDGED, "", ["--task", "u"], "Task 'u' is not judged in this run. Judged: t."),
     ],

@@ -100,7 +100,8 @@ def test_names_that_are_nearly_ours_end_before_the_harness_starts(harness, model
 
 
 @pytest.mark.parametrize("more", [["--tasks", "medq_deg_l*"], ["--tasks", "med_cmr_own", "--include_path", "here"]])
-def test_patterns_and_tasks_of_other_folders_are_the_harnesss_to_check(harness, more):
+def test_patterns_and_tasks_of_other_folders_are_the_harnesss_to_check(harness, more, tmp_path):
+    (tmp_path / "here").mkdir()
     harness.results = {"medq_deg_l2": {"accuracy,none": 0.5}, "med_cmr_own": {"accuracy,none": 0.5}}
     call("run", "--model", "m", *more)
     assert len(harness.commands) == 1
@@ -338,3 +339,51 @@ def test_what_can_not_be_degraded_is_refused_before_the_harness_starts(harness, 
     done = call(*ASKED, *options)
     assert done.exit_code != 0 and said in f"{done.output}{done.exception}"
     assert harness.commands == []
+
+
+@pytest.fixture
+def included(harness, tmp_path):
+    """A folder for --include_path with one task, eye_spot."""
+    (tmp_path / "inc" / "eye_spot").mkdir(parents=True)
+    (tmp_path / "inc" / "eye_spot" / "eye_spot.yaml").write_text("task: eye_spot\n", "utf-8")
+    return tmp_path / "inc"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "folder", "yaml", "said"),
+    [
+        ("eye_spot", "incl", "", "--include_path incl is no folder. Did you mean 'inc'?"),
+        (
+            "eye_spott",
+            "inc",
+            "",
+            "Unknown task 'eye_spott' in --tasks, for --include_path inc. Did you mean 'eye_spot'",
+        ),
+        ("eye_spot", "inc", "task: eye_spot\n\tx: 1\n", "eye_spot.yaml:2: error: is no YAML"),
+        ("eye_spot", "inc", " ", "validate inc/eye_spot"),
+        ("eye_spot", "inc", "task: eye_spot\ninclude: no_yaml\n", "'no_yaml': no such file beside the YAML"),
+    ],
+)
+def test_mistakes_in_a_contributed_task_are_told_before_the_harness_starts(
+    harness, included, tasks, folder, yaml, said
+):
+    if yaml:
+        (included / "eye_spot" / "eye_spot.yaml").write_text(yaml, "utf-8")
+    done = call("run", "--model", "m", "--tasks", tasks, "--include_path", folder)
+    assert isinstance(done.exception, UserError) and said in str(done.exception), done.exception
+    assert not harness.commands
+
+
+def test_a_contributed_task_that_failed_is_told_what_finds_the_cause(harness, included):
+    harness.results = None
+    done = call("run", "--model", "m", "--tasks", "eye_spot", "--include_path", "inc")
+    assert "lmms-medtasks validate inc/FOLDER" in done.output
+    assert "needs --include_path FOLDER" in call("run", "--model", "m", "--tasks", "eye_zzz").output
+
+
+def test_an_option_cut_short_and_a_judge_without_a_provider_are_told_at_once(harness, monkeypatch):
+    done = call("run", "--model", "m", "--task", "medobvious")
+    assert "Did you mean '--tasks'?" in str(done.exception)
+    monkeypatch.setenv("MEDTASKS_JUDGE", "gpt-4o")
+    assert "Did you mean 'openai:gpt-4o'?" in str(call(*ASKED).exception)
+    assert not harness.commands

@@ -156,7 +156,7 @@ def test_under_terms_a_public_judge_is_refused_before_the_model_runs(harness, ju
     assert judge_server.requests == []
 
 
-@pytest.mark.parametrize(("judge", "match"), [("gpt-4o", "Unknown provider"), ("azure:gpt-4o", "Unknown provider")])
+@pytest.mark.parametrize(("judge", "match"), [("gpt-4o", "names no provider"), ("azure:gpt-4o", "Unknown provider")])
 def test_mistakes_end_it_before_the_model_runs(harness, judge, match):
     with pytest.raises(UserError, match=match):
         harness(REPLIES, ["judge_open"], judge=judge)

@@ -95,7 +95,7 @@ def test_a_query_may_hold_a_key():
 @pytest.mark.parametrize(
     ("judge", "environment", "match"),
     [
-        ("gpt-4o", KEYED, "Unknown provider 'gpt-4o'.*Allowed: lexical, local, none, openai"),
+        ("gpt-4o", KEYED, "'gpt-4o' names no provider.*Allowed: openai, local, lexical, none.*'openai:gpt-4o'"),
         ("opnai:gpt-4o", KEYED, "Did you mean 'openai'"),
         ("openai", KEYED, "names no model"),
         ("openai:", KEYED, "names no model"),
