@@ -20,12 +20,19 @@ def load(path: Path) -> Any:
     """
     import yaml
 
+    if not path.exists():
+        raise UserError(f"{path} is not there.")
     if path.is_file() and (size := path.stat().st_size) > MOST_BYTES:
         raise UserError(f"{path} has {size:,} bytes; at most {MOST_BYTES:,} are read. Is it the right file?")
     try:
         return folders.load_yaml(path)
-    except UserError:
-        raise
+    except UserError as error:
+        cause = error.__cause__
+        if not isinstance(cause, yaml.MarkedYAMLError) or cause.problem_mark is None:
+            raise
+        mark = cause.problem_mark
+        where = f"{path}, line {mark.line + 1}, column {mark.column + 1}"
+        raise UserError(f"{where}: this is no YAML ({cause.problem}).") from cause
     except yaml.YAMLError as error:
         raise UserError(f"Can't read {path}: {error}") from error
     except (ValueError, LookupError, AttributeError, ArithmeticError) as error:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.visible_text import visible
+
+if TYPE_CHECKING:
+    from lmms_medtasks.board.boards import Board
 
 
 def register(app: typer.Typer) -> None:
@@ -51,13 +55,16 @@ def build(
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Make everything again, and keep nothing.")] = False,
     models: Annotated[Path | None, typer.Option(help="YAML with facts of models: size, licence, open weights.")] = None,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Build the site of a board without entries.")
+    ] = False,
     include_path: IncludePath = None,
 ) -> None:
     """Build a static site of all runs and submissions: rankings, published rows, a page for each model, the questions.
 
     The site needs no server and loads nothing from elsewhere. The same runs and options give the same bytes.
     A faulty run keeps no other run from the site. It is flagged, not ranked or refused, and the page says why.
-    The exit status is 1 if a run was refused, or is of another version of a task or of the harness.
+    The exit status is 1 if a run was refused, and 2 if there is no run and no submission at all.
     Images of the mini data are shown without being asked for. Images of credentialed data are never shown.
 
     For a board that strangers submit to, give --pins, --owners, --verified and --models. They are files of the
@@ -83,6 +90,7 @@ def build(
     )  # fmt: skip
     with _few_searches_for_cycles():
         board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept, by_measure=True)
+        _check_found(board, runs, allow_empty)
         files = site.build(board, output, options)
     for problem in board.bad:
         typer.echo(visible(f"lmms-medtasks: {problem.level}: {problem.reason} ({problem.source})"), err=True)
@@ -98,6 +106,21 @@ def build(
     )
     if board.bad:
         raise typer.Exit(1)
+
+
+def _check_found(board: Board, paths: Sequence[Path], allow_empty: bool) -> None:
+    """Name the arguments that nothing came of. Raises UserError where nothing came of any."""
+    sources = [entry.source.results for entry in board.entries] + [Path(each.source) for each in board.problems]
+    without = [path for path in paths if not any(each.is_relative_to(path) for each in sources)]
+    said = [f"No *_results.json and no submission in {path}." for path in without]
+    if sources or allow_empty:
+        for each in said:
+            typer.echo(visible(f"lmms-medtasks: {each}"), err=True)
+        return
+    raise UserError(
+        f"{' '.join(said)} Give the --output_path of runs, or submissions. --allow-empty builds the site of a board "
+        "that has no entry yet."
+    )
 
 
 @contextmanager

@@ -73,6 +73,8 @@ def _check(path: Path, against: Path | None) -> None:
     from lmms_medtasks.samples.result_files import SUFFIX
 
     unread: list[tuple[Path, str]] = []
+    if not path.exists():
+        raise UserError(f"{path} is not there. Give a submission, or a folder of some.")
     found = [path]
     if path.is_dir():
         named, unread = safe_files.below(path, packs.ENDINGS)

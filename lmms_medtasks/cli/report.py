@@ -83,9 +83,9 @@ def report(
     )
     document = build(runs, options)
     if output is not None:
-        typer.echo(
-            f"Written: {output} ({len(RunReport(document).save(output))} files; start with report.html)", err=True
-        )
+        files = RunReport(document).save(output)
+        more = f" ({len(files)} files; start with report.html)" if len(files) > 1 else ""
+        typer.echo(f"Written: {output}{more}", err=True)
     else:
         _print(_of_suite(document, suite) if suite else document, format, everything)
     if document.unread:

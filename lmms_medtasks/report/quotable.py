@@ -28,6 +28,8 @@ STATE_NAMES: Mapping[State, str] = {"yes": "Yes", "unknown": "Not recorded", "pa
 _ORDER: tuple[State, ...] = ("yes", "unknown", "partly", "no")
 _PAPER = "paper"
 """The settings that are the paper's, where a benchmark has such."""
+_FEW = 2
+"""Benchmarks that are named, and not called all."""
 _NAMED = 2
 """Tasks that are named; of more, their number."""
 _MOST_PLACES = 4
@@ -100,13 +102,15 @@ def _data(asked: Sequence[Asked]) -> Check:
     accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
     every = len({each.suite.title for each in asked})
     said = "; ".join(
-        f"{kind} data ({f'all {every} benchmarks' if len(titles) == every > 1 else ', '.join(titles)})"
+        f"{kind} data ({', '.join(titles) if len(titles) < every or every <= _FEW else f'all {every} benchmarks'})"
         for kind, titles in other.items()
     )
     what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
     if accepted:
         return Check("full data", "partly", what)
-    return Check("full data", "no", what, "lmms-medtasks data prepare NAME", f"{listed(list(other))} data")
+    names = sorted({name for each in asked for name in each.suite.data})
+    mend = f"lmms-medtasks data prepare {names[0] if len(names) == 1 else 'NAME'}"
+    return Check("full data", "no", what, mend, f"{listed(list(other))} data")
 
 
 def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:

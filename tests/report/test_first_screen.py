@@ -283,7 +283,7 @@ def test_mends_are_of_use(write_run):
     checks = {
         each.title: each for each in build([write_run(metadata={"data": "mini"})], Options(drawn=False)).first.checks
     }
-    assert checks["full data"].mend == "lmms-medtasks data prepare NAME"
+    assert checks["full data"].mend == "lmms-medtasks data prepare medq_deg"
     # What --settings paper changes in MedQ-Deg is nothing.
     assert checks["the paper's protocol"].state == "partly"
     assert checks["the paper's protocol"].mend == ""

@@ -45,3 +45,16 @@ def test_a_refused_run_is_named_the_rest_is_built_and_the_status_says_so(board_f
     assert result.exit_code == 1
     assert "refused:" in result.output and "broken or cut off" in result.output
     assert (tmp_path / "site" / "suites" / "medobvious.html").is_file()
+
+
+def test_a_folder_without_a_run_is_named_and_no_empty_site_is_written_unasked(tmp_path, write):
+    empty, site = tmp_path / "empty", tmp_path / "site"
+    empty.mkdir()
+    result = invoke(empty, "-o", site)
+    assert f"No *_results.json and no submission in {empty}." in str(result.exception) and not site.exists()
+    assert invoke(empty, "-o", site, "--allow-empty").exit_code == 0 and (site / "index.html").is_file()
+    write(tmp_path / "runs" / "a", "m", "AB")
+    result = invoke(tmp_path / "runs", empty, "-o", site)
+    assert result.exit_code == 0 and f"no submission in {empty}" in result.output
+    (empty / "x_samples_medq_deg.jsonl").write_text("{}")
+    assert "no submission in" in str(invoke(empty, "-o", tmp_path / "other").exception)
