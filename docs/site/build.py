@@ -8,6 +8,7 @@ Usage: python docs/site/build.py FOLDER        (pip install -e ".[docs]" first)
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -172,6 +173,8 @@ def main() -> None:
         for path in write_made():
             print(path.relative_to(ROOT))
         return
+    if importlib.util.find_spec("mkdocs") is None:
+        raise SystemExit('The site needs mkdocs: pip install -e ".[docs]"')
     build(Path(sys.argv[1]))
     print(f"{sys.argv[1]}: {len(list(Path(sys.argv[1]).rglob('*.html')))} pages, no dead link")
 
