@@ -80,7 +80,8 @@ def check_entry(entry: Entry, where: object) -> None:
         texts += [entry.judge.name, entry.judge.settings, *entry.judge.prompts, *entry.judge.prompts.values()]
     for text in texts:
         check(len(text), "text", where, f"characters in one text ({text[:40]!r}…)")
-    check(len(entry.questions), "questions", where, "questions")
+    for count in (len(entry.questions), entry.counts.original, entry.counts.effective):
+        check(count or 0, "questions", where, "questions")
     for table in (entry.questions.table, entry.answers):
         check(table.num_columns, "columns", where, "columns")
         for name in table.column_names:

@@ -367,3 +367,12 @@ def test_a_judge_named_in_short_is_of_any_endpoint_and_no_majority_chooses_one(s
     assert ranked(board) == ["evil/x", "evil/y", "honest/model"]
     own.write_text("board: {med_cmr_open: {judge: 'openai:judge at http://h:1/v1, answered by m-1'}}")
     assert ranked(collect([submissions.folder], rules=own, trust=trust)) == ["honest/model"]
+
+
+@pytest.mark.parametrize("name", ["original", "effective"])
+def test_a_number_of_questions_that_no_data_has_is_refused(submissions, name):
+    submissions.pack("Ada/h.json")
+    submissions.pack("ben/o.json", PERFECT, "other/model", lambda entry: entry["counts"].update({name: 10**24}))
+    board = submissions.board()
+    assert ranked(board) == ["honest/model"]
+    assert "1,000,000,000,000,000,000,000,000 questions; at most 1,000,000 are read" in board.refused[0].reason
