@@ -262,6 +262,12 @@ def test_a_submission_is_checked_by_the_base_branchs_files_and_published(tmp_pat
     (tmp_path / "submitted" / "owners.yml").write_text("model-a: ben\n", "utf-8")
     assert shell(text, ACCOUNT="ben")[0] == 1
     assert "belongs to ada" in (tmp_path / "summary.md").read_text("utf-8")
+    # Of what can't be checked at all the summary says so: the entries are a link.
+    (tmp_path / "check.md").unlink()
+    (tmp_path / "submitted" / "entries").rename(tmp_path / "elsewhere")
+    (tmp_path / "submitted" / "entries").symlink_to(tmp_path / "elsewhere")
+    assert shell(text, ACCOUNT="ben")[0] == 2
+    assert "could not be made" in (tmp_path / "summary.md").read_text("utf-8")
     (tmp_path / "before" / "entries").rename(tmp_path / "entries")
     (tmp_path / "base" / "owners.yml").rename(tmp_path / "owners.yml")
     status, output = shell(step(".github/workflows/publish.yml", "Build"), COMMIT="c0ffee")
