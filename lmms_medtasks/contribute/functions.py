@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import inspect
 import os
+import pkgutil
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,8 @@ def _check_ours(
         found.add(entry.file, f"there is no such module in lmms_medtasks ({error})", **where)
         return
     if not hasattr(imported, name):
-        public = [each for each in dir(imported) if not each.startswith("_")]
+        modules = [each.name for each in pkgutil.iter_modules(getattr(imported, "__path__", []))]
+        public = [each for each in (*dir(imported), *modules) if not each.startswith("_")]
         found.add(entry.file, f"{module} has no {name!r}", near=nearest(name, public), **where)
         return
     function = getattr(imported, name)

@@ -68,6 +68,8 @@ def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, found: Finding
     lines = text.splitlines()
     if row and row <= len(lines) and "\t" in lines[row - 1][: len(lines[row - 1]) - len(lines[row - 1].lstrip())]:
         said += ": the line begins with a tab, YAML wants blanks"
+    elif "mapping values are not allowed" in said:
+        said += ": put a text that has a colon into quotation marks"
     found.add(path, f"is no YAML: {said}", line=row)
 
 

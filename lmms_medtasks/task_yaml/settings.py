@@ -140,7 +140,12 @@ class Settings(StrictModel):
         "YAML, or package.module:NAME.",
         ["accuracy", "parse_rate"],
     )
-    judge: Annotated[Texts, AfterValidator(OneOf("no such judge", _protocols, _is_protocol))] = setting(
+    judge: Annotated[
+        Texts,
+        AfterValidator(
+            OneOf("no such protocol of a judge (the judge itself is named by MEDTASKS_JUDGE)", _protocols, _is_protocol)
+        ),
+    ] = setting(
         "The judge protocols of open answers: built-in ones, or one of your own: a rubric's file beside the YAML "
         "(rubric.yml), FILE.py:NAME, package.module:NAME. The judge itself is named by whoever runs the task "
         "(MEDTASKS_JUDGE).",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from lmms_medtasks.errors import nearest
@@ -143,7 +144,7 @@ def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
         yield Wrong("is missing" + _hint(model, at), at)
     elif kind in _WANTED:
         message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _hint(model, at)
-        yield Wrong(message, at, "null" if value is None else value)
+        yield Wrong(message, at, "null" if value is None else value, _allowed(model, at))
     elif kind == "greater_than_equal":
         yield Wrong(f"expected {context['ge']:g} or more", at, value)
     elif kind in ("greater_than", "finite_number"):
@@ -153,8 +154,19 @@ def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
 
 
 def _hint(model: type[StrictModel], at: Location) -> str:
-    field = _model_at(model, at[:-1]).model_fields.get(str(at[-1])) if at else None
+    field = _field_at(model, at)
     return f": {field.title}" if field is not None and field.title else ""
+
+
+def _allowed(model: type[StrictModel], at: Location) -> tuple[str, ...]:
+    """The values that a setting takes, where they are listed."""
+    field = _field_at(model, at)
+    listed = (getattr(each, "func", None) for each in (field.metadata if field else ()))
+    return next((tuple(sorted(each.allowed())) for each in listed if isinstance(each, OneOf)), ())
+
+
+def _field_at(model: type[StrictModel], at: Location) -> FieldInfo | None:
+    return _model_at(model, at[:-1]).model_fields.get(str(at[-1])) if at else None
 
 
 def _model_at(model: type[StrictModel], at: Location) -> type[StrictModel]:
