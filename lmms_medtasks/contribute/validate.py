@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from lmms_medtasks.contribute import live, question_page, static, versions
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.task_yaml.chain import Chain
-from lmms_medtasks.task_yaml.problems import Findings
+from lmms_medtasks.task_yaml.problems import Findings, Problem
 from lmms_medtasks.writing import write_text
 
 _NOT_WRITTEN = f"{live.SNAPSHOT} was not written: the errors below come first."
@@ -41,7 +42,17 @@ def validate(
             found.told.append(_NOT_WRITTEN)
         return found
     _execute(path, chains, show, write, found)
+    found.problems = _said_once(found.problems)
     return found
+
+
+def _said_once(problems: list[Problem]) -> list[Problem]:
+    """What is wrong with several tasks alike, such as their data, once, with all their files."""
+    groups: dict[Problem, list[Problem]] = {}
+    for each in problems:
+        of_task = each.line is None and each.file.endswith(".yaml")
+        groups.setdefault(replace(each, file="") if of_task else each, []).append(each)
+    return [replace(same[0], file=", ".join(dict.fromkeys(each.file for each in same))) for same in groups.values()]
 
 
 def _errors_beyond_the_card(found: Findings) -> bool:

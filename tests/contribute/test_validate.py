@@ -189,7 +189,9 @@ def test_a_data_set_that_no_network_leads_to(chest_side, monkeypatch):
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     said = errors(chest_side)[0]
-    assert said.startswith("chest_side.yaml: error: its data can't be had: Couldn't reach 'parquet' on the Hub")
+    assert said.startswith(
+        "chest_side.yaml, chest_side_noimage.yaml: error: its data can't be had: Couldn't reach 'parquet' on the Hub"
+    )
     assert "without HF_HUB_OFFLINE" in said
 
 
