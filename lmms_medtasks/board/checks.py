@@ -113,7 +113,9 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
         empty = f", {counts.empty:,} of them empty" if counts.empty else ""
         said = f"(required: {thresholds['parse_rate']:.0%}); the others{empty} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
-    if covered is not None and covered < thresholds["coverage"]:
+    # Without a judge they are not missing but were not asked for: see `no_judge`.
+    judged = entry.judge is None or entry.judge.name != "none"
+    if judged and covered is not None and covered < thresholds["coverage"]:
         missing = f"{counts.wanted - counts.judged:,} are missing"
         said = f"{covered:.1%} of the judgements were obtained (required: {thresholds['coverage']:.0%}), {missing}."
         said += " The command of the run, or lmms-medtasks judge, asks for those again."

@@ -10,6 +10,7 @@ import typer
 
 from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.visible_text import visible
 
 
@@ -55,9 +56,12 @@ def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> None
     from lmms_medtasks.board.collect import collect
 
     board = collect([run], tasks=tasks, processes=os.cpu_count() or 1)
+    said: dict[str, list[str]] = {}
     for problem in board.problems:
-        where = f"{problem.task}: " if problem.task else ""
-        typer.echo(visible(f"{problem.level}: {where}{problem.reason}"), err=True)
+        said.setdefault(f"{problem.level}: {problem.reason}", []).append(problem.task)
+    for reason, of in said.items():
+        where = f" ({first_listed(list(dict.fromkeys(of)))})" if any(of) else ""
+        typer.echo(visible(f"{reason}{where}"), err=True)
     if not board.entries:
         raise UserError(f"No task of {run} can be packed.")
     size = packing.write(packing.pack(board.entries, signed_off_by), output)

@@ -57,7 +57,9 @@ class Pin:
             said = "some are missing, added, or have other images, correct answers or tags"
             found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}.")
             return found
-        if lacking := [name for name in self.metrics if name not in entry.metrics]:
+        # Where judgements are missing so are metrics of them; that is said otherwise, and questions are counted below.
+        whole = entry.counts.judged == entry.counts.wanted
+        if whole and (lacking := [name for name in self.metrics if name not in entry.metrics]):
             found.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
         own = measured(entry)
         for name in sorted({*self.measures, *own}):
