@@ -125,7 +125,7 @@ def sketch(source: Source) -> Sketch | None:
     changes = [f"{shift.label} {signed(points[1].y - points[0].y)} points" for shift, points in slopes.items()]
     svg = small_plane(f"Closed questions from i.i.d. to shifted: {first_listed(changes)}.", panel)
     orange = "; orange: the largest fall" if falls else ""
-    grey = f"; grey: {_NAMES[_UNTUNED]}, on the paper's data" if printed else ""
+    grey = f"; grey: {_NAMES[_UNTUNED]}" if printed else ""
     return Sketch(svg, f"closed questions correct (%), {len(slopes)} shift{'s' * (len(slopes) > 1)}{orange}{grey}")
 
 
