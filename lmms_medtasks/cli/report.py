@@ -81,6 +81,8 @@ def report(
         pairs=tuple(arguments.pair(text) for text in pair or ()),
         parameters=arguments.parameters(parameters or ()),
     )
+    if log := next((each for each in runs if each.suffix == ".jsonl"), None):
+        raise UserError(f"{log} is a sample log. Give the *_results.json beside it, or their folder.")
     document = build(runs, options)
     if output is not None:
         files = RunReport(document).save(output)

@@ -275,13 +275,17 @@ def _estimate(
 def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({})) -> int:
     """The exit status of ``command``, and of all that it starts. What ends this process ends them first.
 
+    Minus the signal's number where one came and it failed then: the launcher of several processes says 1.
+
     They are a session of their own, so that a signal reaches them once, from here, whoever sent it: a terminal to all
     of its processes, or a scheduler to this one.
     """
     own = {**os.environ, **variables, **installed_package.variables(Path.cwd())}
     started: list[int] = []
+    came: list[int] = []
 
     def passed_on(number: int, frame: object) -> None:
+        came.extend([number] if number in _ENDING else [])
         for each in started:
             with suppress(ProcessLookupError):
                 os.killpg(each, number)
@@ -292,11 +296,17 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
         passed_on(signal.SIGCONT, frame)
 
     handlers = {**dict.fromkeys(_ENDING, passed_on), signal.SIGTSTP: paused}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    # What is ignored stays so: nohup ignores SIGHUP.
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         with subprocess.Popen(command, env=own, start_new_session=True) as process:
             started.append(process.pid)
-            return process.wait()
+            status = process.wait()
+            return -came[0] if came and status else status
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

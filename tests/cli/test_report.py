@@ -116,3 +116,12 @@ def test_one_benchmark_in_the_terminal(app, run):
     assert "May these numbers be quoted?" not in result.stdout
     wrong = invoke(app, run, "--suite", "medq", "--resamples", 0)
     assert "MedQ-Deg" in str(wrong.exception)
+
+
+def test_a_sample_log_is_not_taken_for_a_result_file(tmp_path):
+    log = tmp_path / "x_samples_y.jsonl"
+    log.write_text("{}\n{}\n", "utf-8")
+    app = typer.Typer()
+    report.register(app)
+    done = CliRunner().invoke(app, [str(log)])
+    assert "is a sample log. Give the *_results.json beside it" in str(done.exception)

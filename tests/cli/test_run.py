@@ -265,15 +265,30 @@ def test_a_mistake_is_one_message_and_status_2(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["terminal", "scheduler"])
 def test_what_ends_it_reaches_the_harness_once_and_is_waited_for(tmp_path, number, send):
-    """Whoever sent it. The harness ends in its own way: here with status 3, after half a second; 4 if it came twice."""
+    """Whoever sent it. The harness ends in its own way: here with status 1, after half a second, as a launcher does."""
     child = "import signal, sys, time; came = []; "
-    child += f"signal.signal({int(number)}, lambda *_: (came.append(1), time.sleep(0.5), sys.exit(2 + len(came)))); "
+    child += (
+        f"signal.signal({int(number)}, lambda *_: (came.append(1), time.sleep(0.5), print(len(came)), sys.exit(1))); "
+    )
     child += "print('ready', flush=True); time.sleep(60)"
-    code = f"import sys; from lmms_medtasks.cli.run import _ended; sys.exit(_ended([sys.executable, '-c', {child!r}]))"
+    code = f"import sys; from lmms_medtasks.cli.run import _ended; sys.exit(-_ended([sys.executable, '-c', {child!r}]))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         send(process.pid, number)
-        assert process.wait(30) == 3
+        assert process.wait(30) == number and process.stdout.read() == b"1\n"
+
+
+def test_a_hangup_that_is_ignored_ends_nothing(tmp_path):
+    """As under nohup."""
+    child = "import time; print('ready', flush=True); time.sleep(1); print('done')"
+    code = (
+        "import signal, sys; from lmms_medtasks.cli.run import _ended; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
+    )
+    code += f"sys.exit(_ended([sys.executable, '-c', {child!r}]))"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout.readline() == b"ready\n"
+        os.killpg(process.pid, signal.SIGHUP)
+        assert process.stdout.readline() == b"done\n" and process.wait(30) == 0
 
 
 def test_a_pause_pauses_the_harness_too(tmp_path):
