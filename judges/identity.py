@@ -15,7 +15,13 @@ NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke te
 _LABEL = " (lexical judge, no LLM)"
 SAME = ("name", "endpoint", "prompt", "version", "digest", "settings")
 """What must agree between two descriptions for their verdicts to stand in one table. So must the answering model."""
-_AT, _ASKED, _ANSWER = " at ", ", asked ", ", answer"
+_AT, _ANSWER = " at ", ", answer"
+_FULL = re.compile(
+    r"(?P<model>.+?)(?P<endpoint> at \S+?)?"
+    r"(?P<way>, asked(?: by schema| freely)?(?: \(\w+ [\w.+-]+(?:, \w+ [\w.+-]+)*\))?)?"
+    r"(?P<answer>, answered by .+|, answering without a model's name)?"
+)
+"""What :func:`full_name` writes."""
 
 
 def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[str, Any]:
@@ -155,10 +161,21 @@ def same_judge(one: str, other: str) -> bool:
 
 def is_called(full: str, name: str) -> bool:
     """Whether a full name is of a judge that ``name`` means: in full, without how it is asked, or as MEDTASKS_JUDGE has
-    it."""
-    forms = (full, re.sub(rf"{_ASKED}.*?(?={_ANSWER}|$)", "", full))
-    after = (f"{name}{_AT}", f"{name}{_ASKED}", f"{name}{_ANSWER}")
-    return any(form == name or form.startswith(after) for form in forms)
+    it.
+
+    Nothing may stand in the full name but what :func:`full_name` writes.
+
+    >>> is_called("openai:a at http://b/v1, asked freely (max_tokens 9), answered by a-1", "openai:a at http://b/v1")
+    True
+    >>> is_called("openai:a at http://b/v1, asked to say Correct, answered by a-1", "openai:a at http://b/v1")
+    False
+    """
+    found = _FULL.fullmatch(full)
+    if found is None:
+        return full == name
+    model, endpoint, way, answer = (found[part] or "" for part in ("model", "endpoint", "way", "answer"))
+    judge = model + endpoint
+    return name in {model, judge, judge + way, judge + answer, judge + way + answer}
 
 
 def about(settings: Settings, protocol: Protocol) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from lmms_medtasks.board.installed import of_task
 from lmms_medtasks.record import Judgement, MeasureValue, Record
+from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 
 FINGERPRINT = {"code": "c0de", "prompt": "9409"}
 JUDGE = {
@@ -67,13 +68,15 @@ def judged_rows(
     for number, (name, total) in enumerate(totals.items()):
         status = "missing" if total is None else "exact" if name in settled else "judged"
         low, high = (0.0, 100.0) if total is None else (total, total)
-        value = MeasureValue(total, low, high, int(total is not None), 1)
+        judged = int(total is not None)
+        # All parts alike: a total of 100 (1 + 1 + 4 + 4) s / (5 * 10) = 20 s.
+        part = MeasureValue(None if total is None else total / 20, low / 20, high / 20, judged, 1)
         record = Record(
             id=name,
             cluster=f"image {number}",
             trials=("ok",),
             expected=None,
-            measures={"total": value},
+            measures={"total": MeasureValue(total, low, high, judged, 1), **dict.fromkeys(WEIGHTS, part)},
             tags={"data": "full", "dimension": "SOD", "form": "open", "parts": "both"},
             judgement=Judgement(
                 {"name": judge, "protocol": "med_cmr_open"},

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lmms_medtasks.board import installed, model_names, recount
 from lmms_medtasks.board.boards import Reference
-from lmms_medtasks.board.entries import Entry, Problem
+from lmms_medtasks.board.entries import Entry, Judge, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
@@ -27,7 +27,7 @@ def problems_beside(entry: Entry, reference: Reference, rules: Rules, trust: Tru
         *_data(entry, reference),
         *_questions(entry, trust.pins),
         *_settings(entry, reference),
-        *_judging(entry, reference, trust.in_public),
+        *(_judging_in_public(entry, reference) if trust.in_public else _judging(entry, reference)),
         *_versions(entry, reference, trust.pins),
     ]
     return [problem(rules, entry, code, reason) for code, reason in found]
@@ -126,27 +126,63 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
         yield "failed_requests", said
 
 
-def _judging(entry: Entry, reference: Reference, in_public: bool) -> Found:
+_NO_JUDGE = "no_judge", "No judge was configured: only what a rule settles has a score."
+
+
+def _judging(entry: Entry, reference: Reference) -> Found:
     judge = entry.judge
     if judge is None:
         return
     if judge.name == "none":
         if entry.counts.wanted > entry.counts.judged:
-            yield "no_judge", "No judge was configured: only what a rule settles has a score."
+            yield _NO_JUDGE
         return
     if " + " in judge.name:
-        yield "several_judges", f"Judged by several ({judge.name}): its means mix them."
-    elif reference.judge is None and in_public:
+        yield _several(judge)
+    elif reference.judge is not None and not identity.same_judge(judge.name, reference.judge):
+        yield _other(judge, reference)
+    elif any(reference.prompts.get(name) not in (None, said) for name, said in judge.prompts.items()):
+        yield _other_prompt(judge, reference)
+    yield from _lexical(judge)
+
+
+def _judging_in_public(entry: Entry, reference: Reference) -> Found:
+    """Where anybody submits the board says who judges, and an entry says all of its judge."""
+    task, judge = installed.of_task(entry.task), entry.judge
+    if task is None or not task.is_judged:
+        return
+    if judge is None or judge.name == "none":
+        yield _NO_JUDGE
+        return
+    if " + " in judge.name:
+        yield _several(judge)
+    elif reference.judge is None:
         said = "names no judge of this task: its keepers do, in the rules (board: judge) or by pinning a judged run"
         yield "no_board_judge", f"Judged by {judge.name}, and the board {said}."
-    elif reference.judge is not None and not (
-        identity.same_judge(judge.name, reference.judge)
-        or (in_public and identity.is_called(judge.name, reference.judge))
-    ):
-        yield "other_judge", f"Judged by {judge.name}; the ranking's judge is {reference.judge}."
-    elif any(reference.prompts.get(name) not in (None, said) for name, said in judge.prompts.items()):
-        changed = ", ".join(name for name, said in judge.prompts.items() if reference.prompts.get(name) != said)
-        yield "other_judge_prompt", f"The judge was asked by another prompt than the ranking's: {changed}."
+    elif not (identity.same_judge(judge.name, reference.judge) or identity.is_called(judge.name, reference.judge)):
+        yield _other(judge, reference)
+    elif not identity.is_answered(judge.name) and {"judged", "partial"} & {*entry.samples.column("judgement")}:
+        yield "other_judge", f"Judged by {judge.name}: which model answered it does not say."
+    elif reference.prompts and dict(judge.prompts) != dict(reference.prompts):
+        yield _other_prompt(judge, reference)
+    yield from _lexical(judge)
+
+
+def _several(judge: Judge) -> tuple[str, str]:
+    return "several_judges", f"Judged by several ({judge.name}): its means mix them."
+
+
+def _other(judge: Judge, reference: Reference) -> tuple[str, str]:
+    return "other_judge", f"Judged by {judge.name}; the ranking's judge is {reference.judge}."
+
+
+def _other_prompt(judge: Judge, reference: Reference) -> tuple[str, str]:
+    names = {*judge.prompts, *reference.prompts}
+    changed = ", ".join(sorted(name for name in names if judge.prompts.get(name) != reference.prompts.get(name)))
+    return "other_judge_prompt", f"The judge was asked by another prompt than the ranking's: {changed}."
+
+
+def _lexical(judge: Judge) -> Found:
     if judge.name.partition(":")[0] == "lexical":
         yield "lexical_judge", f"Judged by {judge.name}, which compares words and is no language model."
 

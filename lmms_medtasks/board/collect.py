@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ from lmms_medtasks.board.rules import read as read_rules
 from lmms_medtasks.board.run_entry import entry_of
 from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.board.trust.owners import account_of
+from lmms_medtasks.board.trust.pins import Key, key_of
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError, nearest_path
@@ -135,12 +136,7 @@ def assembled(
     checked = [each.with_problems(checks.own_problems(each, rules)) for each in entries]
     sound, refused = _kept(checked)
     kept, copies = side_by_side.without_copies(sound, rules)
-    found = _references(kept, rules, trusted)
-    beside = [each.with_problems(checks.problems_beside(each, found[each.task], rules, trusted)) for each in kept]
-    kept, more = _kept(beside)
-    kept = side_by_side.apart(kept, rules, trusted.owners, trusted.pins)
-    if by_measure:
-        kept = side_by_side.by_measure(kept, rules, trusted.owners, trusted.pins)
+    kept, more, found = _ranked(kept, rules, trusted, by_measure)
     problems = (*problems, *refused, *more, *copies, *(problem for entry in kept for problem in entry.problems))
     bad = tuple(each for each in problems if each.level == "refused" or each.code in rules.exit_status)
     present = {entry.task for entry in kept}
@@ -148,10 +144,44 @@ def assembled(
     return Board(tuple(kept), shown, problems, bad, trusted.owners is not None)
 
 
-def _references(entries: Sequence[Entry], rules: Rules, trust: Trust) -> dict[str, Reference]:
+def _ranked(
+    entries: Sequence[Entry], rules: Rules, trust: Trust, by_measure: bool
+) -> tuple[list[Entry], list[Problem], dict[str, Reference]]:
+    """The entries with what they lack beside each other, what refuses others, and what the rankings are of.
+
+    A ranking is of the first pinned version and data of which an entry ends up ranked: what nobody is ranked on takes
+    nobody's rank.
+    """
+    without: frozenset[Key] = frozenset()
+    while True:
+        found = _references(entries, rules, trust, without)
+        beside = [each.with_problems(checks.problems_beside(each, found[each.task], rules, trust)) for each in entries]
+        kept, refused = _kept(beside)
+        kept = side_by_side.apart(kept, rules, trust.owners, trust.pins)
+        if by_measure:
+            kept = side_by_side.by_measure(kept, rules, trust.owners, trust.pins)
+        tried = _without_rank(kept, found, trust) - without
+        if not tried:
+            return kept, refused, found
+        without |= tried
+
+
+def _without_rank(entries: Sequence[Entry], found: Mapping[str, Reference], trust: Trust) -> set[Key]:
+    """The pins that rankings are of in which nobody is ranked, where entries are of another pin of the task too."""
+    ranked = {entry.task for entry in entries if entry.ranked}
+    tried = set()
+    for task in {entry.task for entry in entries} - ranked:
+        held = {key_of(each) for each in entries if each.task == task and trust.pins.hold(each)}
+        reference = found[task]
+        data = f"{reference.data}, {reference.settings}" if reference.settings else reference.data
+        tried |= {(task, reference.version, data)} if len(held) > 1 else set()
+    return tried
+
+
+def _references(entries: Sequence[Entry], rules: Rules, trust: Trust, without: Collection[Key]) -> dict[str, Reference]:
     """What the rankings are of, by the entries that could be ranked; by all of a task where none of it could."""
-    found = references.of(entries, rules, trust)
-    return {**found, **references.of([entry for entry in entries if entry.ranked], rules, trust)}
+    found = references.of(entries, rules, trust, without)
+    return {**found, **references.of([entry for entry in entries if entry.ranked], rules, trust, without)}
 
 
 def _kept(entries: Sequence[Entry]) -> tuple[list[Entry], list[Problem]]:

@@ -20,13 +20,21 @@ CONTRIBUTED = "contributed"
 
 @dataclass(frozen=True)
 class Installed:
-    """A task of ours as it is installed. ``suite`` is the folder of its YAML; ``metrics``: those that its table has."""
+    """A task of ours as it is installed.
+
+    ``suite`` is the folder of its YAML; ``metrics``: those that its table has; ``protocols``: by which it is judged.
+    """
 
     suite: str
     version: str
     fingerprint: Mapping[str, str]
     metrics: frozenset[str] = frozenset()
-    is_judged: bool = False
+    protocols: tuple[str, ...] = ()
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge scores its replies, or some of them."""
+        return bool(self.protocols)
 
 
 class _Loader(yaml.SafeLoader):
@@ -61,13 +69,13 @@ def of_task(task: str) -> Installed | None:
         return None
     config = _config(path)
     metadata = config.get("metadata") or {}
-    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    judge = ((config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}).get("judge")
     return Installed(
         suite=path.parent.name,
         version=str(metadata.get("version", "?")),
         fingerprint=metadata.get("fingerprint") or {},
         metrics=frozenset(str(each["metric"]) for each in config.get("metric_list") or []),
-        is_judged=bool(settings.get("judge")),
+        protocols=(judge,) if isinstance(judge, str) else tuple(judge or ()),
     )
 
 

@@ -13,10 +13,12 @@ import pyarrow.compute as pc
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import counts_of, metrics_of
-from lmms_medtasks.record import FAILED, JudgementStatus
+from lmms_medtasks.judges import registry
+from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.suites.reported_numbers import differences, same
 
 _TOLERANCE = 1e-9
+_ROUNDED = 1e-6
 
 
 def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -55,6 +57,8 @@ def sound(entry: Entry) -> Iterator[str]:
     yield from of_trials(entry)
     yield from _unscored(entry)
     yield from _undeclared(entry)
+    yield from _judgements(entry)
+    yield from _totals(entry)
 
 
 def _undeclared(entry: Entry) -> Iterator[str]:
@@ -95,10 +99,67 @@ def _unscored(entry: Entry) -> Iterator[str]:
         score, wanted, judged = (samples.column(f"{measure.name}.{each}") for each in ("score", "requested", "judged"))
         missing = np.nan_to_num(wanted) > np.nan_to_num(judged)
         wrong = asked & np.isnan(score) & came & ~missing
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            said = f"Question {str(entry.questions.ids[row])!r} has a reply and no score of {measure.name}"
-            yield f"{said} ({int(wrong.sum()):,} questions)."
+        yield from _first(entry, wrong, f"has a reply and no score of {measure.name}")
+
+
+def _judgements(entry: Entry) -> Iterator[str]:
+    """Judgements that contradict their status, or each other; and scores of a judged task that no judgement gave.
+
+    Each question is looked at alone: what one has too many of would stand for what another lacks.
+    """
+    suite, samples = entry.declaration, entry.samples
+    if suite is None:
+        return
+    status = np.array([each or "" for each in samples.column("judgement")])
+    task = installed.of_task(entry.task)
+    is_judged = task is not None and task.is_judged
+    places, trials = samples.texts("trials")
+    is_empty = np.bincount(places, np.asarray(pc.not_equal(trials, EMPTY)), len(samples)) == 0
+    read = np.array([each is not None for each in samples.column("expected")])
+    main = {getattr(each.estimate, "measure", None) for each in suite.main_metrics}
+    for measure in suite.measures:
+        score, wanted, had = (samples.column(f"{measure.name}.{each}") for each in ("score", "requested", "judged"))
+        counted, scored = ~np.isnan(wanted) | ~np.isnan(had), ~np.isnan(score)
+        few = (had >= 0) & (had <= wanted) & (wanted == np.floor(wanted)) & (had == np.floor(had))
+        fits = {
+            "": np.zeros(len(samples), dtype=bool),
+            "exact": (had == wanted) & (wanted > 0),
+            "judged": (had == wanted) & (wanted > 0),
+            "partial": (had > 0) & (had < wanted),
+            "missing": (had == 0) & (wanted > 0) & ~scored,
+            "failed": (wanted == 0) & ~scored,
+        }
+        agrees = few & np.select([status == each for each in fits], list(fits.values()), True)
+        yield from _first(entry, counted & ~agrees, f"has judgements of {measure.name} that contradict their status")
+        if measure.name in main and is_judged:
+            unjudged = scored & ~counted & ~(read & (status == ""))
+            yield from _first(entry, unjudged, f"has a score of {measure.name} that no judgement gave")
+            worst = measure.low if measure.higher_is_better else measure.high
+            better = scored & is_empty & (status == "exact") & (np.abs(score - worst) > _TOLERANCE)
+            yield from _first(
+                entry, better, f"has empty replies only, and a rule gives {measure.name} more than its worst"
+            )
+
+
+def _totals(entry: Entry) -> Iterator[str]:
+    """Totals of a judge's scores that are another number than these give; a mean of several judgements has it too."""
+    suite, task, samples = entry.declaration, installed.of_task(entry.task), entry.samples
+    names = {measure.name for measure in suite.measures} if suite else set()
+    for protocol in map(registry.get, task.protocols if task else ()):
+        parts = [each.name for each in protocol.dimensions]
+        if protocol.total is None or not {"total", *parts} <= names:
+            continue
+        said, *scores = (samples.column(f"{name}.score") for name in ("total", *parts))
+        given = np.array([protocol.total(dict(zip(parts, each, strict=True))) for each in zip(*scores, strict=True)])
+        wrong = ~((np.isnan(said) & np.isnan(given)) | (np.abs(said - given) < _ROUNDED))
+        yield from _first(entry, wrong, "has a total that its scores do not give")
+
+
+def _first(entry: Entry, wrong: np.ndarray, said: str) -> Iterator[str]:
+    """The first question that is wrong, and how many are. ``wrong``: (n,) booleans."""
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        yield f"Question {str(entry.questions.ids[row])!r} {said} ({int(wrong.sum()):,} questions)."
 
 
 def reported(entry: Entry) -> Iterator[str]:

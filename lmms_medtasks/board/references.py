@@ -7,7 +7,7 @@ date decides anything.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,19 +15,22 @@ from lmms_medtasks.board import installed
 from lmms_medtasks.board.boards import Reference
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.trust.pins import Pin, Pins, key_of
+from lmms_medtasks.board.trust.pins import Key, Pin, Pins, key_of
 from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
 from lmms_medtasks.judges import identity
 
 _DATA = ("full", "sample", "mini")
-Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value", bound=Hashable)
 
 
-def of(entries: Sequence[Entry], rules: Rules, trust: Trust = NONE) -> dict[str, Reference]:
+def of(
+    entries: Sequence[Entry], rules: Rules, trust: Trust = NONE, without: Collection[Key] = ()
+) -> dict[str, Reference]:
     """For each task what its ranked entries have in common: what is pinned and demanded, else what most entries have.
 
     Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
-    before mini; where no entry is of the questions pinned, the ranking is empty. Without pins: full data before sample
+    before mini; where no entry is of the questions pinned, the ranking is empty. ``without``: pins that others come
+    before, since none of their entries is ranked. Without pins: full data before sample
     before mini before a subset of one; our settings, the installed version and the installed fingerprint, where an
     entry has them. Each choice is made among the entries that agree with the choices before. On a board in public no
     entry says who judges.
@@ -35,10 +38,12 @@ def of(entries: Sequence[Entry], rules: Rules, trust: Trust = NONE) -> dict[str,
     tasks: dict[str, list[Entry]] = {}
     for entry in entries:
         tasks.setdefault(entry.task, []).append(entry)
-    return {task: _of_task(task, own, rules, trust) for task, own in tasks.items()}
+    return {task: _of_task(task, own, rules, trust, without) for task, own in tasks.items()}
 
 
-def _pinned(task: str, entries: Sequence[Entry], rules: Rules, pins: Pins) -> tuple[tuple[str, str], Pin] | None:
+def _pinned(
+    task: str, entries: Sequence[Entry], rules: Rules, pins: Pins, without: Collection[Key]
+) -> tuple[tuple[str, str], Pin] | None:
     """Version and data of the pin that the ranking is of, and the pin; None where none fits what the rules demand."""
     demanded = rules.demanded(task, "version"), rules.demanded(task, "data")
     kinds = [
@@ -51,17 +56,19 @@ def _pinned(task: str, entries: Sequence[Entry], rules: Rules, pins: Pins) -> tu
     present = {key_of(entry)[1:] for entry in entries if pins.hold(entry)}
     found = installed.of_task(task)
 
-    def preference(kind: tuple[str, str]) -> tuple[bool, bool, int]:
+    def preference(kind: tuple[str, str]) -> tuple[bool, bool, bool, int]:
         version, data = kind
         is_other = found is not None and version != found.version
-        return kind not in present, is_other, _DATA.index(data) if data in _DATA else len(_DATA)
+        absent = kind not in present
+        place = _DATA.index(data) if data in _DATA else len(_DATA)
+        return absent or (task, *kind) in without, absent, is_other, place
 
     chosen = min(sorted(kinds, reverse=True), key=preference)
     return chosen, pins.found[(task, chosen[0], chosen[1])]
 
 
-def _of_task(task: str, entries: list[Entry], rules: Rules, trust: Trust) -> Reference:
-    pinned = _pinned(task, entries, rules, trust.pins)
+def _of_task(task: str, entries: list[Entry], rules: Rules, trust: Trust, without: Collection[Key]) -> Reference:
+    pinned = _pinned(task, entries, rules, trust.pins, without)
     if pinned:
         kind, pin = pinned
         left = [entry for entry in entries if key_of(entry)[1:] == kind and trust.pins.hold(entry)]
@@ -140,7 +147,7 @@ def _agreeing(entries: list[Entry], agrees: Callable[[Entry], bool]) -> list[Ent
     return [entry for entry in entries if agrees(entry)] or entries
 
 
-def _preferred(entries: Sequence[Entry], key: Callable[[Entry], Key], wanted: Key | None = None) -> Key | None:
+def _preferred(entries: Sequence[Entry], key: Callable[[Entry], Value], wanted: Value | None = None) -> Value | None:
     """``wanted`` where an entry has it, else what most have; among equals the last in order. None of no entry."""
     values = [key(entry) for entry in entries]
     if not values:

@@ -18,6 +18,7 @@ from lmms_medtasks.board.checks import problem
 from lmms_medtasks.board.columns import codes_of, compact
 from lmms_medtasks.board.entries import Entry, Problem, mean_of
 from lmms_medtasks.board.rules import Rules
+from lmms_medtasks.board.trust.levels import SCORES_ONLY
 from lmms_medtasks.board.trust.owners import Owners
 from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.samples.table import Samples
@@ -54,10 +55,16 @@ def apart(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: P
 def by_measure(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: Pins) -> list[Entry]:
     """The entries of :func:`apart`, those that only lack a judge ranked by the measures that need none.
 
-    Where another entry of the model is ranked on the task, that one stands alone.
+    Where another entry of the model is ranked on the task, that one stands alone. On a board in public what a rule
+    settled is a stranger's word, unless the board had the replies.
     """
     ranked = {_row(entry, owners) for entry in entries if entry.ranked}
-    freed = [entry if _row(entry, owners) in ranked else settled_by_rules(entry) for entry in entries]
+
+    def freed_of(entry: Entry) -> Entry:
+        by_rule = owners is None or entry.level != SCORES_ONLY
+        return entry if _row(entry, owners) in ranked else settled_by_rules(entry, by_rule)
+
+    freed = list(map(freed_of, entries))
     # What is ranked now must stand beside the others too.
     return list(entries) if freed == list(entries) else apart(freed, rules, owners, pins)
 
@@ -65,20 +72,21 @@ def by_measure(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pi
 _UNJUDGED = frozenset({"no_judge", "low_coverage", "no_board_judge"})
 
 
-def settled_by_rules(entry: Entry) -> Entry:
+def settled_by_rules(entry: Entry, by_rule: bool = True) -> Entry:
     """An entry that nothing but its judge keeps from the ranking, with the metrics that need none.
 
     Those are the metrics of which rules settled every question (a closed question whose reply is the option): any judge
     would have left them as they are. Where nothing is wrong with the judge but that judgements are missing, they are
-    also those that lack none. Other entries, and those that have no such main metric, are given back unchanged.
+    also those that lack none. Other entries, and those that have no such main metric, are given back unchanged, and
+    without ``by_rule`` those of which only rules settled anything.
     """
     limits = [each for each in entry.problems if each.level == "unranked"]
     codes = {each.code for each in limits}
-    if not codes or not codes <= _UNJUDGED:
+    lacking = codes == {"low_coverage"}
+    if not codes or not codes <= _UNJUDGED or not (lacking or by_rule):
         return entry
-    by_rule = codes != {"low_coverage"}
     samples = entry.samples
-    kept = tuple(name for name in entry.metrics if _is_settled(entry, samples, name, by_rule))
+    kept = tuple(name for name in entry.metrics if _is_settled(entry, samples, name, by_rule=not lacking))
     if not set(kept) & set(entry.main_metrics):
         return entry
     left = [name for name in entry.main_metrics if name not in kept]
@@ -170,11 +178,12 @@ def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
     alike: dict[Hashable, list[Entry]] = {}
     for entry in entries:
         if entry.ranked and len(entry.questions) >= _FEW:
-            numbers = tuple(sorted(entry.reported.items()))
-            alike.setdefault((entry.task, entry.questions.digest, numbers), []).append(entry)
+            # Computed, since what is said of it may be left out; what nobody has a score of is compared too.
+            numbers = [entry.interval(name, with_interval=False).estimate for name in entry.main_metrics[:1]]
+            alike.setdefault((entry.task, entry.questions.digest, *numbers), []).append(entry)
     same: dict[int, list[str]] = {}
     for group in alike.values():
-        # Answers are compared only where all numbers are equal.
+        # Answers are compared only where the main number is the same.
         if len({each.model.name for each in group}) > 1:
             digests = {id(each): _answers(each) for each in group}
             for entry in group:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.site.ranking import Standing, standings
 from lmms_medtasks.board.submission_summary import Checked, Place, Remark
-from lmms_medtasks.board.trust import safe_files
+from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.short_texts import interval_text
@@ -59,6 +60,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         ]
         wrong += _unused(board, submitted, (*added, *changed))
         mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
+        wrong += _too_many(mine, board)
         places = [place for entry in mine if entry.ranked for place in _places(entry, board, resamples)]
         wrong += _displaced(base, board, rules, trust, {submitted / file for file in removed} | touched, submitted)
     remarks = [
@@ -67,7 +69,17 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         for each in entry.problems
         if entry.ranked or each.level != "flag"
     ]
-    return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks))
+    results = len(mine), sum(entry.ranked for entry in mine)
+    return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks), *results)
+
+
+def _too_many(mine: Iterable[Entry], board: Board) -> Iterator[str]:
+    """Models of which a submission has more entries on a task than a page of a board can be asked to show."""
+    rows = Counter((entry.model.name, entry.task) for entry in board.entries)
+    for name, task in dict.fromkeys((entry.model.name, entry.task) for entry in mine):
+        most = limits.limits().rows
+        if rows[name, task] > most:
+            yield f"{name} on {task}: {rows[name, task]:,} entries; at most {most} of a name are taken. Remove some."
 
 
 def _unused(board: Board, folder: Path, files: Iterable[Path]) -> Iterator[str]:
@@ -114,6 +126,10 @@ def _displaced(
         if path in touched:
             continue
         problems = after.problems if after else ()
+        if after and not after.ranked and not any(each.task == after.task for each in board.of(ranked=True)):
+            said = f"Nobody would be ranked on {entry.task} any more: {problems[0].reason if problems else ''}"
+            yield _relative(said.strip(), submitted)
+            continue
         found = [each.reason for each in problems if each.code in _PUSHED] or ["It is no entry any more."] * (not after)
         if after and after.ranked and (lost := without_rank[entry.task] - had_none[entry.task]):
             found.append(f"Too few questions are left that all models have a score of ({', '.join(sorted(lost))}).")

@@ -57,7 +57,8 @@ class Checked:
 
     Attributes:
         added, changed, removed: files, as seen from the folder of entries. wrong: why it may not be merged, a
-            sentence each. places: where its entries would stand. remarks: what is said of them beside.
+            sentence each. places: where its entries would stand. remarks: what is said of them beside. results: its
+            entries, one model on one task each; ranked: how many of them would be.
     """
 
     added: tuple[Path, ...]
@@ -66,6 +67,8 @@ class Checked:
     wrong: tuple[str, ...]
     places: tuple[Place, ...]
     remarks: tuple[Remark, ...]
+    results: int = 0
+    ranked: int = 0
 
     @property
     def files(self) -> Iterator[tuple[str, Path]]:
@@ -116,10 +119,7 @@ class Checked:
 
     def _holds(self) -> str:
         """That it may be merged, and how much of what it brings is ranked: a check that holds is no rank."""
-        ranked = {(each.model, each.task) for each in self.places}
-        others = {(each.model, each.task) for each in self.remarks if not each.ranked} - ranked
-        entries = len(ranked | others)
-        return f"holds; ranked: {len(ranked)} of {entries} results" if entries else "holds"
+        return f"holds; ranked: {self.ranked} of {self.results} results" if self.results else "holds"
 
     def _remarks(self) -> Iterator[tuple[str, Mapping[str, str]]]:
         """Each reason with the tasks that it is of, so that it is said once."""

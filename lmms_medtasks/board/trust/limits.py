@@ -38,6 +38,7 @@ class Limits:
     name: int
     text: int
     texts: int
+    rows: int
     files: int
 
 

@@ -35,7 +35,8 @@ class Pin:
         data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
         measures: how many questions belong to each measure. metrics: those that a run of it has.
         fingerprint: digests of prompt, code and degradations. judge: of the run, in full, "" where none judged.
-        prompts: that a judge is asked by; those of the installed code also where none judged.
+        prompts: that a judge is asked by; those of the installed code also where none judged. trials: replies to
+            each question, 0 where they have not all as many.
     """
 
     data: str
@@ -46,6 +47,7 @@ class Pin:
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     judge: str = ""
     prompts: Mapping[str, str] = field(default_factory=dict)
+    trials: int = 0
 
     def differences(self, entry: Entry) -> list[str]:
         """What of the questions of an entry is other than pinned, a sentence each; [] if nothing is."""
@@ -57,6 +59,10 @@ class Pin:
             said = "some are missing, added, or have other images, correct answers or tags"
             found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}.")
             return found
+        if self.trials and (own_trials := trials_of(entry)) != self.trials:
+            said = f"{own_trials}" if own_trials else "not as many for all"
+            found.append(f"Replies to each question: {said}, and {self.trials} of the pinned run: who chooses the best "
+                         "of several is told from others by that.")  # fmt: skip
         # Where judgements are missing so are metrics of them; that is said otherwise, and questions are counted below.
         whole = entry.counts.judged == entry.counts.wanted
         if whole and (lacking := [name for name in self.metrics if name not in entry.metrics]):
@@ -103,6 +109,13 @@ def measured(entry: Entry) -> dict[str, int]:
     return found
 
 
+def trials_of(entry: Entry) -> int:
+    """Replies to each question, failed requests among them; 0 where they have not all as many."""
+    places, _ = entry.samples.texts("trials")
+    counts = set(np.bincount(places, minlength=len(entry.questions)).tolist())
+    return int(counts.pop()) if len(counts) == 1 else 0
+
+
 def pin_of(entry: Entry) -> Pin:
     """The pin that an entry gives. Raises UserError where it is not of all questions of its data, or of a pack."""
     where = f"{entry.source.results}, {entry.task}"
@@ -122,6 +135,7 @@ def pin_of(entry: Entry) -> Pin:
         fingerprint=entry.fingerprint,
         judge=judge.name if judge else "",
         prompts=entry.judge.prompts if entry.judge else {},
+        trials=trials_of(entry),
     )
 
 
