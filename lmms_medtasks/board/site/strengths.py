@@ -122,10 +122,9 @@ def filters(group: Group, entry: Entry, metric: str) -> list[tuple[str, Any]]:
     with its tag. Added is what all questions of the metric have in common, while it leaves others out.
     """
     own, asked = _rows(group, entry, metric).rows, entry.scored(metric).rows
-    codes = {name: codes_of(entry.questions.tag(name)) for name in sorted(entry.questions.tags)}
-    common = {name: each for name, each in codes.items()
-              if len(np.unique(each)) <= MOST_VALUES and len(np.unique(each[asked])) == 1}  # fmt: skip
-    kept, found = codes[group.tag] == codes[group.tag][own[0]], [group.tag]
+    codes = codes_of(entry.questions.tag(group.tag))
+    kept, found = codes == codes[own[0]], [group.tag]
+    common = _common(entry, asked) if kept.sum() > len(own) else {}
     while common and kept.sum() > len(own):
         left = {name: kept & (each == each[own[0]]) for name, each in common.items()}
         name = min(left, key=lambda each: int(left[each].sum()))
@@ -134,6 +133,13 @@ def filters(group: Group, entry: Entry, metric: str) -> list[tuple[str, Any]]:
         kept = left[name]
         found.append(name)
     return [(name, entry.questions.tag(name)[int(own[0])].as_py()) for name in found]
+
+
+def _common(entry: Entry, asked: np.ndarray) -> dict[str, np.ndarray]:
+    """The tags that group questions and that all of ``asked`` have alike: of each (n,) codes of all questions."""
+    codes = ((name, codes_of(entry.questions.tag(name))) for name in sorted(entry.questions.tags))
+    alike = ((name, each) for name, each in codes if (each[asked] == each[asked[0]]).all())
+    return {name: each for name, each in alike if len(np.unique(each)) <= MOST_VALUES}
 
 
 def interval(group: Group, entry: Entry, metric: str) -> Interval:
