@@ -18,7 +18,7 @@ from lmms_medtasks.progress import bar
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables, paper_line, views
 from lmms_medtasks.report import flags as shared
-from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
+from lmms_medtasks.report.document import PUBLISHED, Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.kept_intervals import KeptIntervals
 from lmms_medtasks.report.quotable import Asked
@@ -331,11 +331,12 @@ def _kept_part(suite: Suite, report: Report, source: Source, key: str, options: 
     """The part of a source with its first line; it depends on the runs of its model, and on no other source."""
 
     def made() -> Part:
-        return paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
+        part = paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
+        return part if options.published else part.without(*PUBLISHED)
 
     if not _may_be_kept(suite, options):
         return made()
-    made_of = ["part", key, *_made_of(suite, source, options)]
+    made_of = ["part", key, options.published, *_made_of(suite, source, options)]
     return replace(options.cache.value(Part, made_of, made), made_of=name_of(made_of))
 
 
