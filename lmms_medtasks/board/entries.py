@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from lmms_medtasks.board import installed
+from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
@@ -71,6 +72,16 @@ class Questions:
     def tag(self, name: str) -> pa.DictionaryArray:
         """A column of the table in codes (:mod:`lmms_medtasks.board.columns`)."""
         return self.table.column(name).combine_chunks()
+
+    def codes(self, name: str) -> np.ndarray:
+        """(n,) integers of a column, looked up once: 0 for no value, else the place of the row's value, from 1."""
+        if name not in self._codes:
+            self._codes[name] = codes_of(self.tag(name))
+        return self._codes[name]
+
+    @functools.cached_property
+    def _codes(self) -> dict[str, np.ndarray]:
+        return {}
 
 
 def all_ids(entries: Iterable[Entry]) -> np.ndarray:
@@ -264,6 +275,17 @@ class Entry:
 
     def scored(self, metric: str) -> Samples:
         """The questions with a score of a metric that is a mean."""
+        if len(self.questions) > SMALL:
+            return self._found_scored(metric)
+        if metric not in self._scored:
+            self._scored[metric] = self._found_scored(metric)
+        return self._scored[metric]
+
+    @functools.cached_property
+    def _scored(self) -> dict[str, Samples]:
+        return {}
+
+    def _found_scored(self, metric: str) -> Samples:
         estimate = mean_of(self._metric(metric))
         return self.samples.where(estimate.where).scored(estimate.measure)
 

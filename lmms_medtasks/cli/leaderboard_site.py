@@ -125,12 +125,12 @@ def _check_found(board: Board, paths: Sequence[Path], allow_empty: bool) -> None
 
 @contextmanager
 def _few_searches_for_cycles() -> Iterator[None]:
-    """Python looks for cycles of objects after 100,000 new ones, not 700: a build makes millions, few in cycles.
+    """Python looks for cycles of objects after 1,000,000 new ones, not 700: a build makes millions, few in cycles.
 
     That is a sixth of a build's time. Objects in no cycle are freed at once all the same.
     """
     before = gc.get_threshold()
-    gc.set_threshold(100_000, *before[1:])
+    gc.set_threshold(1_000_000, *before[1:])
     try:
         yield
     finally:

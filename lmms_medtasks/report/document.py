@@ -238,6 +238,15 @@ class Part:
     suite: str = ""
     made_of: str = field(default="", compare=False)
 
+    def without(self, *kinds: Kind) -> Part:
+        """The part without the rows of these kinds, and without tables that have no other ones."""
+
+        def section(found: Section) -> Section:
+            tables = (each.without(*kinds) for each in found.tables)
+            return replace(found, tables=tuple(each for each in tables if each.rows))
+
+        return replace(self, sections=tuple(map(section, self.sections)))
+
     @property
     def open_sections(self) -> tuple[Section, ...]:
         """The sections that a page shows at once: those with figures that are not folded; without such ones the first.

@@ -18,7 +18,7 @@ from lmms_medtasks.progress import bar
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables, paper_line, views
 from lmms_medtasks.report import flags as shared
-from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
+from lmms_medtasks.report.document import PUBLISHED, Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.kept_intervals import KeptIntervals
 from lmms_medtasks.report.quotable import Asked
@@ -36,6 +36,8 @@ from lmms_medtasks.suites.suite_rows import suite_table, tasks_of
 _HARMLESS = re.compile(r"(?!all$|judge)[A-Za-z0-9_-]{1,48}")
 """Names that are keys as they are; comparisons are called "all" and "judge0-all"."""
 Caveats = Callable[[Source], Iterable[Flag]]
+Edited = Callable[[Run, str], Iterable[Flag]]
+"""From a run and its task to what is said where its log gives other numbers than its result file."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
 def _parts(
     suite: Suite, report: Report, runs: Sequence[Run], options: Options, table: Samples, sources: Sequence[Source]
 ) -> list[Part]:
-    edited = _other_numbers(suite, runs, table)
+    edited = functools.partial(_other_numbers, suite, table, {run.path: number for number, run in enumerate(runs)})
     own = []
     with bar(len(sources), "Analysing", "task sets") as step:
         for source in sources:
@@ -309,34 +311,32 @@ def _check_columns(suite: Suite, report: Report, table: Samples) -> None:
                 raise unknown("column", name, sorted(known), f"{suite.name}'s report, table {each.key!r}, {said}")
 
 
-def _other_numbers(suite: Suite, runs: Sequence[Run], table: Samples) -> dict[tuple[Path, str], Flag]:
-    """For a task of a run, the file and the name: a warning where its log gives other numbers than its result file."""
-    found = {}
-    for number, run in enumerate(runs):
-        for task, result in run.tasks.items():
-            rows = table.where({"run": number, "task": task})
-            said = list(differences(suite, rows, numbers_of(result))) if len(rows) else []
-            if said:
-                more = f" ({len(said):,} numbers differ.)" if len(said) > 1 else ""
-                found[run.path, task] = Flag(
-                    "warning",
-                    f"{printable(task)}: {said[0]}{more} One of the two files was changed after the run. This report "
-                    "is made from the samples.",
-                )
-    return found
+def _other_numbers(suite: Suite, table: Samples, numbers: Mapping[Path, int], run: Run, task: str) -> Iterator[Flag]:
+    """A warning where the log of a run's task gives other numbers than the result file.
+
+    ``numbers``: by which number ``table`` knows a run, by its file.
+    """
+    rows = table.where({"run": numbers[run.path], "task": task})
+    said = list(differences(suite, rows, numbers_of(run.tasks[task]))) if task in run.tasks and len(rows) else []
+    if said:
+        more = f" ({len(said):,} numbers differ.)" if len(said) > 1 else ""
+        yield Flag(
+            "warning",
+            f"{printable(task)}: {said[0]}{more} One of the two files was changed after the run. This report is made "
+            "from the samples.",
+        )
 
 
-def _kept_part(
-    suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Mapping[tuple[Path, str], Flag]
-) -> Part:
+def _kept_part(suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Edited) -> Part:
     """The part of a source with its first line; it depends on the runs of its model, and on no other source."""
 
     def made() -> Part:
-        return paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
+        part = paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
+        return part if options.published else part.without(*PUBLISHED)
 
     if not _may_be_kept(suite, options):
         return made()
-    made_of = ["part", key, *_made_of(suite, source, options)]
+    made_of = ["part", key, options.published, *_made_of(suite, source, options)]
     return replace(options.cache.value(Part, made_of, made), made_of=name_of(made_of))
 
 
@@ -387,11 +387,8 @@ def _run_made_of(run: Run, tasks: Iterable[str], options: Options) -> list[Any]:
     return [run.path.name, run.content, names, [options.cache.digest(run.samples_file(task)) for task in names]]
 
 
-def _part(
-    suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Mapping[tuple[Path, str], Flag]
-) -> Part:
-    """``edited``: what is said of tasks whose log gives other numbers than the result file."""
-    flags = [edited[run.path, task] for run, tasks in source.asked for task in tasks if (run.path, task) in edited]
+def _part(suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Edited) -> Part:
+    flags = [flag for run, tasks in source.asked for task in tasks for flag in edited(run, task)]
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
         for name, text in about.facts(run, tasks, *report.facts(suite, source)):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import document
@@ -19,6 +19,7 @@ from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 
+T = TypeVar("T")
 Transform = Callable[[Samples], Samples]
 """Makes another table of a source's rows."""
 
@@ -54,6 +55,7 @@ class Source:
     _made: _Made | None = field(default=None, compare=False, repr=False)
     _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
     _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
+    _once: dict[Hashable, tuple[Samples, Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def run(self) -> Run:
@@ -79,13 +81,22 @@ class Source:
             self._known[key] = estimate, found
         return self._known[key][1]
 
+    def once(self, name: Hashable, make: Callable[[Samples], T]) -> T:
+        """What ``make`` gives of these rows, made once for all tables and charts that ask for it by this name."""
+        found = self._once.get(name)
+        # Not of a copy of this source with other rows.
+        if found is None or found[0] is not self.rows:
+            found = self._once[name] = self.rows, make(self.rows)
+        made: T = found[1]
+        return made
+
     def derived(self, transform: Transform) -> Source:
         """The source of a table that is made of these rows, such as one of pairs; made once."""
         if transform not in self._derived:
             rows, own = transform(self.rows), self._made
             before = own if own and own.rows is self.rows else _Made(self.rows, self.rows)
             made = _Made(rows, before.of, (*before.by, transform))
-            self._derived[transform] = replace(self, rows=rows, _made=made, _known={}, _derived={})
+            self._derived[transform] = replace(self, rows=rows, _made=made, _known={}, _derived={}, _once={})
         return self._derived[transform]
 
     def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:

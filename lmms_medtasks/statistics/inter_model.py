@@ -8,8 +8,8 @@ of the images (:mod:`lmms_medtasks.statistics.image_halves`), which have a test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -108,11 +108,37 @@ def inter_model_dke(
     computed. Raises UserError where the tables hold different questions (use
     :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
     """
+    return inter_model_dkes([(tables, kind)], seed=seed, splits=splits, exchanges=exchanges)[0]
+
+
+def inter_model_dkes(
+    cases: Sequence[tuple[Mapping[str, VoteTable], Confidence]],
+    *,
+    seed: int | str = 0,
+    splits: int = SPLITS,
+    exchanges: int = EXCHANGES,
+) -> list[InterModelDKE]:
+    """Of each of several cases, votes and a kind of confidence, what :func:`inter_model_dke` gives of it.
+
+    It draws the same exchanges for as many models and images: together they are drawn once.
+    """
+    found = [_case(*case, splits, seed) for case in cases]
+    alike = _alike([sums for sums, _ in found], exchanges, seed)
+    return [
+        replace(each, alike_share=share, alike_spearman=correlation)
+        for (_, each), (share, correlation) in zip(found, alike, strict=True)
+    ]
+
+
+def _case(
+    tables: Mapping[str, VoteTable], kind: Confidence, splits: int, seed: int | str
+) -> tuple[np.ndarray, InterModelDKE]:
+    """(models, images, 3) sums, and the result without what it is if the models are alike."""
     _check(tables)
     if max((table.trials for table in tables.values()), default=0) == 1:
         said = "T = 1: one reply is always unanimous, so there is no confidence to compare"
         empty: dict[str, float | None] = dict.fromkeys(tables)
-        return InterModelDKE(equation_6(empty, empty), None, None, nothing(said, len(tables)))
+        return np.zeros((0, 0, 3)), InterModelDKE(equation_6(empty, empty), None, None, nothing(said, len(tables)))
     groups = {name: calibration_group(tables[name], kind) for name in sorted(tables)}
     kept = {name: each for name, each in groups.items() if each.clusters}
     sums = image_sums(kept)
@@ -122,8 +148,7 @@ def inter_model_dke(
         {**dict.fromkeys(tables), **dict(zip(names, accuracy[0].tolist(), strict=True))},
         {**dict.fromkeys(tables), **dict(zip(names, shift[0].tolist(), strict=True))},
     )
-    alike = _alike(sums, exchanges, generator("exchanged models", seed))
-    return InterModelDKE(paper, *alike, _on_halves(sums, splits, seed))
+    return sums, InterModelDKE(paper, None, None, _on_halves(sums, splits, seed))
 
 
 def _check(tables: Mapping[str, VoteTable]) -> None:
@@ -155,23 +180,28 @@ def _on_halves(sums: np.ndarray, splits: int, seed: int | str) -> HalvesResult:
     return compare_halves(accuracy, shift, images, "opposite", generator("assigned models", seed))
 
 
-def _alike(sums: np.ndarray, exchanges: int, rng: np.random.Generator) -> tuple[float | None, float | None]:
-    """Mean share and Spearman's correlation over exchanges of the models' sums, image by image."""
-    models, images = sums.shape[:2]
-    if models < 2 or not images or not exchanges:
-        return None, None
-    # A row an image and model: taking rows by their number is several times as fast as np.take_along_axis.
-    by_image = np.ascontiguousarray(sums.swapaxes(0, 1)).reshape(images * models, -1)
-    first = models * np.arange(images)[:, None]
-    found = []
-    for _ in range(exchanges):
-        order = rng.random((images, models)).argsort(axis=1)
-        totals = by_image.take(order + first, axis=0).sum(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            means = totals[:, 1:] / totals[:, :1]
-        found.append(_numbers(means))
-    accuracy, shift = (np.stack(each) for each in zip(*found, strict=True))
-    return mean_of_known(share_of_opposite_pairs(accuracy, shift)), mean_of_known(spearman(accuracy, shift))
+def _alike(every: Sequence[np.ndarray], exchanges: int, seed: int | str) -> list[tuple[float | None, float | None]]:
+    """Of each (models, images, 3) sums the mean share and Spearman's correlation over exchanges of the models' sums,
+    image by image."""
+    found: list[tuple[float | None, float | None]] = [(None, None)] * len(every)
+    for models, images in dict.fromkeys(sums.shape[:2] for sums in every):
+        if models < 2 or not images or not exchanges:
+            continue
+        places = [place for place, sums in enumerate(every) if sums.shape[:2] == (models, images)]
+        # A row an image and model: taking rows by their number is several times as fast as np.take_along_axis.
+        by_image = [np.ascontiguousarray(every[place].swapaxes(0, 1)).reshape(images * models, -1) for place in places]
+        totals = [np.zeros((exchanges, models, each.shape[1])) for each in by_image]
+        first, rng = models * np.arange(images)[:, None], generator("exchanged models", seed)
+        for exchange in range(exchanges):
+            rows = rng.random((images, models)).argsort(axis=1) + first
+            for own, total in zip(by_image, totals, strict=True):
+                total[exchange] = own.take(rows, axis=0).sum(axis=0)
+        for place, total in zip(places, totals, strict=True):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                accuracy, shift = _numbers(total[..., 1:] / total[..., :1])
+            shares, correlations = share_of_opposite_pairs(accuracy, shift), spearman(accuracy, shift)
+            found[place] = mean_of_known(shares), mean_of_known(correlations)
+    return found
 
 
 def _numbers(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -120,7 +120,7 @@ def find(task: str, config: Mapping[str, Any]) -> Suite | None:
     path = task_files().get(task) or next(
         (files[task] for files in map(_tasks_in, _GIVEN.values()) if task in files), None
     )
-    if path is not None and (path.parent / "measures.py").is_file():
+    if path is not None and (path.parent.name in names() or (path.parent / "measures.py").is_file()):
         return get(path.parent.name)
     from lmms_medtasks.suites.templates import measures
 

@@ -26,8 +26,8 @@ from lmms_medtasks.statistics.calibration import (
     chance_confidence,
 )
 from lmms_medtasks.statistics.intra_model import EXCHANGES, Change, IntraModelDKE
-from lmms_medtasks.statistics.reliability import Binning, Kind, reliability
-from lmms_medtasks.suites.estimates import Count, Mean
+from lmms_medtasks.statistics.reliability import Binning, Kind
+from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import (
     AGREEMENT,
     AGREEMENT_CHANGE,
@@ -196,7 +196,10 @@ def _error_rows(sources: Sequence[Source]) -> list[Row]:
         estimates = dict.fromkeys(
             ("questions", "majority right", "ECE", "Brier", "Brier, multi-class", "AURC"), RELIABILITY[kind, level]
         )
-        tied = Count({"severity": level}, function=lambda rows: reliability(counted(rows), kind).tied)
+
+        def tied(source: Source, row: Row, rows: Samples) -> Cell:
+            return Cell(reliability_of(source, level, kind).tied)
+
         return Row((f"L{level}", TITLES[kind]), estimates={**estimates, "tied": tied})
 
     return [row(level, kind) for level in levels(sources[0]) for kind in KINDS]

@@ -20,6 +20,7 @@ from lmms_medtasks.report.charts import (
     plane_chart,
 )
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics.calibration import calibrated_shift
 from lmms_medtasks.statistics.intervals import Interval
@@ -34,7 +35,11 @@ _SHARE = Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
 
 def reliability_of(source: Source, level: int, kind: Kind) -> Reliability:
     """Bins, curve and ties of a level; its intervals are those of the measure of its errors."""
-    return reliability(counted(source.rows.where({"severity": level})), kind)
+
+    def made(rows: Samples) -> Reliability:
+        return reliability(counted(rows.where({"severity": level})), kind)
+
+    return source.once((reliability_of, level, kind), made)
 
 
 def _names(asked: Sequence[int]) -> list[str]:

@@ -26,7 +26,7 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
 from lmms_medtasks.statistics.image_halves import FEWEST_MODELS, SPLITS
-from lmms_medtasks.statistics.inter_model import EXCHANGES, InterModelDKE, inter_model_dke
+from lmms_medtasks.statistics.inter_model import EXCHANGES, InterModelDKE, inter_model_dkes
 from lmms_medtasks.statistics.ranks import RankAgreement, RankConsistency, Swap, rank_agreement, rank_consistency
 from lmms_medtasks.statistics.sums import Group, group
 from lmms_medtasks.statistics.votes import VoteTable, common
@@ -147,7 +147,7 @@ def compare(sources: Sequence[Source], *, resamples: int = RESAMPLES) -> Compari
     found = conditions(sources)
     bump, missing = _bump(found)
     return Comparison(
-        overconfidence=tuple(_overconfidence(condition, resamples) for condition in found if condition.of_one_t),
+        overconfidence=tuple(_overconfidence([condition for condition in found if condition.of_one_t], resamples)),
         agreements=tuple(_agreement(*two, resamples) for two in combinations(found, 2)),
         bump=bump,
         not_in_bump=missing,
@@ -174,14 +174,14 @@ def conditions(sources: Sequence[Source]) -> list[Condition]:
     return found
 
 
-def _overconfidence(condition: Condition, resamples: int) -> Overconfidence:
-    tables = condition.tables
-    splits, exchanges = min(SPLITS, resamples), min(EXCHANGES, resamples)
-    return Overconfidence(
-        condition=condition,
-        points={kind: {model: calibration(table, kind) for model, table in tables.items()} for kind in CONFIDENCES},
-        dke={kind: inter_model_dke(tables, kind=kind, splits=splits, exchanges=exchanges) for kind in CONFIDENCES},
-    )
+def _overconfidence(found: Sequence[Condition], resamples: int) -> Iterator[Overconfidence]:
+    cases = [(condition.tables, kind) for condition in found for kind in CONFIDENCES]
+    dkes = iter(inter_model_dkes(cases, splits=min(SPLITS, resamples), exchanges=min(EXCHANGES, resamples)))
+    for condition in found:
+        points = {
+            kind: {model: calibration(table, kind) for model, table in condition.tables.items()} for kind in CONFIDENCES
+        }
+        yield Overconfidence(condition, points, {kind: next(dkes) for kind in CONFIDENCES})
 
 
 def _agreement(first: Condition, second: Condition, resamples: int) -> Agreement:

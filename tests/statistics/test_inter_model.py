@@ -5,7 +5,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.inter_model import equation_6, inter_model_dke
+from lmms_medtasks.statistics.inter_model import equation_6, inter_model_dke, inter_model_dkes
 from lmms_medtasks.statistics.votes import votes
 
 
@@ -165,13 +165,27 @@ def test_exchanged_sums_are_those_of_numpys_own_selection_by_model():
     from lmms_medtasks.statistics import inter_model
 
     rng = np.random.default_rng(3)
-    sums = rng.random((5, 7, 3)) + 1
-    found = inter_model._alike(sums, 4, np.random.default_rng(1))
-    draws, numbers = np.random.default_rng(1), []
-    for _ in range(4):
-        order = draws.random((7, 5)).argsort(axis=1)
-        totals = np.take_along_axis(sums.swapaxes(0, 1), order[:, :, None], axis=1).sum(axis=0)
-        numbers.append(inter_model._numbers(totals[:, 1:] / totals[:, :1]))
-    accuracy, shift = (np.stack(each) for each in zip(*numbers, strict=True))
-    share = inter_model.mean_of_known(inter_model.share_of_opposite_pairs(accuracy, shift))
-    assert found == (share, inter_model.mean_of_known(inter_model.spearman(accuracy, shift)))
+    every = [rng.random(shape) + 1 for shape in ((5, 7, 3), (4, 6, 3), (5, 7, 3), (1, 7, 3), (0, 0, 3))]
+    found = inter_model._alike(every, 4, "seed")
+    for sums, pair in zip(every[:3], found, strict=False):
+        models, images, _ = sums.shape
+        draws, numbers = generator("exchanged models", "seed"), []
+        for _ in range(4):
+            order = draws.random((images, models)).argsort(axis=1)
+            totals = np.take_along_axis(sums.swapaxes(0, 1), order[:, :, None], axis=1).sum(axis=0)
+            numbers.append(inter_model._numbers(totals[:, 1:] / totals[:, :1]))
+        accuracy, shift = (np.stack(each) for each in zip(*numbers, strict=True))
+        share = inter_model.mean_of_known(inter_model.share_of_opposite_pairs(accuracy, shift))
+        assert pair == (share, inter_model.mean_of_known(inter_model.spearman(accuracy, shift)))
+    assert found[3:] == [(None, None)] * 2
+
+
+def test_several_cases_have_together_what_each_has_alone(models, question):
+    """Of as many models and images, of fewer images, and without a confidence."""
+    whole = models(6, alike(24), questions=24)
+    single = {f"m{number}": votes([question("A", id="q")]) for number in range(6)}
+    fewer = {name: table.take(np.arange(12)) for name, table in whole.items()}
+    cases = [(whole, "entropy"), (fewer, "entropy"), (whole, "agreement"), (single, "entropy")]
+    found = inter_model_dkes(cases, splits=10, exchanges=5)
+    assert found == [inter_model_dke(each, kind=kind, splits=10, exchanges=5) for each, kind in cases]
+    assert found[0] != found[1] != found[2]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.short_texts import short
 
@@ -67,12 +66,11 @@ def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[s
     found = {}
     place = np.searchsorted(ids, most.ids)
     for name in most.tags:
-        column = most.tag(name)
-        own = codes_of(column)
+        own = most.codes(name)
         if 1 < len(np.unique(own)) <= _TAG_VALUES:
             codes = np.zeros(len(ids), dtype=int)
             codes[place] = own
-            values = ["", *(str(value) for value in column.dictionary.to_pylist())]
+            values = ["", *(str(value) for value in most.tag(name).dictionary.to_pylist())]
             found[name] = {"values": values, "codes": codes[order].tolist()}
     return found
 

@@ -11,7 +11,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import PUBLISHED, Flag, Part, Section
+from lmms_medtasks.report.document import PUBLISHED, Flag, Part
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import holding, suites
@@ -68,7 +68,7 @@ def of_suite(suite: str, entries: Sequence[Entry], resamples: int = RESAMPLES, c
     told apart by the model's name; a report that can't be made is given with the reason, and keeps no other one from
     being made. ``cache``: where what is of one model alone may be kept.
     """
-    asked = Options(resamples=resamples, prefix=f"{suite}-", cache=cache)
+    asked = Options(resamples=resamples, prefix=f"{suite}-", published=False, cache=cache)
     by_model: dict[str, list[Entry]] = {}
     for entry in entries:
         by_model.setdefault(entry.model.key, []).append(entry)
@@ -118,21 +118,12 @@ def _titled(suite: str, found: Report) -> Report:
 
     Published rows are left out: they stand on the suite's page, once for all models.
     """
-    kept = [_own_rows(part) for part in found.parts if part.title != _COMPARISON]
+    kept = [part.without(*PUBLISHED) for part in found.parts if part.title != _COMPARISON]
     module = suites().get(suite)
     name = module.title if module else suite  # a contributed one's title is its name
     parts = [replace(part, title=name if len(kept) == 1 else f"{name}: {part.title}") for part in kept]
     said = (" ".join(e.finding.sentence for e in found.findings if e.source == part.title) for part in kept)
     return Report(tuple(parts), "" if parts else f"{name}: {found.reason}", found.findings, tuple(said))
-
-
-def _own_rows(part: Part) -> Part:
-    return replace(part, sections=tuple(map(_section, part.sections)))
-
-
-def _section(section: Section) -> Section:
-    own = [each.without(*PUBLISHED) for each in section.tables]
-    return replace(section, tables=tuple(each for each in own if each.rows))
 
 
 def runs_of(entries: Iterable[Entry]) -> list[Run]:

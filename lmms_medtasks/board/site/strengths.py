@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site.bullets import LEAST_FIELD
 from lmms_medtasks.board.site.ranking import common_scores
@@ -122,10 +121,9 @@ def filters(group: Group, entry: Entry, metric: str) -> list[tuple[str, Any]]:
     with its tag. Added is what all questions of the metric have in common, while it leaves others out.
     """
     own, asked = _rows(group, entry, metric).rows, entry.scored(metric).rows
-    codes = {name: codes_of(entry.questions.tag(name)) for name in sorted(entry.questions.tags)}
-    common = {name: each for name, each in codes.items()
-              if len(np.unique(each)) <= MOST_VALUES and len(np.unique(each[asked])) == 1}  # fmt: skip
-    kept, found = codes[group.tag] == codes[group.tag][own[0]], [group.tag]
+    codes = entry.questions.codes(group.tag)
+    kept, found = codes == codes[own[0]], [group.tag]
+    common = _common(entry, asked) if kept.sum() > len(own) else {}
     while common and kept.sum() > len(own):
         left = {name: kept & (each == each[own[0]]) for name, each in common.items()}
         name = min(left, key=lambda each: int(left[each].sum()))
@@ -134,6 +132,13 @@ def filters(group: Group, entry: Entry, metric: str) -> list[tuple[str, Any]]:
         kept = left[name]
         found.append(name)
     return [(name, entry.questions.tag(name)[int(own[0])].as_py()) for name in found]
+
+
+def _common(entry: Entry, asked: np.ndarray) -> dict[str, np.ndarray]:
+    """The tags that group questions and that all of ``asked`` have alike: of each (n,) codes of all questions."""
+    codes = ((name, entry.questions.codes(name)) for name in sorted(entry.questions.tags))
+    alike = ((name, each) for name, each in codes if (each[asked] == each[asked[0]]).all())
+    return {name: each for name, each in alike if len(np.unique(each)) <= MOST_VALUES}
 
 
 def interval(group: Group, entry: Entry, metric: str) -> Interval:
@@ -260,7 +265,7 @@ def _groups(entry: Entry, rows: Samples) -> Iterator[tuple[str, Any, np.ndarray]
     known: set[bytes] = set()
     for tag in sorted(entry.questions.tags):
         column = entry.questions.tag(tag)
-        codes = codes_of(column)[rows.rows]
+        codes = entry.questions.codes(tag)[rows.rows]
         present = np.unique(codes)
         if not 1 < len(present) <= MOST_VALUES:
             continue

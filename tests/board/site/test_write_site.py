@@ -215,6 +215,7 @@ def test_what_was_kept_of_the_last_build_gives_the_same_bytes(site, site_cache, 
     monkeypatch.setattr(suite_rows, "_task_rows", lambda *told: [read.append(told[1].path), read_rows(*told)][1])
     monkeypatch.setattr(suite_report, "_part", None)
     monkeypatch.setattr(suite_report, "_comparison", lambda *told: 1 / 0)
+    monkeypatch.setattr(suite_report, "differences", None)
     monkeypatch.setattr(Pages, "body", None)
     cache = BuildCache.at(site_cache)
     options = Options(resamples=40, roots=(board_folder,), cache=cache)
