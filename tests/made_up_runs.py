@@ -62,7 +62,7 @@ def judged_rows(
 ) -> list[dict[str, Any]]:
     """A row of ``med_cmr_open`` a question, id -> its total; None: the judgement is missing.
 
-    ``settled``: the questions whose total is a rule's and no judge's.
+    ``settled``: the questions with an empty reply, whose total of 0 is a rule's and no judge's.
     """
     rows = []
     for number, (name, total) in enumerate(totals.items()):
@@ -74,7 +74,7 @@ def judged_rows(
         record = Record(
             id=name,
             cluster=f"image {number}",
-            trials=("ok",),
+            trials=("empty" if name in settled else "ok",),
             expected=None,
             measures={"total": MeasureValue(total, low, high, judged, 1), **dict.fromkeys(WEIGHTS, part)},
             tags={"data": "full", "dimension": "SOD", "form": "open", "parts": "both"},
@@ -107,7 +107,7 @@ def write_judged(
     **chosen: Any,
 ) -> Path:
     """Write a run of ``med_cmr_open`` as judged at ``url``; verdicts of another ``status`` name no model."""
-    rows = judged_rows(totals)
+    rows = judged_rows(totals, settled=totals if status == "exact" else ())
     for row in rows:
         judgement = row["questions"]["judgement"]
         judgement["judge"]["endpoint"] = url

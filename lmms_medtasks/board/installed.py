@@ -11,6 +11,8 @@ from typing import Any
 import yaml
 
 from lmms_medtasks import folders
+from lmms_medtasks.judges import prompts
+from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.suites import own_parts, registry
 from lmms_medtasks.suites.suite import Suite
 
@@ -35,6 +37,17 @@ class Installed:
     def is_judged(self) -> bool:
         """Whether a judge scores its replies, or some of them."""
         return bool(self.protocols)
+
+    @property
+    def judge_prompts(self) -> dict[str, str]:
+        """Protocol -> version and digest of the prompt that a judge is asked by."""
+        each = map(protocols.get, self.protocols)
+        return {protocol.name: prompt_said(protocol.version, prompts.digest(protocol)) for protocol in each}
+
+
+def prompt_said(version: object, digest: str) -> str:
+    """A judge's prompt as an entry has it."""
+    return f"version {version}, {digest}"
 
 
 class _Loader(yaml.SafeLoader):

@@ -14,11 +14,13 @@ from lmms_medtasks.board import installed
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import counts_of, metrics_of
 from lmms_medtasks.judges import registry
+from lmms_medtasks.judges.protocol import Item, Protocol
 from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.suites.reported_numbers import differences, same
 
 _TOLERANCE = 1e-9
 _ROUNDED = 1e-6
+"""Of a weighted mean of means, against the mean of the weighted means."""
 
 
 def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -114,7 +116,10 @@ def _judgements(entry: Entry) -> Iterator[str]:
     task = installed.of_task(entry.task)
     is_judged = task is not None and task.is_judged
     places, trials = samples.texts("trials")
-    is_empty = np.bincount(places, np.asarray(pc.not_equal(trials, EMPTY)), len(samples)) == 0
+    words = ~np.isin(np.asarray(trials), (EMPTY, "truncated", FAILED))
+    by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
+    if task and not any(map(_settles_words, map(registry.get, task.protocols))):
+        yield from _first(entry, by_rule & has_words, "has a reply with words, which no rule of its judge settles")
     read = np.array([each is not None for each in samples.column("expected")])
     main = {getattr(each.estimate, "measure", None) for each in suite.main_metrics}
     for measure in suite.measures:
@@ -130,15 +135,20 @@ def _judgements(entry: Entry) -> Iterator[str]:
             "failed": (wanted == 0) & ~scored,
         }
         agrees = few & np.select([status == each for each in fits], list(fits.values()), True)
-        yield from _first(entry, counted & ~agrees, f"has judgements of {measure.name} that contradict their status")
+        if (wrong := counted & ~agrees).any():
+            yield from _first(entry, wrong, f"has judgements of {measure.name} that contradict their status")
+            return
         if measure.name in main and is_judged:
             unjudged = scored & ~counted & ~(read & (status == ""))
             yield from _first(entry, unjudged, f"has a score of {measure.name} that no judgement gave")
             worst = measure.low if measure.higher_is_better else measure.high
-            better = scored & is_empty & (status == "exact") & (np.abs(score - worst) > _TOLERANCE)
-            yield from _first(
-                entry, better, f"has empty replies only, and a rule gives {measure.name} more than its worst"
-            )
+            better = scored & by_rule & ~has_words & (np.abs(score - worst) > _TOLERANCE)
+            yield from _first(entry, better, f"has no reply with words, and by a rule not the worst {measure.name}")
+
+
+def _settles_words(protocol: Protocol) -> bool:
+    """Whether a judge's rule settles replies with words: those that are the reference, to begin with."""
+    return protocol.settle(Item("", dict.fromkeys(protocol.fields, "word"))) is not None
 
 
 def _totals(entry: Entry) -> Iterator[str]:

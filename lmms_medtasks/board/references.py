@@ -31,7 +31,7 @@ def of(
     Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
     before mini; where no entry is of the questions pinned, the ranking is empty. ``without``: pins that others come
     before, since none of their entries is ranked. Without pins: full data before sample
-    before mini before a subset of one; our settings, the installed version and the installed fingerprint, where an
+    before mini before a subset of one; our settings, the installed version, fingerprint and judge's prompts, where an
     entry has them. Each choice is made among the entries that agree with the choices before. On a board in public no
     entry says who judges.
     """
@@ -105,7 +105,8 @@ def _completed(
     judge = demanded if in_public else _judge(left, demanded)
     named = judge or ""
     judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
-    prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else ())
+    asked = _items(found.judge_prompts) if found and found.version == version else None
+    prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else (), asked)
     prompts = (pin and pin.prompts) or prompts
     harness = rules.demanded(task, "harness") or _preferred(left, lambda entry: entry.harness)
     said = ("judge",) if judge is not None and demanded is None else ()

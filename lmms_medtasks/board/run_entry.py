@@ -226,7 +226,7 @@ def _judge(described: Any, judges: frozenset[str]) -> Judge | None:
     if not isinstance(described, Mapping):
         return Judge(" + ".join(sorted(judges)), {}, "", False) if judges else None
     prompts = {
-        _text(each.get("protocol")): _text(f"version {each.get('version', '?')}, {each.get('digest', '')}")
+        _text(each.get("protocol")): _text(installed.prompt_said(each.get("version", "?"), each.get("digest", "")))
         for each in described.get("protocols") or []
     }
     names = sorted(judges - {"none"}) or [_text(identity.full_name({"name": "none", **described}))]

@@ -25,6 +25,7 @@ from lmms_medtasks.short_texts import interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 _BLOCK = 2**20
+NOTHING = Board((), {}, ())
 _PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
 """Problems that an entry has because of another one."""
 
@@ -51,6 +52,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     board = collect([submitted], rules=rules, trust=trust, by_measure=True) if submitted.is_dir() else None
     mine: list[Entry] = []
     places: list[Place] = []
+    moves: tuple[str, ...] = ()
     if board is not None:
         touched = {submitted / file for file in (*added, *changed)}
         wrong += [
@@ -62,7 +64,10 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
         wrong += _too_many(mine, board)
         places = [place for entry in mine if entry.ranked for place in _places(entry, board, resamples)]
-        wrong += _displaced(base, board, rules, trust, {submitted / file for file in removed} | touched, submitted)
+        now = collect([base], rules=rules, trust=trust, by_measure=True) if base.is_dir() else NOTHING
+        touched |= {submitted / file for file in removed}
+        wrong += _displaced(base, now, board, touched, submitted)
+        moves = tuple(_moves(now, board))
     remarks = [
         Remark(entry.model.name, entry.task, entry.level, _relative(each.reason, submitted), entry.ranked)
         for entry in mine
@@ -70,7 +75,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         if entry.ranked or each.level != "flag"
     ]
     results = len(mine), sum(entry.ranked for entry in mine)
-    return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks), *results)
+    return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks), *results, moves)
 
 
 def _too_many(mine: Iterable[Entry], board: Board) -> Iterator[str]:
@@ -110,13 +115,18 @@ def _is_new_and_unread(file: Path, read: dict[Path, str], root: Path, base: Path
     return inside not in read and not os.path.lexists(base / inside)
 
 
-def _displaced(
-    base: Path, board: Board, rules: Rules, trust: Trust, touched: set[Path], submitted: Path
-) -> Iterator[str]:
+def _moves(now: Board, after: Board) -> Iterator[str]:
+    """Rankings that would be of another version or other data: who is ranked now has to run that one."""
+    for task, reference in after.references.items():
+        before, left = now.references.get(task), len(now.of(task=task, ranked=True))
+        if before and left and (before.version, before.data) != (reference.version, reference.data):
+            kinds = [f"version {each.version}, {each.data} data" for each in (before, reference)]
+            entries = "1 entry is" if left == 1 else f"{left:,} entries are"
+            yield f"{task}: from {kinds[0]} to {kinds[1]}; {entries} ranked by the first now."
+
+
+def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitted: Path) -> Iterator[str]:
     """Entries of others that are ranked now, and would not be any more."""
-    if not base.is_dir():
-        return
-    now = collect([base], rules=rules, trust=trust, by_measure=True)
     places = {(entry.source.results, entry.task): entry for entry in board.entries}
     without_rank = _without_rank(board)
     had_none = _without_rank(now)

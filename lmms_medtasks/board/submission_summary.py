@@ -12,6 +12,7 @@ from lmms_medtasks.samples.runs import printable
 
 _WIDTH = 100
 _NAMED = 5
+_MOVES = "Rankings that move"
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Checked:
     Attributes:
         added, changed, removed: files, as seen from the folder of entries. wrong: why it may not be merged, a
             sentence each. places: where its entries would stand. remarks: what is said of them beside. results: its
-            entries, one model on one task each; ranked: how many of them would be.
+            entries, one model on one task each; ranked: how many of them would be. moves: rankings that would be of
+            another version or data, a sentence each.
     """
 
     added: tuple[Path, ...]
@@ -69,6 +71,7 @@ class Checked:
     remarks: tuple[Remark, ...]
     results: int = 0
     ranked: int = 0
+    moves: tuple[str, ...] = ()
 
     @property
     def files(self) -> Iterator[tuple[str, Path]]:
@@ -81,6 +84,7 @@ class Checked:
         said = ["## Submission: " + ("**refused**" if self.wrong else self._holds()), ""]
         said += [f"- {what}: {escaped(str(file))}" for what, file in self.files]
         said += ["", "### Refused", "", *(f"- {escaped(text)}" for text in self.wrong)] if self.wrong else []
+        said += ["", f"### {_MOVES}", "", *(f"- {escaped(text)}" for text in self.moves)] if self.moves else []
         for title, places in _grouped(self.places).items():
             said += [
                 "",
@@ -106,6 +110,9 @@ class Checked:
         if self.wrong:
             yield from ("", "Refused:")
         for text in self.wrong:
+            yield from _filled(f"  {text}")
+        yield from ("", f"{_MOVES}:") if self.moves else ()
+        for text in self.moves:
             yield from _filled(f"  {text}")
         for title, places in _grouped(self.places).items():
             yield from ("", *_filled(title))

@@ -104,7 +104,7 @@ def test_judges_of_one_name_do_not_stand_in_one_ranking(tmp_path, runs, other):
     """Another port, path or answering model is another judge; what needed no verdict is of any of the endpoint."""
     for name, judge in (("a", {}), ("b", {}), ("c", other)):
         runs.write_judged(tmp_path / name, {"q1": 100.0, "q2": 60.0}, model=name, **judge)
-    runs.write_judged(tmp_path / "d", {"q1": 100.0, "q2": 60.0}, model="d", status="exact")
+    runs.write_judged(tmp_path / "d", {"q1": 0.0, "q2": 0.0}, model="d", status="exact")
     board = collect([tmp_path])
     ((model, code, reason),) = [(each.model, each.code, each.reason) for each in board.problems if "judge" in each.code]
     assert (model, code) == ("c", "other_judge")

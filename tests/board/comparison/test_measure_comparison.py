@@ -87,7 +87,7 @@ def test_graded_scores_take_wilcoxon_and_a_rank_correlation(both, runs):
 def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, runs):
     """Neither by compare nor by the gate."""
     rows = lambda totals: runs.judged_rows(totals, settled={"q1"})  # noqa: E731
-    folders = both({"q1": 80.0, "q2": 60.0}, {"q1": 0.0, "q2": None}, rows, "med_cmr_open",
+    folders = both({"q1": 0.0, "q2": 60.0}, {"q1": 0.0, "q2": None}, rows, "med_cmr_open",
                    others=({}, {"reported": {"total,trials": None}}))  # fmt: skip
     (comparison,) = compared(folders).comparisons
     assert (len(comparison.found.pairs), comparison.found.second, comparison.found.p) == (0, None, None)

@@ -2,16 +2,21 @@
 
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.board import rules
+from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.submission import check
 from lmms_medtasks.board.trust import pins
+from lmms_medtasks.board.trust.limits import limits
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, Submissions, ranked
+
+VERSIONS = ("1.0", "1.1")
 
 
 @pytest.fixture
@@ -80,21 +85,64 @@ def test_a_second_entry_of_ones_own_must_not_take_the_first_out_of_the_ranking(b
     assert "honest/model on medq_deg_l1 is ranked now and would not be any more" in said
 
 
-def test_the_first_entry_of_a_new_version_pushes_nobody_out(submissions, runs):
-    old = {"versions": {TASK: 1.0}}
-    submissions.pack("Ada/h.json", **old)
+@pytest.fixture
+def old(submissions, runs):
+    """The base with an entry of an old version, a copy of it, and trust that pins the old and the installed one."""
+    submissions.pack("Ada/h.json", versions={TASK: 1.0})
     head = submissions.folder.parent / "head"
     shutil.copytree(submissions.folder, head)
     changed = Submissions(head, runs)
     changed.made = 10
-    changed.pack("cy/n.json", name="new/model")
     trust = submissions.owned(**{"new/model": ["Cy"]})
     (pin,) = trust.pins.found.values()
-    both_versions = Trust(pins.Pins({(TASK, version, "full"): pin for version in ("1.0", "1.1")}), trust.owners)
-    found = check(submissions.folder, head, "Cy", rules.read(), both_versions, 20)
+    return submissions.folder, changed, replace(trust, pins=pins.Pins({(TASK, each, "full"): pin for each in VERSIONS}))
+
+
+def test_the_first_entry_of_a_new_version_pushes_nobody_out_and_moves_the_ranking(old):
+    base, changed, trust = old
+    changed.pack("cy/n.json", name="new/model")
+    found = checked(old)
     assert not found.wrong and found.places[0].rank == "rank 1 of 1"
     assert found.places[0].against == ""
-    assert "honest/model" in ranked(submissions.board(both_versions))
+    assert ranked(collect([base], trust=trust)) == ["honest/model"]
+    said = f"{TASK}: from version 1.0, full data to version 1.1, full data; 1 entry is ranked by the first now."
+    assert found.moves == (said,)
+    assert said in " ".join(" ".join(found.lines()).split()) and "### Rankings that move" in found.markdown()
+
+
+def test_who_is_not_ranked_moves_no_ranking_to_the_version_of_his_entry(old):
+    """The ranking was of a new version as soon as an entry was of it, ranked or not: it took everybody's rank."""
+    _, changed, trust = old
+    for number, trials in enumerate((HONEST, PERFECT)):
+        changed.pack(f"cy/{number}.json", trials, "new/model")
+    board = collect([changed.folder], trust=trust)
+    assert ranked(board) == ["honest/model"] and board.references[TASK].version == "1.0"
+    found = checked(old)
+    assert not found.wrong and not found.moves and (found.ranked, found.results) == (0, 2)
+    # Where nobody is ranked by any version, the ranking is of the installed one.
+    shutil.rmtree(changed.folder / "Ada")
+    board = collect([changed.folder], trust=trust)
+    assert not ranked(board) and board.references[TASK].version == "1.1"
+
+
+def test_each_row_of_a_name_is_counted(both):
+    base, changed, trust = both
+    for said, trials in (("a=1", HONEST), ("a=2", PERFECT)):
+        changed.pack(
+            f"cy/{said}.json", trials, "new/model", lambda entry, said=said: entry["model"].update(arguments=said)
+        )
+    two = replace(trust, owners=replace(trust.owners, rows={"new/model": 2}))
+    found = checked((base, changed, two))
+    assert (found.ranked, found.results) == (2, 2) and "ranked: 2 of 2 results" in found.markdown()
+
+
+def test_a_name_has_no_more_entries_than_a_page_can_be_asked_to_show(both):
+    most = limits().rows
+    for number in range(most + 1):
+        trials = {**HONEST, f"q{number:02}": "BBB"}
+        both[1].pack(f"cy/{number}.json", trials, "new/model")
+    (said,) = checked(both).wrong
+    assert said == f"new/model on {TASK}: {most + 1} entries; at most {most} of a name are taken. Remove some."
 
 
 def test_the_command_goes_by_the_files_it_is_given(both, tmp_path):

@@ -52,6 +52,18 @@ def test_other_questions_are_apart_and_the_honest_entry_stays(submissions, trial
     assert not submissions.board().of(ranked=True)  # without pins nobody can say who is right
 
 
+def test_the_best_of_several_replies_is_told_by_their_number(submissions):
+    submissions.pack("h.json")
+    best = {name: "A" if "A" in trials else trials[0] for name, trials in HONEST.items()}
+    submissions.pack("e.json", best, "evil/m")
+    submissions.pack("f.json", {**HONEST, "q00": "A"}, "evil/n")
+    board = submissions.board(Trust(submissions.pins()))
+    assert ranked(board) == ["honest/model"]
+    said = {each.model: each.reason for each in board.problems if each.code == "other_questions"}
+    assert said["evil/m"].startswith("Replies to each question: 1, and 3 of the pinned run")
+    assert said["evil/n"].startswith("Replies to each question: not as many for all, and 3 of the pinned run")
+
+
 def test_questions_that_belong_to_no_measure_any_more_are_seen(submissions):
     """Hard questions taken out of a measure raise its mean, and nothing else in the pack contradicts that."""
 
@@ -338,6 +350,9 @@ def test_the_answers_of_another_are_ranked_with_a_remark(submissions):
     assert ranked(board) == ["honest/model", "other/model"]
     assert [each.code for each in board.problems].count("same_answers") == 2
     said = {each.model: each.reason for each in board.problems if each.code == "same_answers"}
+    # A number that is left out hides nothing.
+    submissions.pack("ben/o.json", name="other/model", edit=lambda entry: entry["reported"].popitem())
+    assert "same_answers" in {each.code for each in submissions.board(submissions.owned()).problems}
     assert said["other/model"] == "The same answers, question by question, as honest/model." and len(said) == 2
     submissions.pack("ben/o.json", {**HONEST, "q00": "AAB"}, "other/model")
     assert not [each for each in submissions.board(submissions.owned()).problems if each.code == "same_answers"]

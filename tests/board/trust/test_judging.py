@@ -1,0 +1,162 @@
+"""Attacks on the rankings of judged tasks of a board in public, by what a pack says of its judge and judgements."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lmms_medtasks.board import packing, rules
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.trust import pins
+from tests.board.trust.submissions import SIGNED, codes, ranked, signed_again
+
+OPEN = "med_cmr_open"
+COUNT = 12
+AT = "http://h:1/v1"
+JUDGE = f"openai:judge at {AT}, asked (temperature 0.0), answered by m-1"
+TOTALS = {f"o{number:02}": 60.0 for number in range(COUNT)}
+MEASURES = ("total", "consistency", "coherence", "visual_accuracy", "ground_truth_correctness")
+
+
+def column(values):
+    """A column of a pack."""
+    distinct = sorted({json.dumps(each) for each in values if each is not None})
+    codes = [0 if each is None else 1 + distinct.index(json.dumps(each)) for each in values]
+    return {"values": [json.loads(each) for each in distinct], "codes": codes}
+
+
+@pytest.fixture
+def held(submissions, runs):
+    """An honest entry of an open task, and a function: another's pack after an edit -> the board of both."""
+    judge = {**runs.JUDGE, "endpoint": AT}
+    for folder, name in (
+        (submissions.folder / "Ada", "honest/model"),
+        (submissions.folder.parent / "x", "other/model"),
+    ):
+        rows = runs.judged_rows(TOTALS)
+        for row in rows:
+            row["questions"]["judgement"]["judge"] |= {"endpoint": AT, "settings": {"temperature": 0.0}}
+            row["questions"]["judgement"]["verdicts"][0][0]["model"] = "m-1"
+        runs.write(folder, {OPEN: rows}, model=name, metadata={"judge": judge})
+    own = submissions.folder.parent / "rules.yml"
+    own.write_text(json.dumps({"board": {OPEN: {"judge": f"openai:judge at {AT}"}}}))
+    pinned = submissions.folder.parent / "pins.yml"
+    pins.write(collect([submissions.folder]).entries, pinned)
+    content = packing.pack(collect([submissions.folder.parent / "x"]).entries, SIGNED)
+
+    def board(edit):
+        changed = json.loads(json.dumps(content))
+        edit(changed["entries"][0])
+        packing.write(signed_again(changed), submissions.folder / "Ben" / "o.json")
+        trust = replace(submissions.owned(), pins=pins.read(pinned))
+        return collect([submissions.folder], rules=rules.read(own), trust=trust, by_measure=True)
+
+    return board
+
+
+def every(entry, name, value):
+    entry["answers"][name] = column([value] * COUNT)
+
+
+def scored(entry, total, mean=True):
+    """Every question's total, and what the pack says of its mean."""
+    every(entry, "total.score", total)
+    for name in ("total", "total_sod"):
+        entry["metrics"] |= {name: {"mean": total, "n": COUNT}} if name in entry["metrics"] else {}
+        entry["reported"] |= {name: total} if name in entry["reported"] else {}
+
+
+def test_an_honest_pack_is_ranked(held):
+    assert ranked(held(lambda entry: None)) == ["honest/model", "other/model"]
+
+
+@pytest.mark.parametrize("judge", [None, {"name": "none", "prompts": {}, "settings": "", "is_paper_judge": False}])
+def test_who_has_no_judge_is_not_ranked_though_all_judgements_are_called_a_rules(held, judge):
+    """A reply without words is settled by a rule, and at worst: that is no rank either."""
+
+    def edit(entry):
+        entry["judge"] = judge
+        every(entry, "judgement", "exact")
+        every(entry, "trials", ["empty"])
+        for name in MEASURES:
+            every(entry, f"{name}.score", 0.0)
+        scored(entry, 0.0)
+        entry["counts"] |= {"empty": COUNT, "parsed": COUNT}
+
+    board = held(edit)
+    assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"no_judge"}
+
+
+def all_by_rule(entry):
+    every(entry, "judgement", "exact")
+
+
+def best_of_nothing(entry):
+    all_by_rule(entry)
+    every(entry, "trials", ["empty"])
+    entry["counts"]["empty"] = COUNT
+
+
+def with_status(status):
+    return lambda entry: every(entry, "judgement", status)
+
+
+def without_judgements(entry):
+    for name in ("judgement", *(f"{each}.{end}" for each in MEASURES for end in ("judged", "requested"))):
+        entry["answers"].pop(name)
+    entry["counts"] |= {"wanted": 0, "judged": 0}
+
+
+def other_total(entry):
+    scored(entry, 100.0)
+
+
+def one_for_another(entry):
+    """11 of 12 questions lack a judgement, and one has all that these lack: the sums are those of a whole run."""
+    every(entry, "judgement", "judged")
+    for name in MEASURES:
+        entry["answers"][f"{name}.judged"] = column([12] + [0] * (COUNT - 1))
+
+
+def negative(entry):
+    for name in MEASURES:
+        entry["answers"][f"{name}.judged"] = column([-1] + [1] * (COUNT - 1))
+        entry["answers"][f"{name}.requested"] = column([0] + [1] * (COUNT - 1))
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (all_by_rule, "has a reply with words, which no rule of its judge settles (12 questions)"),
+        (best_of_nothing, "has no reply with words, and by a rule not the worst total (12 questions)"),
+        (with_status("missing"), "judgements of total that contradict their status (12 questions)"),
+        (with_status("failed"), "contradict their status (12 questions)"),
+        (with_status("partial"), "contradict their status (12 questions)"),
+        (with_status(None), "contradict their status (12 questions)"),
+        (without_judgements, "has a score of total that no judgement gave (12 questions)"),
+        (other_total, "has a total that its scores do not give (12 questions)"),
+        (one_for_another, "contradict their status (12 questions)"),
+        (negative, "contradict their status (1 questions)"),
+    ],
+    ids=["by rule", "empty", "missing", "failed", "partial", "null", "none", "total", "one for another", "negative"],
+)
+def test_judgements_that_contradict_themselves_are_refused(held, edit, said):
+    board = held(edit)
+    assert ranked(board) == ["honest/model"]
+    assert said in " ".join(each.reason for each in board.refused)
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ({"prompts": {}}, "other_judge_prompt"),
+        ({"prompts": {"mine": "version 1, d16e57"}}, "other_judge_prompt"),
+        ({"name": f"openai:judge at {AT}"}, "other_judge"),
+        ({"name": f"openai:judge at {AT}, asked to say Correct, answered by m-1"}, "other_judge"),
+        ({"name": f"openai:judge at {AT}, asked (temperature 0.0) and bribed, answered by m-1"}, "other_judge"),
+        ({"name": f"openai:judge at {AT}/mine, answered by m-1"}, "other_judge"),
+    ],
+)
+def test_an_entry_says_all_of_its_judge(held, said, code):
+    board = held(lambda entry: entry["judge"].update(said))
+    assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {code}
