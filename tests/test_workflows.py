@@ -119,8 +119,16 @@ def test_the_gate_of_the_action_that_can_not_tell(tmp_path, runs, shell):
     assert shell(text, **{**chosen, "CANDIDATE": "worse", "CANNOT_TELL": "warn"})[0] == 1
     # A mistake says so and shows no summary of before.
     (tmp_path / "summary.md").unlink()
+    (tmp_path / "output.txt").unlink()
     assert shell(text, **{**chosen, "MARGIN": "2"})[0] == 2
-    assert not (tmp_path / "summary.md").exists()
+    said = (tmp_path / "summary.md").read_text("utf-8")
+    assert said.startswith("## Gate: nothing was compared\n\n    ") and "Gate: failed" not in said and "margin" in said
+    assert not (tmp_path / "output.txt").exists()  # no file, no path
+
+
+def test_a_candidate_that_is_not_there_is_no_submission_that_holds(shell):
+    status, output = shell(step(ACTION, "Check submissions"), CANDIDATE="nowhere")
+    assert status == 2 and "::error title=Gate::The candidate nowhere is not there" in output
 
 
 def packed(runs, folder, path, right, **chosen):
@@ -280,6 +288,16 @@ def test_an_evaluated_run_is_packed_with_its_level(tmp_path, runs, shell):
     status, output = shell(text, RUN=tmp_path / "kept" / "7", RUN_ID="7", SIGNED_OFF_BY="A B <a@b.org>")
     assert status == 0, output
     assert "run by the board" in (tmp_path / "packs" / "verified.yml").read_text("utf-8")
+
+
+def test_what_was_evaluated_is_not_evaluated_again_when_a_later_step_failed(tmp_path, shell):
+    (tmp_path / "kept").mkdir()
+    text = 'lmms-medtasks() { echo asked >> asked.txt; return "$ENDS"; }\n' + step(
+        ".github/workflows/evaluate.yml", "Evaluate"
+    )
+    chosen = {"RUN": tmp_path / "kept", "MODEL": "m", "MODEL_ARGS": "", "TASKS": "t"}
+    assert [shell(text, **chosen, ENDS=each)[0] for each in (1, 0, 0)] == [1, 0, 0]
+    assert (tmp_path / "asked.txt").read_text("utf-8") == "asked\n" * 2  # after a failure, and not after a success
 
 
 @pytest.mark.parametrize(
