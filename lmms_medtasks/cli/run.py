@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import os
 import shlex
@@ -170,7 +171,9 @@ def _advice(tasks: list[str], included: str | None) -> Iterator[str]:
     if all(each.partition("@")[0] in ours for each in tasks):
         return
     if included is not None:
-        yield f"What is wrong with a contributed task or its data is said by: lmms-medtasks validate {included}/FOLDER"
+        found = [path.parent for each in tasks for path in Path(included).rglob(f"{glob.escape(each)}.yaml")]
+        folder = shlex.quote(str(found[0])) if found else f"{included}/FOLDER"
+        yield f"What is wrong with a contributed task or its data is said by: lmms-medtasks validate {folder}"
     else:
         yield "A task that is not installed needs --include_path FOLDER, the folder that holds its folder."
 
@@ -283,9 +286,11 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
     own = {**os.environ, **variables, **installed_package.variables(Path.cwd())}
     started: list[int] = []
     came: list[int] = []
+    early: list[int] = []
 
     def passed_on(number: int, frame: object) -> None:
         came.extend([number] if number in _ENDING else [])
+        early.extend([] if started else [number])
         for each in started:
             with suppress(ProcessLookupError):
                 os.killpg(each, number)
@@ -305,6 +310,9 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
     try:
         with subprocess.Popen(command, env=own, start_new_session=True) as process:
             started.append(process.pid)
+            # What came before there was anybody to tell.
+            for number in [each for each in early if each in _ENDING]:
+                passed_on(number, None)
             status = process.wait()
             return -came[0] if came and status else status
     finally:

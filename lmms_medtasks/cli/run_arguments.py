@@ -54,8 +54,29 @@ def checked_tasks(arguments: list[str]) -> list[str]:
     if included is not None:
         check_included(Path(included), bases)
     check_names(bases if included is None else [], model)
+    check_there(bases, included)
     _check_options(bases, model, arguments)
     return asked
+
+
+def check_there(tasks: Sequence[str], included: str | None) -> None:
+    """Raises UserError for a name that stands nowhere in the harness's tasks, in ours, or below the folder included.
+
+    The harness would say so after 12 s, below a traceback. Patterns, paths and lists are its own to read, and all names
+    where a plugin of it may have tasks.
+    """
+    from lmms_medtasks.contribute import taken_names
+
+    ours, folder = folders.task_files(), Path(included) if included else None
+    if os.environ.get("LMMS_EVAL_PLUGINS") or importlib.util.find_spec("lmms_eval") is None:
+        return
+    for task in tasks:
+        own = task in ours or task.startswith("list") or set(task) & set("*?[/\\") or Path(task).exists()
+        if own or taken_names.is_mentioned(task, folder):
+            continue
+        names = {*ours, *(taken_names.names_in(folder) if folder else ())}
+        said = unknown("task", task, names, "--tasks", "lmms-eval --tasks list")
+        raise UserError(f"{said}. A task of your own needs --include_path FOLDER, the folder that holds its folder.")
 
 
 def check_included(folder: Path, tasks: Sequence[str]) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 _NAME = re.compile(r"""^(?:task|group|tag):[ \t]*["']?([\w.-]+)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
 
+_TEXTS = ("", ".py", ".yaml", ".yml")
+
 
 def owner(name: str, but: Path | None = None) -> str:
     """Who has ``name`` already, "" if nobody has; ``but``: the YAML that asks."""
@@ -24,12 +26,28 @@ def owner(name: str, but: Path | None = None) -> str:
 @functools.cache
 def harness() -> dict[str, str]:
     """The names of the harness's own tasks, groups and tags, each with a file that has it; read, not parsed."""
-    spec = importlib.util.find_spec("lmms_eval")
-    folders = [Path(each) / "tasks" for each in (spec.submodule_search_locations if spec else None) or ()]
     found: dict[str, str] = {}
-    for folder in folders:
+    for folder in _harness_folders():
         found = {**names_in(folder), **found}
     return found
+
+
+def _harness_folders() -> list[Path]:
+    spec = importlib.util.find_spec("lmms_eval")
+    return [Path(each) / "tasks" for each in (spec.submodule_search_locations if spec else None) or ()]
+
+
+def is_mentioned(name: str, folder: Path | None = None) -> bool:
+    """Whether a name stands anywhere in the harness's tasks, or in the YAMLs below ``folder``: else no task has it.
+
+    Tasks and groups have names in more ways than :func:`names_in` reads: in lists, in files without an ending, in code.
+    """
+    word = re.compile(rf"(?<![\w+-]){re.escape(name)}(?![\w+-])")
+    texts = [
+        path for each in _harness_folders() for path in each.rglob("*") if path.suffix in _TEXTS and path.is_file()
+    ]
+    texts += folder.rglob("*.yaml") if folder else ()
+    return any(word.search(path.read_text("utf-8", errors="replace")) for path in texts)
 
 
 def names_in(folder: Path) -> dict[str, str]:

@@ -16,25 +16,25 @@ from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.samples import result_files as results
 
-ASKED = ["run", "--model", "m", "--tasks", "a_1", "--estimate"]
+ASKED = ["run", "--model", "m", "--tasks", "gqa", "--estimate"]
 
 
 def write_run(folder: Path, counts: list[Any], server: str = "") -> results.Run:
-    """A run of the task ``a_1``, 1,000 questions with T = 3, of which ``counts`` have been asked."""
+    """A run of the task ``gqa``, 1,000 questions with T = 3, of which ``counts`` have been asked."""
     folder.mkdir(parents=True, exist_ok=True)
     content = {
-        "results": {"a_1": {"accuracy,none": 0.5}},
-        "configs": {"a_1": {"repeats": 3, "metadata": {"server": {"trials": server}}}},
-        "n-samples": {"a_1": {"original": 1000, "effective": len(counts)}},
+        "results": {"gqa": {"accuracy,none": 0.5}},
+        "configs": {"gqa": {"repeats": 3, "metadata": {"server": {"trials": server}}}},
+        "n-samples": {"gqa": {"original": 1000, "effective": len(counts)}},
     }
     path = folder / "1_results.json"
     path.write_text(json.dumps(content), "utf-8")
     rows = [{"doc_id": number, "token_counts": [each]} for number, each in enumerate(counts)]
-    (folder / "1_samples_a_1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (folder / "1_samples_gqa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return results.read(path)
 
 
-TIMES = {"a_1": {"seconds": 6.0, "requests": 12, "pictures": 6, "seen": 4}}
+TIMES = {"gqa": {"seconds": 6.0, "requests": 12, "pictures": 6, "seen": 4}}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_a_runner_does_not_report_is_not_made_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("trials", "said"), [(1, False), (3, True)])
 def test_tokens_of_trials_that_share_a_request_are_said_to_be_fewer(trials: int, said: bool) -> None:
-    found = estimating.TaskEstimate("a_1", 10, trials, 10.0, 100.0, 10.0, 1.0)
+    found = estimating.TaskEstimate("gqa", 10, trials, 10.0, 100.0, 10.0, 1.0)
     assert ("for each trial" in "\n".join(estimating.lines([found], (1.0, 1.0), 10.0, 4))) == said
 
 
@@ -104,8 +104,8 @@ def test_asks_a_few_questions_and_leaves_nothing(harness: SimpleNamespace, tmp_p
         build(), [*ASKED, "--output_path", "kept", "--estimate-questions", "4", "--price-in", "2", "--price-out", "8"]
     )
     assert done.exit_code == 0, done.output
-    row = next(line for line in done.output.splitlines() if line.startswith("a_1"))
-    assert row.split() == ["a_1", "1,000", "3", "3,000", "4,500", "300,000", "30,000", "25", "min", "0", "s", "0.84"]
+    row = next(line for line in done.output.splitlines() if line.startswith("gqa"))
+    assert row.split() == ["gqa", "1,000", "3", "3,000", "4,500", "300,000", "30,000", "25", "min", "0", "s", "0.84"]
     command = harness.commands[0]
     assert command[command.index("--limit") + 1] == "4" and command[-2] == "--output_path"
     assert harness.environments[0]["MEDTASKS_JOURNAL"] == "off"

@@ -17,16 +17,17 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli import installed_package, run_arguments
 from lmms_medtasks.cli import run as command
 from lmms_medtasks.cli.app import build
+from lmms_medtasks.contribute import taken_names
 from lmms_medtasks.errors import UserError
 
-ASKED = ["run", "--model", "m", "--tasks", "a_1"]
+ASKED = ["run", "--model", "m", "--tasks", "gqa"]
 
 
 @pytest.fixture
 def harness(monkeypatch, tmp_path):
     """A stand-in for the harness that writes the results it is told to; gives the commands it got."""
     monkeypatch.chdir(tmp_path)
-    state = SimpleNamespace(commands=[], results={"a_1": {"accuracy,none": 0.5}}, status=0)
+    state = SimpleNamespace(commands=[], results={"gqa": {"accuracy,none": 0.5}}, status=0)
 
     def stand_in(arguments, env, start_new_session):
         state.commands.append(arguments)
@@ -50,7 +51,7 @@ def test_passes_arguments_on_and_logs_samples(harness):
     assert call(*ASKED, "--limit", "5", "--model_args", "a=1,b=2", "-x").exit_code == 0
     given = harness.commands[0]
     assert given[:3] == [sys.executable, "-m", "lmms_eval"]
-    assert given[3:10] == ["--model", "m", "--tasks", "a_1", "--limit", "5", "--model_args"]
+    assert given[3:10] == ["--model", "m", "--tasks", "gqa", "--limit", "5", "--model_args"]
     assert given[10:12] == ["a=1,b=2", "-x"]
     assert given[-1] == "--log_samples"
 
@@ -85,7 +86,7 @@ def test_fresh_asks_all_anew(harness, monkeypatch):
     [
         (
             "m",
-            "a_1,medq_deg_lvels",
+            "gqa,medq_deg_lvels",
             "Unknown task 'medq_deg_lvels' in --tasks. Did you mean 'medq_deg_levels'?",
         ),
         ("m", "medobvios", "Unknown task 'medobvios' in --tasks. Did you mean 'medobvious'?"),
@@ -102,6 +103,7 @@ def test_names_that_are_nearly_ours_end_before_the_harness_starts(harness, model
 @pytest.mark.parametrize("more", [["--tasks", "medq_deg_l*"], ["--tasks", "med_cmr_own", "--include_path", "here"]])
 def test_patterns_and_tasks_of_other_folders_are_the_harnesss_to_check(harness, more, tmp_path):
     (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "own.yaml").write_text("group: own\ntask:\n  - med_cmr_own\n", "utf-8")
     harness.results = {"medq_deg_l2": {"accuracy,none": 0.5}, "med_cmr_own": {"accuracy,none": 0.5}}
     call("run", "--model", "m", *more)
     assert len(harness.commands) == 1
@@ -174,9 +176,9 @@ def test_a_run_that_was_ended_is_no_failed_one_and_can_go_on(harness, number):
 
 
 def test_missing_task_is_a_failure(harness):
-    done = call("run", "--model", "m", "--tasks", "a_1,b_2")
+    done = call("run", "--model", "m", "--tasks", "gqa,pope")
     assert done.exit_code == 1
-    assert "No result of task 'b_2'." in done.output
+    assert "No result of task 'pope'." in done.output
 
 
 def test_tasks_may_stand_in_a_configuration_file(harness):
@@ -204,8 +206,8 @@ def test_the_harness_own_status_is_kept(harness):
         ([*ASKED, "--limit", "0"], "--limit 0 asks for no question"),
         ([*ASKED, "--limit=0.0"], "--limit 0.0 asks for no question"),
         (["run", "--model", "m", "--tasks", "medq_deg_l2", "--num_fewshot=3"], "--num_fewshot 3: medq_deg_l2"),
-        (["run", "--model", "medtasks_random", "--tasks", "a_1", "--num_fewshot", "3"], "baseline medtasks_random"),
-        (["run", "--model", "medtasks_server", "--tasks", "a_1", "--apply_chat_template"], "--apply_chat_template"),
+        (["run", "--model", "medtasks_random", "--tasks", "gqa", "--num_fewshot", "3"], "baseline medtasks_random"),
+        (["run", "--model", "medtasks_server", "--tasks", "gqa", "--apply_chat_template"], "--apply_chat_template"),
         ([*ASKED, "--ouput_path=out"], "Unknown option '--ouput_path'. Did you mean '--output_path'?"),
         ([*ASKED, "--degrad", "all:1"], "Unknown option '--degrad'. Did you mean '--degrade'?"),
         ([*ASKED, "-o", "out"], "Unknown option '-o'."),
@@ -319,9 +321,9 @@ def tasks_given(command_line):
 def test_degrade_adds_names_to_the_tasks(harness):
     harness.results = {
         name: {"accuracy,none": 0.5}
-        for name in ("a_1", "a_1@sparse_view.0", "a_1@sparse_view.2~CT~seed=3", "a_1@motion_blur.1~CT~seed=3")
+        for name in ("gqa", "gqa@sparse_view.0", "gqa@sparse_view.2~CT~seed=3", "gqa@motion_blur.1~CT~seed=3")
     }
-    harness.results["a_1@sparse_view.0~seed=3"] = harness.results.pop("a_1@sparse_view.0")
+    harness.results["gqa@sparse_view.0~seed=3"] = harness.results.pop("gqa@sparse_view.0")
     done = call(
         *(*ASKED, "--degrade", "sparse_view:2,motion_blur:1", "--modality", "ct"),
         *("--degrade-seed", "3", "--degrade-control"),
@@ -329,12 +331,12 @@ def test_degrade_adds_names_to_the_tasks(harness):
     assert done.exit_code == 0, done.output
     [given] = harness.commands
     assert tasks_given(given) == (
-        "a_1,a_1@sparse_view.0~seed=3,a_1@sparse_view.2~CT~seed=3,a_1@motion_blur.1~CT~seed=3"
+        "gqa,gqa@sparse_view.0~seed=3,gqa@sparse_view.2~CT~seed=3,gqa@motion_blur.1~CT~seed=3"
     )
     assert not any("degrade" in each or "modality" in each for each in given)
-    del harness.results["a_1@motion_blur.1~CT~seed=3"]
+    del harness.results["gqa@motion_blur.1~CT~seed=3"]
     failed = call(*ASKED, "--degrade", "sparse_view:2,motion_blur:1", "--modality", "ct", "--degrade-seed", "3")
-    assert failed.exit_code == 1 and "a_1@motion_blur.1~CT~seed=3" in failed.output
+    assert failed.exit_code == 1 and "gqa@motion_blur.1~CT~seed=3" in failed.output
 
 
 @pytest.mark.parametrize(
@@ -342,8 +344,8 @@ def test_degrade_adds_names_to_the_tasks(harness):
     [
         (["--degrade", "gausian_noise:2"], "Did you mean 'gaussian_noise'"),
         (["--degrade", "all:1"], "--modality"),
-        (["--degrade", "gaussian_noise:2", "--tasks", "a_1@motion_blur.1"], "degraded already"),
-        (["--tasks", "a_1@gaussian_noise.5"], "no level '5'"),
+        (["--degrade", "gaussian_noise:2", "--tasks", "gqa@motion_blur.1"], "degraded already"),
+        (["--tasks", "gqa@gaussian_noise.5"], "no level '5'"),
         (["--tasks", "medobvius@gaussian_noise.2"], "Did you mean 'medobvious'"),
         (["--modality", "CT"], "are for --degrade"),
         (["--degrade-control"], "are for --degrade"),
@@ -392,8 +394,30 @@ def test_mistakes_in_a_contributed_task_are_told_before_the_harness_starts(
 def test_a_contributed_task_that_failed_is_told_what_finds_the_cause(harness, included):
     harness.results = None
     done = call("run", "--model", "m", "--tasks", "eye_spot", "--include_path", "inc")
-    assert "lmms-medtasks validate inc/FOLDER" in done.output
-    assert "needs --include_path FOLDER" in call("run", "--model", "m", "--tasks", "eye_zzz").output
+    assert "lmms-medtasks validate inc/eye_spot\n" in done.output
+
+
+def test_a_task_that_nobody_has_is_told_before_the_harness_starts(harness, included, monkeypatch):
+    """The harness says so after 12 s, below a traceback."""
+    for more in ((), ("--include_path", "inc")):
+        done = call("run", "--model", "m", "--tasks", "gqa,eye_zzz", *more)
+        said = str(done.exception)
+        assert isinstance(done.exception, UserError) and said.startswith("Unknown task 'eye_zzz' in --tasks.")
+        assert said.endswith("A task of your own needs --include_path FOLDER, the folder that holds its folder.")
+    assert not harness.commands
+    # What the harness alone can know.
+    Path("mine.yaml").write_text("task: mine\n", "utf-8")
+    for task in ("list", "list_tags", "eye_z*", "inc/eye_spot/eye_spot.yaml", "mine.yaml"):
+        call("run", "--model", "m", "--tasks", task)
+    monkeypatch.setenv("LMMS_EVAL_PLUGINS", "others")
+    call("run", "--model", "m", "--tasks", "eye_zzz")
+    assert len(harness.commands) == 6
+
+
+def test_every_name_of_the_harness_is_known_as_one():
+    """Names in lists, with "+", in files without an ending."""
+    names = ("mmlu_flan_n_shot_generative_stem", "refcoco+_seg_val", "gqa", "olympiadbench", "mmmu")
+    assert all(map(taken_names.is_mentioned, names)) and not taken_names.is_mentioned("gq")
 
 
 def test_an_option_cut_short_and_a_judge_without_a_provider_are_told_at_once(harness, monkeypatch):
