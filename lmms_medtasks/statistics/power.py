@@ -110,9 +110,12 @@ def power_of(difference: float, standard_error: float, clusters: int, criterion:
     freedom = clusters - 1
     critical = -stdtrit(freedom, asked.level / asked.sides)
     away = abs(difference) / standard_error
-    # Far out, scipy's noncentral t has no value where the chance is 0 or 1.
-    found = 1 - nctdtr(freedom, away, critical) + (nctdtr(freedom, away, -critical) if asked.sides == 2 else 0.0)
-    return float(np.clip(1.0 if np.isnan(found) and away > critical else np.nan_to_num(found), 0, 1))
+    # Far out, scipy's noncentral t has no value where the chance is 0 or 1; in its lower tail also at scattered points.
+    below = nctdtr(freedom, away, critical)
+    if np.isnan(below):
+        below = 0.0 if away > critical else 1.0
+    other = nctdtr(freedom, away, -critical) if asked.sides == 2 else 0.0
+    return float(np.clip(1 - below + np.nan_to_num(other), 0, 1))
 
 
 @functools.cache

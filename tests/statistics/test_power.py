@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.stats
 
 from lmms_medtasks.errors import UserError
@@ -34,6 +35,30 @@ def test_many_images_ask_for_two_normal_quantiles():
 
 def test_few_images_ask_for_more():
     assert standard_errors_needed(5) > standard_errors_needed(10) > standard_errors_needed(100) > 2.8
+
+
+def integrated_power(difference, clusters, criterion):
+    """The power by its definition: T = (Z + d) / sqrt(V / f), integrated over V, a chi-squared of f degrees."""
+    freedom = clusters - 1
+    critical = scipy.stats.t.isf(criterion.level / criterion.sides, freedom)
+
+    def found(square):
+        scale = critical * math.sqrt(square / freedom)
+        below = scipy.stats.norm.cdf(-scale - difference) if criterion.sides == 2 else 0.0
+        return (scipy.stats.norm.sf(scale - difference) + below) * scipy.stats.chi2.pdf(square, freedom)
+
+    ends = scipy.stats.chi2.ppf([1e-13, 1 - 1e-13], freedom)
+    return scipy.integrate.quad(found, *ends, limit=300, epsabs=1e-12)[0]
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("clusters", [5, 6, 25, 667])
+@pytest.mark.parametrize(("alpha", "power", "comparisons"), [(0.05, 0.8, 20), (0.001, 0.9, 3)])
+def test_the_difference_needed_has_the_power_asked_for(alpha, power, comparisons, clusters, sides):
+    """scipy's noncentral t has no value at scattered points of its lower tail: there the power was taken for 1."""
+    criterion = Criterion(alpha, power, comparisons, sides)
+    needed = standard_errors_needed(clusters, criterion)
+    assert integrated_power(needed, clusters, criterion) == pytest.approx(power, abs=1e-6)
 
 
 @pytest.mark.parametrize(("effect", "images"), [(0.2, 199), (0.5, 34), (0.8, 15)])
