@@ -81,11 +81,11 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
 
 def check_included(folder: Path, tasks: Sequence[str]) -> None:
     """Raises UserError where --include_path is no folder, a name is one of its tasks' but for a slip, or a named task's
-    YAML there can't be read.
+    YAML there, or a data file that it names, can't be read.
 
     The harness would name neither the file nor the line.
     """
-    from lmms_medtasks.contribute import taken_names
+    from lmms_medtasks.contribute import data_files, taken_names
     from lmms_medtasks.task_yaml.chain import follow
     from lmms_medtasks.task_yaml.problems import Findings
 
@@ -98,8 +98,11 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
             raise unknown("task", task, names, f"--tasks, for --include_path {folder}")
         for path in folder.glob(f"**/{glob.escape(task)}.yaml"):
             found = Findings()
-            if follow(path, path.parent, found) is None:
-                said = " ".join(map(str, found.errors))
+            chain = follow(path, path.parent, found)
+            said = "" if chain else " ".join(map(str, found.errors))
+            if chain and (missing := data_files.missing(chain)):
+                said = f"{path}: the data file {missing[0]} is not there, neither in {path.parent} nor here."
+            if said:
                 raise UserError(f"{said} All of it is checked by: lmms-medtasks validate {path.parent}")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lmms_medtasks.data import own_readers, sources, text_tables
 from lmms_medtasks.errors import nearest
+from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import places
 from lmms_medtasks.task_yaml.chain import Chain
 from lmms_medtasks.task_yaml.problems import Findings
@@ -28,6 +29,23 @@ def check(chain: Chain, found: Findings) -> None:
         for name in names if isinstance(names, list) else [names]:
             where = {"line": line, "key": f"dataset_kwargs.data_files.{split}", "value": name}
             _check_file(chain, name, functools.partial(found.add, file, **where))
+
+
+def missing(chain: Chain) -> list[str]:
+    """The files of this machine that ``dataset_kwargs: data_files`` of a task names, and that are not there."""
+    kwargs = chain.value("dataset_kwargs")
+    files = kwargs.get("data_files") if isinstance(kwargs, Mapping) else None
+    # Of a data set on the hub they are files there.
+    if chain.value("dataset_path") not in including.LOCAL or not isinstance(files, Mapping):
+        return []
+    named = [name for names in files.values() for name in (names if isinstance(names, list) else [names])]
+    return [each for each in named if isinstance(each, str) and _is_missing(chain.path.parent, each)]
+
+
+def _is_missing(folder: Path, name: str) -> bool:
+    # The harness looks in its working folder for what is not beside the YAML.
+    is_elsewhere = "://" in name or set(name) & set(_MAGIC) or places.is_file(Path(name))
+    return not is_elsewhere and not places.is_file(folder / name)
 
 
 def _check_file(chain: Chain, name: str, add: Callable[..., None]) -> None:

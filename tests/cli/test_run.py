@@ -273,7 +273,9 @@ def test_what_ends_it_reaches_the_harness_once_and_is_waited_for(tmp_path, numbe
         f"signal.signal({int(number)}, lambda *_: (came.append(1), time.sleep(0.5), print(len(came)), sys.exit(1))); "
     )
     child += "print('ready', flush=True); time.sleep(60)"
-    code = f"import sys; from lmms_medtasks.cli.run import _ended; sys.exit(-_ended([sys.executable, '-c', {child!r}]))"
+    # Whoever runs the tests may ignore it, under nohup say.
+    code = f"import signal, sys; signal.signal({int(number)}, signal.SIG_DFL); "
+    code += f"from lmms_medtasks.cli.run import _ended; sys.exit(-_ended([sys.executable, '-c', {child!r}]))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout.readline() == b"ready\n"
         send(process.pid, number)
@@ -378,6 +380,12 @@ def included(harness, tmp_path):
         ),
         ("eye_spot", "inc", "task: eye_spot\n\tx: 1\n", "eye_spot.yaml:2: error: is no YAML"),
         ("eye_spot", "inc", " ", "validate inc/eye_spot"),
+        (
+            "eye_spot",
+            "inc",
+            "task: eye_spot\ndataset_path: csv\ndataset_kwargs:\n  data_files:\n    test: nowhere.csv\n",
+            "nowhere.csv",
+        ),
         ("eye_spot", "inc", "task: eye_spot\ninclude: no_yaml\n", "'no_yaml': no such file beside the YAML"),
     ],
 )
