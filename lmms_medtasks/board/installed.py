@@ -13,6 +13,7 @@ import yaml
 from lmms_medtasks import folders
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges import registry as protocols
+from lmms_medtasks.judges.protocol import Item
 from lmms_medtasks.suites import own_parts, registry
 from lmms_medtasks.suites.suite import Suite
 
@@ -37,6 +38,12 @@ class Installed:
     def is_judged(self) -> bool:
         """Whether a judge scores its replies, or some of them."""
         return bool(self.protocols)
+
+    @property
+    def settles_words(self) -> bool:
+        """Whether a rule of its judge settles replies with words: those that are the reference, to begin with."""
+        each = map(protocols.get, self.protocols)
+        return any(protocol.settle(Item("", dict.fromkeys(protocol.fields, "word"))) for protocol in each)
 
     @property
     def judge_prompts(self) -> dict[str, str]:

@@ -14,7 +14,6 @@ from lmms_medtasks.board import installed
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import counts_of, metrics_of
 from lmms_medtasks.judges import registry
-from lmms_medtasks.judges.protocol import Item, Protocol
 from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.suites.reported_numbers import differences, same
 
@@ -118,7 +117,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
     places, trials = samples.texts("trials")
     words = ~np.isin(np.asarray(trials), (EMPTY, "truncated", FAILED))
     by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
-    if task and not any(map(_settles_words, map(registry.get, task.protocols))):
+    if task and not task.settles_words:
         yield from _first(entry, by_rule & has_words, "has a reply with words, which no rule of its judge settles")
     read = np.array([each is not None for each in samples.column("expected")])
     main = {getattr(each.estimate, "measure", None) for each in suite.main_metrics}
@@ -144,11 +143,6 @@ def _judgements(entry: Entry) -> Iterator[str]:
             worst = measure.low if measure.higher_is_better else measure.high
             better = scored & by_rule & ~has_words & (np.abs(score - worst) > _TOLERANCE)
             yield from _first(entry, better, f"has no reply with words, and by a rule not the worst {measure.name}")
-
-
-def _settles_words(protocol: Protocol) -> bool:
-    """Whether a judge's rule settles replies with words: those that are the reference, to begin with."""
-    return protocol.settle(Item("", dict.fromkeys(protocol.fields, "word"))) is not None
 
 
 def _totals(entry: Entry) -> Iterator[str]:

@@ -13,12 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from lmms_medtasks.board import model_names
+from lmms_medtasks.board import installed, model_names
 from lmms_medtasks.board.checks import problem
 from lmms_medtasks.board.columns import codes_of, compact
 from lmms_medtasks.board.entries import Entry, Problem, mean_of
 from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.trust.levels import SCORES_ONLY
 from lmms_medtasks.board.trust.owners import Owners
 from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.samples.table import Samples
@@ -55,13 +54,14 @@ def apart(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: P
 def by_measure(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: Pins) -> list[Entry]:
     """The entries of :func:`apart`, those that only lack a judge ranked by the measures that need none.
 
-    Where another entry of the model is ranked on the task, that one stands alone. On a board in public what a rule
-    settled is a stranger's word, unless the board had the replies.
+    Where another entry of the model is ranked on the task, that one stands alone. On a board in public that is of tasks
+    of which rules settle replies with words: of the others it would be a ranking of replies that say nothing.
     """
     ranked = {_row(entry, owners) for entry in entries if entry.ranked}
 
     def freed_of(entry: Entry) -> Entry:
-        by_rule = owners is None or entry.level != SCORES_ONLY
+        task = installed.of_task(entry.task)
+        by_rule = owners is None or (task is not None and task.settles_words)
         return entry if _row(entry, owners) in ranked else settled_by_rules(entry, by_rule)
 
     freed = list(map(freed_of, entries))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lmms_medtasks.board import packing, rules
+from lmms_medtasks.board import installed, packing, rules
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.trust import pins
 from tests.board.trust.submissions import SIGNED, codes, ranked, signed_again
@@ -160,3 +160,10 @@ def test_judgements_that_contradict_themselves_are_refused(held, edit, said):
 def test_an_entry_says_all_of_its_judge(held, said, code):
     board = held(lambda entry: entry["judge"].update(said))
     assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {code}
+
+
+def test_rules_settle_replies_with_words_on_some_tasks():
+    """Without a judge these alone have a ranking in public: of the others it would be of replies that say nothing."""
+    settled = [name for name in installed.tasks() if installed.of_task(name).settles_words]
+    judged = [name for name in installed.tasks() if installed.of_task(name).is_judged]
+    assert {name.partition("_")[0] for name in settled} == {"sure"} and {OPEN, "bones_joints_t4_diagnosis"} < {*judged}
