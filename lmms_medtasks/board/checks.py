@@ -110,7 +110,7 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
     counts = entry.counts
     parsed, covered, failed = counts.parse_rate, counts.coverage, counts.failure_rate
     if parsed is not None and parsed < thresholds["parse_rate"]:
-        empty = f", {counts.empty:,} of them empty" if counts.empty else ""
+        empty = f", {counts.empty:,} of them empty," if counts.empty else ""
         said = f"(required: {thresholds['parse_rate']:.0%}); the others{empty} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
     # Without a judge they are not missing but were not asked for: see `no_judge`.

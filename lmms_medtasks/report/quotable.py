@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lmms_medtasks.record import FAILED
+from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report import about
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
@@ -114,7 +114,8 @@ def _data(asked: Sequence[Asked]) -> Check:
 
 
 def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
-    limited, drawn, failed, requests, lost = [], [], 0, 0, []
+    limited, drawn, lost = [], [], []
+    failed = requests = empty = 0
     for each in asked:
         for run, tasks in each.source.asked:
             for task, original, effective in about.counts(run, tasks):
@@ -126,12 +127,14 @@ def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
         drawn += [task for task, told, _ in each.metadata() if about.subset(told)]
         trials = [trial for found in each.source.rows.column("trials") for trial in found]
         failed, requests = failed + trials.count(FAILED), requests + len(trials)
+        empty += trials.count(EMPTY)
     said = [f"left out: {len(unread)} log{'s' if len(unread) > 1 else ''} that can't be read"] if unread else []
     said += [*_some(lost), *_some(limited)]
     said += [f"a random sample of {_named(drawn)}"] if drawn else []
     said += [f"{failed:,} of {requests:,} requests failed"] if failed else []
     if not said:
-        return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
+        said_empty = f", {empty:,} of them empty" if empty else ""
+        return Check("complete", "yes", f"every question, {requests:,} replies{said_empty}, none failed")
     mend = "run it without --limit" if limited else "run it without --subset" if drawn else "run it again: it goes on"
     return Check("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
 
@@ -270,7 +273,9 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
     if not identical:
         return
     if min(identical) == 1:
-        yield Check("independent trials", "partly", "all trials of all questions are the same", "a temperature above 0")
+        yield Check(
+            "independent trials", "partly", "all trials of all questions are the same", "ask with a temperature above 0"
+        )
         return
     most = max(max(map(len, each.source.rows.column("trials"))) for each in several)
     yield Check("independent trials", "yes", f"up to {most} draws a question, which differ")

@@ -47,7 +47,7 @@ def finding(source: Source) -> Finding | None:
         "MedObvious",
         there(right, average, alarms),
         f"{shown(right)} of {right.title} correct{guessing}{weighed}{said}.",
-        f"correct on {whole(right)} of what is obviously wrong",
+        f"correct on {whole(right)} of questions about what is obviously wrong",
         "finding what is obviously wrong",
         sketch=lambda: Sketch(
             PLANE.small(source), "outliers found (%) against false alarms (%); dashed: guessing; hollow: published"

@@ -19,11 +19,13 @@ NONE = {"name": "none", "is_paper_judge": False}
 TOLD = {"data": "full", "fingerprint": {"code": "1"}, "fingerprint_recorded": True}
 
 
-def asked(model: str, judges: Mapping[str, tuple[Mapping[str, Any], str]], told: Mapping[str, Any] = TOLD) -> Asked:
+def asked(
+    model: str, judges: Mapping[str, tuple[Mapping[str, Any], str]], told: Mapping[str, Any] = TOLD, trial: str = "ok"
+) -> Asked:
     """A model's source: of each task its judge, and whether its one judgement is "judged" or "missing"."""
     rows = [
         {
-            "id": task, "cluster": task, "task": task, "run": 0, "line": 1, "expected": None, "trials": ["ok"],
+            "id": task, "cluster": task, "task": task, "run": 0, "line": 1, "expected": None, "trials": [trial],
             "condition": "", "judge": json.dumps({"protocol": "sure_closed", "version": 2, **judge}),
             "judgement": status, "verdict_statuses": [status], "verdict_reasons": [""], "verdict_models": [None],
             "verdict_labels": [None], "system_fingerprints": [],
@@ -74,3 +76,11 @@ def test_a_run_that_recorded_nothing_has_no_clean_runner(told: Mapping[str, Any]
     assert found.state == state
     assert (found.answer == "Not recorded") is (state == "unknown")
     assert verdict([found]).startswith({"yes": "Yes", "unknown": "With care", "no": "Not yet"}[state])
+
+
+def test_empty_replies_are_said_where_all_came() -> None:
+    ready = asked("m", {"sure_slake_modality": (PAPER, "judged")})
+    assert check("complete", ready).reason == "every question, 1 replies, none failed"
+    empty = asked("n", {"sure_slake_modality": (PAPER, "judged")}, trial="empty")
+    found = check("complete", ready, empty)
+    assert (found.state, found.reason) == ("yes", "every question, 2 replies, 1 of them empty, none failed")

@@ -285,7 +285,7 @@ def as_table(found: Leaderboard, standings: Standings) -> Table:
     columns: list[Column] = [label("model"), label("source")]
     for head in found.heads:
         name = f"{head.title}: {head.task}, {head.measure}"
-        columns += [replace(board_tables.column(head.measure, head.shown), name=name), label("rank")]
+        columns += [replace(board_tables.column(head.measure, head.shown), name=name), label(f"rank, {name}")]
     rows = []
     for row in (*found.measured, *found.published, *found.folded):
         cells: list[Cell] = [Cell(row.name, href=row.href), Cell("measured" if row.measured else "published")]

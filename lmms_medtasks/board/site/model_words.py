@@ -40,7 +40,7 @@ def _ranks(headlines: Sequence[ModelHeadline]) -> str:
         each for each in headlines if all(one.beats_chance is None for one in headlines)
     ]
     best = min(able, key=lambda each: (each.rank if each in ranked else float("inf"), -each.gain), default=None)
-    on = "" if best is None else f"best on {best.title} ({' '.join(filter(None, (best.number, best.interval)))})"
+    on = "" if best is None else f"its best: {best.title} ({' '.join(filter(None, (best.number, best.interval)))})"
     if len(headlines) == 1:
         only = headlines[0]
         number = " ".join(filter(None, (only.number, only.interval)))

@@ -20,8 +20,8 @@ _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 _NO_DIFFERENCE = "no image differs"
 NOTE = (
     "Both models on the same questions; the unit is the {cluster}. The test is that of the ranks, so the two agree. "
-    "All intervals of this table hold together in 95 % of samples. An interval that ends at 0 is of a pair that only "
-    "a later step of the test tells apart (max-T, step-down). Ends beyond the scale are cut off."
+    "All intervals of this table hold together in 95 % of samples. A pair marked better or worse whose interval "
+    "ends at 0 is told apart by a later step of the test only (max-T, step-down). Ends beyond the scale are cut off."
 )
 
 

@@ -99,7 +99,7 @@ def test_the_sentence_has_ranks_the_best_benchmark_the_worst_loss_and_guessing()
         Finding("Three", (), "", "", "", change=Interval(-0.5, -1.0, 0.1, 9, 9), under="under fog"),
     ]
     said = model_words.sentence("name", found, lost)
-    assert said.startswith("name: rank 1 of 4 on 2 of 3 benchmarks, best on Two (80.0 % [77.0, 83.0])")
+    assert said.startswith("name: rank 1 of 4 on 2 of 3 benchmarks, its best: Two (80.0 % [77.0, 83.0])")
     assert "loses 20.0 points [15.0, 25.0] under snow on Two" in said
     assert said.endswith("no better than guessing on Three.")
 
