@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -136,7 +136,10 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
             made = [_headline(entry, head[1], standings) for entry in entries if _has(entry, head)]
             known = [each for each in made if each is not None]
             if known:
-                found.append(min(known, key=lambda each: bool(each.apart)))
+                chosen = min(known, key=lambda each: bool(each.apart))
+                # Of another task than the board's headline the task is said.
+                elsewhere = wanted[0] is not None and head != wanted[0]
+                found.append(replace(chosen, words=f"{chosen.words} ({chosen.task})") if elsewhere else chosen)
                 break
     return found
 

@@ -93,6 +93,15 @@ def test_each_suite_has_one_headline_in_the_order_of_the_entries() -> None:
     assert [each.value for each in found] == [25.0, 30.0]
 
 
+def test_the_task_is_said_where_it_is_not_that_of_the_boards_headline() -> None:
+    """The suite's page ranks another task, without this model."""
+    suite = {"suite": "made_up_b"}
+    on_x, on_y = model("m", 5, task="made_up_b_x", **suite), model("n", 7, task="made_up_b_y", **suite)
+    standings = Standings(board_of(on_x, on_y), 0)
+    words = [each.words for own in (on_x, on_y) for each in headlines([own], standings)]
+    assert sorted("made_up_b" in each for each in words) == [False, True], words
+
+
 def test_without_a_score_there_is_no_headline() -> None:
     nothing = made_up_entry("m", {ACCURACY: dict.fromkeys(("a", "b"))})
     assert headlines([nothing], Standings(board_of(nothing), 20)) == []

@@ -235,6 +235,7 @@ def test_sorting_and_filters_stand_in_the_address(browser, index_site: Path) -> 
         ("#open=1", ["org/best"]),
         ("#size=over", ["poor"]),
         ("#size=10", ["org/best"]),
+        ("#size=unsaid", ["org/like", "odd"]),
         ("#verified=1", []),
         ("#by=model&up=1", ["poor", "org/like", "org/best", "odd"]),
     ):

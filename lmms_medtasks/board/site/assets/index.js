@@ -62,6 +62,7 @@
     if (wanted === "10" && !(size <= 10)) return false;
     if (wanted === "100" && !(size > 10 && size <= 100)) return false;
     if (wanted === "over" && !(size > 100)) return false;
+    if (wanted === "unsaid" && !Number.isNaN(size)) return false;
     return (row.dataset.name ?? "").includes((state.get("name") ?? "").toLowerCase());
   }
 
