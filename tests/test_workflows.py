@@ -315,12 +315,12 @@ def test_runs_lie_outside_the_working_copy_that_the_checkout_empties(tmp_path, s
         assert (tmp_path / "env").read_text("utf-8") == f"RUN={folder}/7\n" and Path(folder).is_dir()
 
 
-def test_the_judges_key_reaches_the_evaluation_alone(shell):
+def test_the_judges_key_reaches_the_evaluation_alone(tmp_path, shell):
     (job,) = yaml.safe_load((ROOT / ".github/workflows/evaluate.yml").read_text("utf-8"))["jobs"].values()
     assert "secrets." not in str(job["env"])
     assert [each["name"] for each in job["steps"] if "secrets." in str(each)] == ["Evaluate"]
     text = "lmms-medtasks() { env; }\n" + step(".github/workflows/evaluate.yml", "Evaluate")
-    status, output = shell(text, OPENAI_API_KEY="k3y", OPENAI_API_URL="", MEDTASKS_JUDGE="")
+    status, output = shell(text, OPENAI_API_KEY="k3y", OPENAI_API_URL="", MEDTASKS_JUDGE="", RUN=tmp_path)
     assert status == 0 and "OPENAI_API_KEY=k3y" in output
     assert "OPENAI_API_URL" not in output and "MEDTASKS_JUDGE" not in output  # what is empty is not set
 
