@@ -153,6 +153,12 @@ def is_answered(full: str) -> bool:
     return _AT not in full or _ANSWER in full
 
 
+def is_whole(full: str) -> bool:
+    """Whether a full name says where the judge was asked and which model answered."""
+    found = _FULL.fullmatch(full)
+    return found is not None and bool(found["endpoint"] and found["answer"])
+
+
 def same_judge(one: str, other: str) -> bool:
     """Whether two full names may be of one judge: they are the same, or one says nothing of what answered."""
     short, long = sorted((one, other), key=len)

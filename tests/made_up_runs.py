@@ -58,12 +58,20 @@ def choice_rows(trials: Mapping[str, str], *, images: int | None = None, **tags:
 
 
 def judged_rows(
-    totals: Mapping[str, float | None], judge: str = "openai:judge", settled: Collection[str] = ()
+    totals: Mapping[str, float | None],
+    judge: str = "openai:judge",
+    settled: Collection[str] = (),
+    *,
+    endpoint: str = "",
+    answered: str | None = None,
 ) -> list[dict[str, Any]]:
     """A row of ``med_cmr_open`` a question, id -> its total; None: the judgement is missing.
 
-    ``settled``: the questions with an empty reply, whose total of 0 is a rule's and no judge's.
+    ``settled``: the questions with an empty reply, whose total of 0 is a rule's and no judge's. ``answered``: the model
+    that the judge's server at ``endpoint`` named.
     """
+    verdict = {"labels": {}, "reason": "", "reply": "", **({} if answered is None else {"model": answered})}
+    described = {"name": judge, "protocol": "med_cmr_open", **({"endpoint": endpoint} if endpoint else {})}
     rows = []
     for number, (name, total) in enumerate(totals.items()):
         status = "missing" if total is None else "exact" if name in settled else "judged"
@@ -79,9 +87,9 @@ def judged_rows(
             measures={"total": MeasureValue(total, low, high, judged, 1), **dict.fromkeys(WEIGHTS, part)},
             tags={"data": "full", "dimension": "SOD", "form": "open", "parts": "both"},
             judgement=Judgement(
-                {"name": judge, "protocol": "med_cmr_open"},
+                described,
                 ({"answer": "secret"},),
-                (({"status": status, "labels": {}, "reason": "", "reply": ""},),),
+                (({"status": status, **verdict},),),
             ),
         )
         rows.append(
@@ -107,12 +115,10 @@ def write_judged(
     **chosen: Any,
 ) -> Path:
     """Write a run of ``med_cmr_open`` as judged at ``url``; verdicts of another ``status`` name no model."""
-    rows = judged_rows(totals, settled=totals if status == "exact" else ())
-    for row in rows:
-        judgement = row["questions"]["judgement"]
-        judgement["judge"]["endpoint"] = url
-        named = {"model": model_that_answers} if status == "judged" else {}
-        judgement["verdicts"] = [[{"status": status, "labels": {}, "reason": "", "reply": "", **named}]]
+    answered = model_that_answers if status == "judged" else None
+    rows = judged_rows(totals, settled=totals if status == "exact" else (), endpoint=url, answered=answered)
+    for row in rows if status != "judged" else ():
+        row["questions"]["judgement"]["verdicts"][0][0]["status"] = status
     return write(folder, {"med_cmr_open": rows}, metadata={"judge": {**JUDGE, "endpoint": url}}, **chosen)
 
 

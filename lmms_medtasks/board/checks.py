@@ -42,12 +42,7 @@ def _task(entry: Entry) -> Found:
         yield "unknown_task", f"{entry.task} is not known here. {installed.ADVICE}"
         return
     if installed.of_task(entry.task) is None:
-        # A pack's suite is what somebody wrote: no task that is not installed gets into one of ours.
-        told = any(entry.settings.get(name) for name in installed.TOLD) and entry.suite not in installed.suites()
-        if entry.suite == installed.CONTRIBUTED or told:
-            yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
-        else:
-            yield "unknown_task", f"{entry.task} is none of the tasks that are installed here."
+        yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
 
 
 def _name(entry: Entry) -> Found:
@@ -161,8 +156,10 @@ def _judging_in_public(entry: Entry, reference: Reference) -> Found:
         yield "no_board_judge", f"Judged by {judge.name}, and the board {said}."
     elif not (identity.same_judge(judge.name, reference.judge) or identity.is_called(judge.name, reference.judge)):
         yield _other(judge, reference)
-    elif not identity.is_answered(judge.name) and {"judged", "partial"} & {*entry.samples.column("judgement")}:
-        yield "other_judge", f"Judged by {judge.name}: which model answered it does not say."
+    elif not (_is_lexical(judge) or identity.is_whole(judge.name)) and {"judged", "partial"} & {
+        *entry.samples.column("judgement")
+    }:
+        yield "other_judge", f"Judged by {judge.name}: at which address, or which model answered, it does not say."
     elif reference.prompts and dict(judge.prompts) != dict(reference.prompts):
         yield _other_prompt(judge, reference)
     yield from _lexical(judge)
@@ -182,8 +179,13 @@ def _other_prompt(judge: Judge, reference: Reference) -> tuple[str, str]:
     return "other_judge_prompt", f"The judge was asked by another prompt than the ranking's: {changed}."
 
 
+def _is_lexical(judge: Judge) -> bool:
+    """Whether it is the judge that is no language model, and so has no address."""
+    return judge.name.partition(":")[0] == "lexical"
+
+
 def _lexical(judge: Judge) -> Found:
-    if judge.name.partition(":")[0] == "lexical":
+    if _is_lexical(judge):
         yield "lexical_judge", f"Judged by {judge.name}, which compares words and is no language model."
 
 

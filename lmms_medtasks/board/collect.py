@@ -85,16 +85,22 @@ def collect(
         for entry in found:
             if tasks and entry.task not in tasks:
                 continue
-            wrong = _not_owned(entry, paths, trusted, chosen)
+            wrong = _not_allowed(entry, paths, trusted, chosen)
             problems += [wrong] if wrong else []
             entries += [] if wrong else [replace(pool.shared(entry), level=trusted.levels.of(entry.source.digest))]
     return assembled(entries, problems, chosen, trusted, by_measure=by_measure)
 
 
-def _not_owned(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules) -> Problem | None:
-    """Why an entry is refused where names have owners: who is no owner must not even be counted."""
+def _not_allowed(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules) -> Problem | None:
+    """Why an entry is refused where names have owners: who is no owner must not even be counted.
+
+    So is a task that the board's keepers do not have: a stranger's would make a benchmark of any name.
+    """
     if trust.owners is None:
         return None
+    if not registry.is_here(entry.task):
+        said = f"{entry.task} is not installed here. Keepers take a contributed task by its folder"
+        return checks.problem(rules, entry, "unknown_task", f"{said} (--include_path).")
     found = trust.owners.problem(entry.model.name, account_of(entry.source.results, roots))
     return checks.problem(rules, entry, *found) if found else None
 
@@ -191,9 +197,10 @@ def _kept(entries: Sequence[Entry]) -> tuple[list[Entry], list[Problem]]:
 
 
 def _placed(entry: Entry) -> Entry:
-    """The entry in the suite that its task is installed in, if it is."""
-    found = installed.of_task(entry.task)
-    return replace(entry, suite=found.suite) if found else entry
+    """The entry in the suite of its task: a pack's is what somebody wrote."""
+    found, declared = installed.of_task(entry.task), entry.declaration
+    suite = found.suite if found else declared.name if declared else installed.CONTRIBUTED
+    return entry if suite == entry.suite else replace(entry, suite=suite)
 
 
 def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[list[Job], list[Problem]]:

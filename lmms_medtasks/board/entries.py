@@ -180,8 +180,8 @@ class Source:
     """Where an entry came from. ``results``: the result file or the pack. ``samples``: the log, None of a pack.
 
     ``date``: in UTC, see ``samples.runs.date_of``. ``sha256``: file name -> digest, of what was read; what a pack says
-    of its run. ``signed_off_by``: of a pack. ``digest``: SHA-256 of the submission's own bytes: of a pack, or of a
-    run's log.
+    of its run. ``signed_off_by``: of a pack. ``digest``: SHA-256 of the submission's own bytes: of a pack; of a run, of
+    the SHA-256 of its result file and that of the task's log, one after the other in hexadecimal digits.
     """
 
     kind: Literal["run", "pack"]

@@ -76,12 +76,6 @@ def _is_group(path: Path) -> bool:
 
 
 @functools.cache
-def suites() -> frozenset[str]:
-    """The folders of our tasks."""
-    return frozenset(path.parent.name for path in tasks().values())
-
-
-@functools.cache
 def of_task(task: str) -> Installed | None:
     """What is installed of a task; None if it is none of ours."""
     path = tasks().get(task)

@@ -12,14 +12,13 @@ import pyarrow.compute as pc
 
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.run_entry import counts_of, metrics_of
+from lmms_medtasks.board.run_entry import answer_columns, counts_of, metrics_of
 from lmms_medtasks.judges import registry
 from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.suites.reported_numbers import differences, same
 
-_TOLERANCE = 1e-9
-_ROUNDED = 1e-6
-"""Of a weighted mean of means, against the mean of the weighted means."""
+_ROUNDED = 1e-10
+"""Of a weighted mean of means, against the mean of the weighted means. A ranking takes less for nothing."""
 
 
 def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -28,11 +27,8 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
     if suite is None:
         return
     samples = entry.samples
-    unknown = {name.rpartition(".")[0] for name in entry.answers.column_names if "." in name} - {
-        measure.name for measure in suite.measures
-    }
-    if unknown:
-        yield f"{suite.name} declares no measure {', '.join(sorted(unknown))}."
+    if unknown := sorted(set(entry.answers.column_names) - set(answer_columns(suite))):
+        yield f"{suite.name} declares nothing that has the columns {', '.join(unknown)}."
         return
     own = metrics_of(suite, samples, {*said, *entry.reported})
     if own != entry.metrics:
@@ -49,12 +45,12 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
     for name, value in dataclasses.asdict(counted).items():
         if counts[name] != value:
             yield f"{name} is {counts[name]!r}, its columns give {value!r}."
-    yield from _ranges(entry)
 
 
 def sound(entry: Entry) -> Iterator[str]:
     """What of an entry contradicts its own questions, trials and benchmark, whether it is a run or a pack."""
     yield from reported(entry)
+    yield from _ranges(entry)
     yield from of_trials(entry)
     yield from _unscored(entry)
     yield from _undeclared(entry)
@@ -141,7 +137,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
             unjudged = scored & ~counted & ~(read & (status == ""))
             yield from _first(entry, unjudged, f"has a score of {measure.name} that no judgement gave")
             worst = measure.low if measure.higher_is_better else measure.high
-            better = scored & by_rule & ~has_words & (np.abs(score - worst) > _TOLERANCE)
+            better = scored & by_rule & ~has_words & (score != worst)
             yield from _first(entry, better, f"has no reply with words, and by a rule not the worst {measure.name}")
 
 
@@ -173,15 +169,20 @@ def reported(entry: Entry) -> Iterator[str]:
 
 
 def _ranges(entry: Entry) -> Iterator[str]:
+    """Scores beyond their scale, by however little: it would decide among equals; and those beyond their bounds."""
     suite, samples = entry.declaration, entry.samples
     for measure in suite.measures if suite else ():
         for field in ("score", "low", "high"):
             values = samples.column(f"{measure.name}.{field}")
-            outside = (values < measure.low - _TOLERANCE) | (values > measure.high + _TOLERANCE)
+            outside = (values < measure.low) | (values > measure.high)
             if outside.any():
                 row = int(np.flatnonzero(outside)[0])
-                said = f"{measure.name} of question {str(entry.questions.ids[row])!r} is {values[row]:g}"
+                said = f"{measure.name} of question {str(entry.questions.ids[row])!r} is {values[row]:.15g}"
                 yield f"{said}, outside its scale from {measure.low:g} to {measure.high:g}."
+        score, low, high = (samples.column(f"{measure.name}.{each}") for each in ("score", "low", "high"))
+        yield from _first(
+            entry, (score < low) | (score > high), f"has a score of {measure.name} outside its own bounds"
+        )
 
 
 def of_trials(entry: Entry) -> Iterator[str]:
@@ -197,9 +198,9 @@ def of_trials(entry: Entry) -> Iterator[str]:
     shares = np.divide(correct, replies, out=np.full(len(samples), np.inf), where=replies > 0)
     settled = [answer is not None and status is None for answer, status in zip(expected, judged, strict=True)]
     given = np.where(settled, shares, np.nan)
-    wrong = ~np.isnan(scores) & ~np.isnan(given) & ~(np.abs(scores - given) < _TOLERANCE)
+    wrong = ~np.isnan(scores) & ~np.isnan(given) & (scores != given)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        said = f"accuracy of question {str(entry.questions.ids[row])!r} is {scores[row]:g}"
-        found = "none" if np.isinf(given[row]) else f"{given[row]:g}"
+        said = f"accuracy of question {str(entry.questions.ids[row])!r} is {scores[row]:.15g}"
+        found = "none" if np.isinf(given[row]) else f"{given[row]:.15g}"
         yield f"{said}, its trials give {found} ({int(wrong.sum()):,} questions differ)."

@@ -89,11 +89,16 @@ def columns_of(suite: Suite, rows: Samples) -> tuple[Questions, pa.Table]:
     used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in _NO_TAGS]
     known = {name: compact(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
     tags = tuple(sorted(name for name in known if is_tag(suite, name, known[name])))
-    measures = (f"{measure.name}.{field}" for measure in suite.measures for field in (*FIELDS, "asked"))
-    answers = [name for name in ("trials", "judgement", *suite.reply_tags, *measures) if name in known]
+    answers = [name for name in answer_columns(suite) if name in known]
     asked = {name: known[name] for name in (*QUESTION, *tags) if name in known}
     line = rows.arrow("line").take(order).cast(pa.uint32())
     return questions_of(asked, tags), pa.table({**{name: known[name] for name in answers}, LINE: line})
+
+
+def answer_columns(suite: Suite) -> tuple[str, ...]:
+    """The columns that answers of a benchmark may have."""
+    measures = (f"{measure.name}.{field}" for measure in suite.measures for field in (*FIELDS, "asked"))
+    return ("trials", "judgement", *suite.reply_tags, *measures)
 
 
 def is_tag(suite: Suite, name: str, column: pa.DictionaryArray) -> bool:
@@ -256,7 +261,9 @@ def _settings(
 def _source(run: Run, task: str, cache: BuildCache) -> Source:
     files = (run.path, run.samples_file(task))
     digests = {path.name: cache.digest(path) for path in files}
-    return Source("run", files[0], files[1], date_of(run.content), digests, digest=digests[files[1].name])
+    # Of both: the log says neither which model it is of nor how it was run.
+    both = hashlib.sha256("".join(cache.digest(path) for path in files).encode()).hexdigest()
+    return Source("run", files[0], files[1], date_of(run.content), digests, digest=both)
 
 
 def _text(value: object) -> str:

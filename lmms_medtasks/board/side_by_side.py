@@ -15,7 +15,7 @@ import numpy as np
 
 from lmms_medtasks.board import installed, model_names
 from lmms_medtasks.board.checks import problem
-from lmms_medtasks.board.columns import codes_of, compact
+from lmms_medtasks.board.columns import SCORE_DIGITS, codes_of, compact
 from lmms_medtasks.board.entries import Entry, Problem, mean_of
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.owners import Owners
@@ -180,7 +180,8 @@ def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
         if entry.ranked and len(entry.questions) >= _FEW:
             # Computed, since what is said of it may be left out; what nobody has a score of is compared too.
             numbers = [entry.interval(name, with_interval=False).estimate for name in entry.main_metrics[:1]]
-            alike.setdefault((entry.task, entry.questions.digest, *numbers), []).append(entry)
+            rounded = [None if each is None else round(each, SCORE_DIGITS) + 0.0 for each in numbers]
+            alike.setdefault((entry.task, entry.questions.digest, *rounded), []).append(entry)
     same: dict[int, list[str]] = {}
     for group in alike.values():
         # Answers are compared only where the main number is the same.
@@ -230,11 +231,20 @@ def _how(entry: Entry) -> Hashable:
 
 
 def _answers(entry: Entry) -> str:
-    """A digest of all answers."""
+    """A digest of what was read from each reply, and of the scores as a ranking takes them.
+
+    Columns of no value are left out, and a zero has no sign: what changes no answer tells no two models apart.
+    """
     digest = hashlib.sha256()
     for name in sorted(entry.answers.column_names):
-        if name != "line":
-            column = compact(entry.answers.column(name))
+        column = entry.answers.column(name)
+        if column.null_count == len(column) or not (name in ("trials", "judgement") or name.endswith(".score")):
+            continue
+        if name.endswith(".score"):
+            digest.update(f"\1{name}\0".encode())
+            digest.update((np.round(entry.samples.column(name), SCORE_DIGITS) + 0.0).tobytes())
+        else:
+            column = compact(column)
             digest.update(f"\1{name}\0{column.dictionary.to_pylist()!r}".encode("utf-8", "backslashreplace"))
             digest.update(codes_of(column).astype("<u4").tobytes())
     return digest.hexdigest()

@@ -59,10 +59,11 @@ def pin(
 
 
 def verify(
-    submission: Annotated[Path, typer.Argument(help="A submission, made by lmms-medtasks pack.")],
+    submission: Annotated[Path, typer.Argument(help="A submission: a pack, or a run's folder.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The board's verified.yml.")],
     level: Annotated[str, typer.Option(help='"recomputed" or "run by the board".')],
     against: Annotated[Path, typer.Option(help="The run that the board has: its replies, or what its workflow wrote.")],
+    include_path: IncludePath = None,
 ) -> None:
     """Write into the board's verified.yml what was verified of a submission.
 
@@ -70,14 +71,19 @@ def verify(
     log is read again by the task's own hook, on the data that are here, and must give the same scores; a judge's
     verdicts are taken as recorded. If anything differs, nothing is written and the exit status is 1.
     """
-    from lmms_medtasks.board import packs
+    from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.matching import differences
     from lmms_medtasks.board.trust import levels
+    from lmms_medtasks.suites import registry
 
+    registry.give(include_path or ())
     if level not in levels.LEVELS:
         raise unknown("level", level, levels.LEVELS, "--level")
-    entries = packs.read(submission)
-    said = differences(entries, against)
+    board = collect([submission])
+    entries = board.entries
+    said = [problem.reason for problem in board.refused] or differences(entries, against)
+    if not entries and not said:
+        raise UserError(f"{submission} has no pack and no run.")
     if level == levels.RECOMPUTED and not said:
         said = _recomputed(against, {entry.task for entry in entries})
     if said:
@@ -86,7 +92,7 @@ def verify(
         raise typer.Exit(1)
     if level == levels.SCORES_ONLY:
         raise UserError(f"--level {level} needs no entry in {output}: it is what every submission has.")
-    levels.write(output, entries[0].source.digest, level)
+    levels.write(output, {entry.source.digest for entry in entries}, level)
     typer.echo(f"Written: {output} ({level}: {submission})", err=True)
 
 
@@ -100,6 +106,7 @@ def check(
     verified: Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")] = None,
     resamples: Annotated[int, typer.Option(min=0, help="Draws for intervals; 0: none.")] = 200,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
+    include_path: IncludePath = None,
 ) -> None:
     """Tell whether a submission may be merged, and where its entries would stand.
 
@@ -109,8 +116,10 @@ def check(
     from lmms_medtasks.board import submission as submissions
     from lmms_medtasks.board.rules import read
     from lmms_medtasks.board.trust import rules_of_trust
+    from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
+    registry.give(include_path or ())
     trust = rules_of_trust.read(pins, owners, verified)
     found = submissions.check(base, submission, account, read(rules), trust, resamples)
     if output is not None:

@@ -75,6 +75,11 @@ def _give(path: Path) -> None:
     _GIVEN[path.name] = path
 
 
+def is_here(task: str) -> bool:
+    """Whether a task is installed, or of a folder that :func:`give` made known."""
+    return task in task_files() or any(task in _tasks_in(path) for path in _GIVEN.values())
+
+
 def _tasks_in(path: Path) -> Mapping[str, Path]:
     return {file.stem: file for file in sorted(path.glob("*.yaml"))}
 

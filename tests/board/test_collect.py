@@ -138,7 +138,7 @@ def bad_runs(tmp_path, runs):
         "unknown": ("unknown_task", "nobodys_task is none of the tasks"),
         "without": ("no_samples", "--log_samples"),
         "lying": ("not_adding_up", "accuracy is 0.99 in the result file; its samples give 0.5."),
-        "edited": ("not_adding_up", "accuracy of question 'q2' is 1, its trials give 0.666667"),
+        "edited": ("not_adding_up", "accuracy of question 'q2' is 1, its trials give 0.666666666666667"),
         "stopped": ("no_result", "stopped before"),
         "broken": ("unreadable", "Can't read"),
         "again": ("duplicate", "model-a on medq_deg_l1: the same answers as"),

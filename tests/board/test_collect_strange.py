@@ -7,6 +7,9 @@ import pytest
 
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.trust.owners import Owners
+from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.suites import registry
 
 TASK = "medq_deg_l1"
 GOOD = {"q1": "AAA", "q2": "AAB", "q3": "BBA", "q4": "BBB"}
@@ -20,13 +23,33 @@ def test_a_contributed_task_has_a_board_of_its_own(tmp_path, runs):
     board = collect([tmp_path])
     assert board.suites == ["chest_side"] and all(entry.ranked for entry in board.entries)
     assert {problem.code for problem in board.problems} == {"contributed_task"} and not board.bad
-    # Its pack stands beside it; one that names a suite of ours does not get into that.
+    # Its pack stands beside it; one that names another suite does not get into that.
     packed = packing.pack(board.entries[:1], "A <a@b.org>")
     packing.write(packed, tmp_path / "b" / "a.json")
     assert len(collect([tmp_path / "b"]).entries) == 2
-    stranger = replace(board.entries[0], suite="medq_deg")
-    packing.write(packing.pack([stranger], "A <a@b.org>"), tmp_path / "b" / "a.json")
-    assert [problem.code for problem in collect([tmp_path / "b"]).refused] == ["unknown_task"]
+    for suite in ("medq_deg", "../../evil"):
+        stranger = replace(board.entries[0], suite=suite)
+        packing.write(packing.pack([stranger], "A <a@b.org>"), tmp_path / "b" / "a.json")
+        assert collect([tmp_path / "b"]).suites == ["chest_side"]
+
+
+@pytest.mark.parametrize("benchmark", ["med_cmr", "Med-CMR", "medcmr", "index"])
+def test_a_contributed_benchmark_can_not_be_called_as_one_of_ours(tmp_path, runs, benchmark):
+    own = {"template": "multiple_choice", "data": "full", "benchmark": benchmark}
+    runs.write(tmp_path, {"chest_side": runs.choice_rows({"q1": "A", "q2": "B"})}, metadata=own)
+    (suite,) = collect([tmp_path]).suites
+    assert suite.endswith("_contributed")
+
+
+def test_in_public_a_contributed_task_is_one_whose_folder_the_keepers_give(tmp_path, runs, monkeypatch):
+    own = {"template": "multiple_choice", "data": "full"}
+    runs.write(tmp_path / "ada", {"chest_side": runs.choice_rows({"q1": "A", "q2": "B"})}, model="a", metadata=own)
+    trust = Trust(owners=Owners({"a": ("ada",)}))
+    board = collect([tmp_path], trust=trust)
+    assert not board.entries and [problem.code for problem in board.refused] == ["unknown_task"]
+    assert "by its folder (--include_path)" in board.refused[0].reason
+    monkeypatch.setattr(registry, "is_here", lambda task: task == "chest_side")
+    assert [entry.task for entry in collect([tmp_path], trust=trust).entries] == ["chest_side"]
 
 
 def test_a_contributed_task_says_in_its_records_which_data_it_read(tmp_path, runs):

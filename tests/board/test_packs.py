@@ -83,7 +83,11 @@ def change(content, task, *keys, to):
         (("answers", "accuracy.score", "codes"), [1, 1, 1, 1], "its scores give 1.0"),
         (("answers", "accuracy.score", "codes"), [9, 1, 1, 1], "codes from 0 to 3 expected"),
         (("answers", "accuracy.score", "codes"), lambda old: old[:-1], "3 codes"),
-        (("answers", "acuracy.score"), {"values": [], "codes": [0] * 4}, "medq_deg declares no measure acuracy"),
+        (
+            ("answers", "acuracy.score"),
+            {"values": [], "codes": [0] * 4},
+            "declares nothing that has the columns acuracy.score",
+        ),
         (("answers", "trials"), {"values": [], "codes": [0] * 4}, "expected what was read from each reply"),
         (("reported", "accuracy"), 0.9, "accuracy is 0.9 in the result file"),
         (("counts", "failed"), 0, "failed is 0, its columns give 1"),
@@ -111,7 +115,7 @@ def test_new_checksums_do_not_hide_scores_that_the_trials_do_not_give(packed, tm
     change(content, TASK, "answers", "accuracy.score", to={"values": [1.0], "codes": [1, 1, 1, 1]})
     change(content, TASK, "metrics", "accuracy", "mean", to=1.0)
     change(content, TASK, "reported", "accuracy", to=1.0)
-    with pytest.raises(UserError, match="accuracy of question 'q2' is 1, its trials give 0.666667"):
+    with pytest.raises(UserError, match="accuracy of question 'q2' is 1, its trials give 0.666666666666667"):
         packs.read(written(signed_again(content), tmp_path))
 
 

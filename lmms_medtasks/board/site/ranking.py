@@ -8,6 +8,7 @@ from functools import reduce
 
 import numpy as np
 
+from lmms_medtasks.board.columns import SCORE_DIGITS
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
@@ -148,5 +149,7 @@ def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, np.nda
     """(images, models) summed scores on the questions that all have a score for, and (images,) their number."""
     rows, scores = common_scores(entries, metric)
     images, codes = np.unique(rows.column("cluster").astype(str), return_inverse=True)
+    # What is beyond these digits must not decide: a constant difference, however small, is beyond all chance.
+    scores = [np.round(each, SCORE_DIGITS) for each in scores]
     sums = [np.bincount(codes, weights=each, minlength=len(images)) for each in scores]
     return np.stack(sums, axis=1), np.bincount(codes, minlength=len(images))

@@ -1,11 +1,12 @@
 """What was verified of an entry (``verified.yml`` of the base branch): nothing but its arithmetic, or more.
 
-The file names submissions by the SHA-256 of their bytes, so that a changed one has no more than its arithmetic again.
+The file names submissions by the SHA-256 of their bytes, so that a changed one has no more than its arithmetic again:
+a pack once, a run once a task, by its result file and the task's log together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def read(path: Path) -> Levels:
     return Levels({str(digest): level for digest, level in said.items()})
 
 
-def write(path: Path, digest: str, level: str) -> None:
-    """Add a submission's level to a file."""
-    found = {**(read(path).found if path.is_file() else {}), digest: level}
+def write(path: Path, digests: Iterable[str], level: str) -> None:
+    """Add the level of a submission to a file; ``digests``: one of a pack, one a task of a run."""
+    found = {**(read(path).found if path.is_file() else {}), **dict.fromkeys(digests, level)}
     write_text(path, _HEAD + "".join(f'"{each}": {found[each]}\n' for each in sorted(found)))

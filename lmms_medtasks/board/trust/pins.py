@@ -6,6 +6,7 @@ An entry of other questions or data does not stand in the ranking, however many 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,9 @@ _HEAD = (
     "# Digests of the questions and the data of each task version, by: lmms-medtasks leaderboard pin RUNS -o FILE\n"
     "# task: version: data: what the entries of a ranking must be of. judge: who judges; without it the rules say.\n"
 )
+_NONE = "0"
+_DIGEST = 16
+"""Hexadecimal digits of a measure's digest."""
 Key = tuple[str, str, str]
 """Task, version, data (and settings, where they are not ours)."""
 
@@ -33,7 +37,8 @@ class Pin:
 
     Attributes:
         data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
-        measures: how many questions belong to each measure. metrics: those that a run of it has.
+        measures: which questions belong to each measure: their number and the digest of their places, see
+            :func:`measured`. metrics: those that a run of it has.
         fingerprint: digests of prompt, code and degradations. judge: of the run, in full, "" where none judged.
         prompts: that a judge is asked by; those of the installed code also where none judged. trials: replies to
             each question, 0 where they have not all as many.
@@ -42,7 +47,7 @@ class Pin:
     data: str
     questions: str
     count: int
-    measures: Mapping[str, int]
+    measures: Mapping[str, str]
     metrics: tuple[str, ...]
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     judge: str = ""
@@ -69,9 +74,9 @@ class Pin:
             found.append(f"It lacks {', '.join(lacking)}, which every entry of these questions has.")
         own = measured(entry)
         for name in sorted({*self.measures, *own}):
-            one, other = own.get(name, 0), self.measures.get(name, 0)
+            one, other = (each.get(name, _NONE) for each in (own, self.measures))
             if one != other:
-                found.append(f"{one:,} of its questions belong to {name}, and {other:,} of the pinned ones.")
+                found.append(f"Of its questions {one} belong to {name}, and of the pinned ones {other}.")
         return found
 
 
@@ -99,13 +104,15 @@ def key_of(entry: Entry) -> Key:
     return entry.task, entry.version, f"{entry.data}, {entry.asked_by}" if entry.asked_by else entry.data
 
 
-def measured(entry: Entry) -> dict[str, int]:
-    """Measure -> number of questions that belong to it."""
+def measured(entry: Entry) -> dict[str, str]:
+    """Measure -> which questions belong to it: ``120 (6f1c…)``, their number and a digest of their places by id."""
     found = {}
     for name in entry.answers.column_names:
         measure, _, field = name.rpartition(".")
         if field == "asked":
-            found[measure] = int(np.sum(entry.answers.column(name).is_valid().to_numpy()))
+            asked = entry.answers.column(name).is_valid().to_numpy()
+            digest = hashlib.sha256(np.packbits(asked).tobytes()).hexdigest()
+            found[measure] = f"{int(asked.sum())} ({digest[:_DIGEST]})"
     return found
 
 
@@ -150,8 +157,9 @@ def write(entries: Iterable[Entry], path: Path) -> int:
     for entry in entries:
         key, pin = key_of(entry), pin_of(entry)
         before = found.setdefault(key, pin)
-        if (before.data, before.questions) != (pin.data, pin.questions):
-            what = "data" if before.data != pin.data else "questions"
+        others = [each for each in ("data", "questions", "measures") if getattr(before, each) != getattr(pin, each)]
+        if others:
+            what = "questions of its measures" if others == ["measures"] else others[0]
             where = f"{path} pins other {what} for {' '.join(key)} than {entry.source.results} has."
             raise UserError(f"{where} Remove that pin by hand if it was wrong.")
         new += before is pin
@@ -189,4 +197,6 @@ def read(path: Path) -> Pins:
 def _pin(said: Mapping[str, Any]) -> Pin:
     if not isinstance(said["questions"], str) or not isinstance(said["data"], str):
         raise TypeError("a digest is a text: put it in quotation marks")
+    if not all(isinstance(each, str) for each in said["measures"].values()):
+        raise TypeError("a measure has the digest of its questions beside their number: pin the run again")
     return Pin(**{**said, "metrics": tuple(said["metrics"]), "count": int(said["count"])})

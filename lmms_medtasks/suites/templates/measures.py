@@ -324,10 +324,15 @@ def of_config(
 
 
 def _name(recorded: str, task: str, template: templates.Template) -> str:
-    """A benchmark's name that can be a file's, and is no installed one's: its folder is not known."""
+    """A name that can be a file's and that nobody takes for an installed benchmark's: its folder is not known."""
     told = (recorded or _without_ending(task, template.variants)).lower()
     name = re.sub(r"[^a-z0-9_]+", "-", told).strip("-_")[:_LONGEST].strip("-_") or "task"
-    return f"{name}_contributed" if (folders.folder() / name).is_dir() else name
+    taken = {"index", *map(_letters, (path.name for path in folders.folder().iterdir() if path.is_dir()))}
+    return f"{name}_contributed" if _letters(name) in taken else name
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name)
 
 
 def _without_ending(task: str, variants: Iterable[str]) -> str:

@@ -79,7 +79,8 @@ def test_who_has_no_judge_is_not_ranked_though_all_judgements_are_called_a_rules
         every(entry, "judgement", "exact")
         every(entry, "trials", ["empty"])
         for name in MEASURES:
-            every(entry, f"{name}.score", 0.0)
+            for field in ("score", "low", "high"):
+                every(entry, f"{name}.{field}", 0.0)
         scored(entry, 0.0)
         entry["counts"] |= {"empty": COUNT, "parsed": COUNT}
 
@@ -160,6 +161,14 @@ def test_judgements_that_contradict_themselves_are_refused(held, edit, said):
 def test_an_entry_says_all_of_its_judge(held, said, code):
     board = held(lambda entry: entry["judge"].update(said))
     assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {code}
+
+
+@pytest.mark.parametrize("end", ["", ", answered by m-1", f" at {AT}"])
+def test_a_judge_named_in_short_says_where_it_was_asked_and_what_answered(held, submissions, end):
+    (submissions.folder.parent / "rules.yml").write_text(f"board: {{{OPEN}: {{judge: 'openai:judge'}}}}")
+    board = held(lambda entry: entry["judge"].update(name=f"openai:judge{end}"))
+    assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"other_judge"}
+    assert ranked(held(lambda entry: None)) == ["honest/model", "other/model"]
 
 
 def test_rules_settle_replies_with_words_on_some_tasks():

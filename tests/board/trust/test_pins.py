@@ -1,10 +1,16 @@
 """Pins of a board in public: who judges, which the first run that was judged says."""
 
+import re
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
 from typer.testing import CliRunner
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.trust import pins
 from lmms_medtasks.cli.app import build
+from lmms_medtasks.errors import UserError
 
 
 def run_of(tmp_path, runs, name, judge):
@@ -37,3 +43,28 @@ def test_a_judged_task_without_a_judge_is_named_and_gets_that_of_a_later_run(tmp
 def test_a_task_that_nobody_judges_needs_no_judge(submissions, runs, tmp_path):
     submissions.content()
     assert "No judge" not in pinned(submissions.folder.parent / "run1", tmp_path / "pins.yml").output
+
+
+def without(entry, row):
+    """The entry with a question, by its row, that belongs to the measure no more."""
+    mask = pa.array([None if each == row else True for each in range(len(entry.questions))])
+    place = entry.answers.column_names.index("accuracy.asked")
+    return replace(entry, answers=entry.answers.set_column(place, "accuracy.asked", mask))
+
+
+def test_which_questions_belong_to_a_measure_is_pinned_and_not_how_many_alone(submissions):
+    """An easy question in a measure in place of a hard one leaves their number as it is."""
+    submissions.pack("h.json")
+    (entry,) = submissions.board().entries
+    pin = pins.pin_of(replace(without(entry, 0), source=replace(entry.source, kind="run")))
+    assert not pin.differences(without(entry, 0))
+    (said,) = pin.differences(without(entry, 1))
+    assert said.startswith("Of its questions 11 (") and ") belong to accuracy, and of the pinned ones 11 (" in said
+
+
+def test_pins_that_have_numbers_alone_are_to_be_made_again(submissions, tmp_path):
+    submissions.pins()
+    path = submissions.folder.parent / "pins.yml"
+    path.write_text(re.sub(r"accuracy: .*", "accuracy: 12", path.read_text("utf-8")), "utf-8")
+    with pytest.raises(UserError, match="digest of its questions beside their number: pin the run again"):
+        pins.read(path)

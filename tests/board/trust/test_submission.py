@@ -201,7 +201,8 @@ def judged(runs, folder, account, judge, missing=()):
     rows = {f"o{number}": None if number in missing else 50.0 + number for number in range(12)}
     metadata = {"judge": {**runs.JUDGE, "name": judge}}
     name = {"Ada": "honest/model", "ben": "other/model"}.get(account, f"new/{account}")
-    runs.write(folder / account, {"med_cmr_open": runs.judged_rows(rows, judge)}, model=name, metadata=metadata)
+    said = runs.judged_rows(rows, judge, endpoint="http://h:1/v1", answered="m")
+    runs.write(folder / account, {"med_cmr_open": said}, model=name, metadata=metadata)
 
 
 def test_a_judge_of_ones_own_pushes_nobody_out_where_names_have_no_owners(tmp_path, runs):

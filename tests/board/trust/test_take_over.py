@@ -1,15 +1,19 @@
 """Attacks on a board in public: each gave its submitter a place in the ranking, and none does any more."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
+from typer.testing import CliRunner
 
 from lmms_medtasks.board import rules, side_by_side
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import levels, pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.cli.app import build as app
+from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, codes, ranked
 
 MINI = {f"m{number}": "AAA" for number in range(12)}
@@ -82,7 +86,7 @@ def test_questions_that_belong_to_no_measure_any_more_are_seen(submissions):
     board = submissions.board(Trust(submissions.pins()))
     assert ranked(board) == ["honest/model"]
     (reason,) = [each.reason for each in board.problems if each.model == "evil/m"]
-    assert reason == "4 of its questions belong to accuracy, and 12 of the pinned ones."
+    assert re.fullmatch(r"Of its questions 4 \(\w+\) belong to accuracy, and of the pinned ones 12 \(\w+\)\.", reason)
 
 
 def test_a_majority_moves_neither_the_prompt_nor_the_judge_of_a_pinned_task(submissions, runs, tmp_path):
@@ -248,11 +252,37 @@ def test_a_recorded_level_is_of_these_bytes_alone(submissions, tmp_path):
     assert not first
     (entry,) = submissions.board().entries
     assert entry.level == levels.SCORES_ONLY
-    levels.write(tmp_path / "verified.yml", entry.source.digest, levels.OWN_RUN)
+    levels.write(tmp_path / "verified.yml", [entry.source.digest], levels.OWN_RUN)
     trust = Trust(levels=levels.read(tmp_path / "verified.yml"))
     assert submissions.board(trust).entries[0].level == levels.OWN_RUN
     submissions.pack(path.name, PERFECT)
     assert submissions.board(trust).entries[0].level == levels.SCORES_ONLY
+
+
+def test_the_boards_own_run_vouches_for_no_copy_of_its_log(submissions, runs, tmp_path):
+    """The log says neither which model it is of nor how it was run: that stands in the result file."""
+    own, copied = submissions.folder / "Ada", submissions.folder / "ben"
+    for folder, name in ((own, "honest/model"), (copied, "other/model")):
+        runs.write(folder, {TASK: runs.choice_rows(HONEST)}, model=name)
+    logs = [next(folder.glob("*_samples_*.jsonl")) for folder in (own, copied)]
+    assert logs[0].read_bytes() == logs[1].read_bytes()
+    verified = tmp_path / "verified.yml"
+    said = ["--level", levels.OWN_RUN, "-o", str(verified)]
+    result = CliRunner().invoke(app(), ["leaderboard", "verify", str(own), "--against", str(own), *said])
+    assert result.exit_code == 0, result.output
+    board = submissions.board(replace(submissions.owned(), levels=levels.read(verified)))
+    assert {each.model.name: each.level for each in board.entries} == {
+        "honest/model": levels.OWN_RUN,
+        "other/model": levels.SCORES_ONLY,
+    }
+    result = CliRunner().invoke(app(), ["leaderboard", "verify", str(copied), "--against", str(own), *said])
+    assert result.exit_code == 1 and "has no result of other/model" in result.output
+
+
+def test_a_folder_of_nothing_can_not_be_verified(submissions, tmp_path):
+    said = ["--against", str(submissions.folder), "--level", levels.OWN_RUN, "-o", str(tmp_path / "v.yml")]
+    result = CliRunner().invoke(app(), ["leaderboard", "verify", str(submissions.folder), *said])
+    assert isinstance(result.exception, UserError) and "has no pack and no run" in str(result.exception)
 
 
 def test_a_board_without_pins_says_what_is_unverified(submissions):
@@ -303,8 +333,8 @@ def test_who_lacks_chosen_judgements_takes_them_out_of_nobodys_ranks(submissions
     own = submissions.folder.parent / "rules.yml"
     own.write_text(judge)
     for account, name, missing in (("Ada", "honest/model", ()), ("ben", "other/model", ("o3",))):
-        rows = runs.judged_rows({f"o{number}": None if f"o{number}" in missing else 60.0 for number in range(20)})
-        runs.write(submissions.folder / account, {"med_cmr_open": rows}, model=name, metadata={"judge": runs.JUDGE})
+        totals = {f"o{number}": None if f"o{number}" in missing else 60.0 for number in range(20)}
+        runs.write_judged(submissions.folder / account, totals, model=name)
     found = (collect([submissions.folder], rules=own, trust=each) for each in (None, submissions.owned()))
     alone, public = found
     assert ranked(alone) == ["honest/model", "other/model"]  # 95 % of the judgements
@@ -315,7 +345,9 @@ def test_no_entry_says_who_judges_on_a_board_in_public(submissions, runs, tmp_pa
     """The first entry's judge was the ranking's, and `check` then kept it from those who came later."""
     squatter = {**runs.JUDGE, "name": "openai:friend"}
     for account, name, judge in (("Ada", "honest/model", runs.JUDGE), ("ben", "other/model", squatter)):
-        rows = runs.judged_rows({f"o{number}": 60.0 + number for number in range(12)}, judge["name"])
+        rows = runs.judged_rows(
+            {f"o{number}": 60.0 + number for number in range(12)}, judge["name"], endpoint="http://h:1/v1", answered="m"
+        )
         runs.write(submissions.folder / account, {"med_cmr_open": rows}, model=name, metadata={"judge": judge})
     board = submissions.board(submissions.owned())
     assert not ranked(board) and board.references["med_cmr_open"].judge is None
@@ -343,6 +375,38 @@ def test_a_name_has_one_row_whatever_runner_and_arguments_it_says(submissions):
     assert ranked(submissions.board(more)) == ["honest/model", *["other/model"] * 3]
 
 
+def with_changes_of_nothing(entry):
+    scores = entry["answers"]["accuracy.score"]
+    scores["values"] = [-0.0 if value == 0 else value for value in scores["values"]]
+    entry["answers"]["accuracy.judged"] = {"values": [], "codes": [0] * len(scores["codes"])}
+
+
+def beyond(field, value):
+    def edit(entry):
+        column = entry["answers"].setdefault(f"accuracy.{field}", {"values": [], "codes": [0] * len(HONEST)})
+        column["values"].append(value)
+        column["codes"][0] = len(column["values"])
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("score", 1 + 5e-10, "accuracy of question 'q00' is 1.0000000005, outside its scale from 0 to 1"),
+        ("score", 1 - 5e-10, "accuracy of question 'q00' is 0.9999999995, its trials give 1"),
+        ("low", 1.5, "accuracy of question 'q00' is 1.5, outside its scale"),
+        ("high", 0.5, "Question 'q00' has a score of accuracy outside its own bounds"),
+        ("mine", 0.5, "declares nothing that has the columns accuracy.mine"),
+    ],
+)
+def test_no_score_is_beyond_its_scale_its_trials_or_its_bounds_by_however_little(submissions, field, value, said):
+    submissions.pack("h.json")
+    submissions.pack("e.json", name="evil/m", edit=beyond(field, value))
+    board = submissions.board()
+    assert ranked(board) == ["honest/model"] and said in board.refused[0].reason
+
+
 def test_the_answers_of_another_are_ranked_with_a_remark(submissions):
     submissions.pack("Ada/h.json")
     submissions.pack("ben/o.json", name="other/model")
@@ -350,7 +414,9 @@ def test_the_answers_of_another_are_ranked_with_a_remark(submissions):
     assert ranked(board) == ["honest/model", "other/model"]
     assert [each.code for each in board.problems].count("same_answers") == 2
     said = {each.model: each.reason for each in board.problems if each.code == "same_answers"}
-    # A number that is left out hides nothing.
+    # Neither a column of no value, nor a zero with a sign, nor a number that is left out hides anything.
+    submissions.pack("ben/o.json", name="other/model", edit=with_changes_of_nothing)
+    assert "same_answers" in {each.code for each in submissions.board(submissions.owned()).problems}
     submissions.pack("ben/o.json", name="other/model", edit=lambda entry: entry["reported"].popitem())
     assert "same_answers" in {each.code for each in submissions.board(submissions.owned()).problems}
     assert said["other/model"] == "The same answers, question by question, as honest/model." and len(said) == 2
