@@ -32,7 +32,7 @@ HOSTILE: Mapping[str, str | None] = {
 }
 """Replies that a parser must cope with, by what they are."""
 
-_EMPTY = ("no reply", "the text None", "an empty reply", "white space", "reasoning that was cut off")
+_EMPTY = ("no reply", "an empty reply", "white space", "reasoning that was cut off")
 _SAID_NOTHING = ("I don't know.", "I cannot tell from this picture.")
 _SLOW = 5.0
 """Seconds for a reply, at most."""

@@ -29,14 +29,8 @@ class Answer:
     value: str = ""
 
 
-def prepared(reply: str | None, *, none_is_an_answer: bool = False) -> str | Answer:
-    """The reply's text after its reasoning, or the outcome of a reply that has none.
-
-    The word "None" alone is what some runners put in place of a message without content; with ``none_is_an_answer`` it
-    is text like any other.
-    """
-    if none_is_an_answer and reply is not None and reply.strip() == "None":
-        return reply
+def prepared(reply: str | None) -> str | Answer:
+    """The reply's text after its reasoning, or the outcome of a reply that has none."""
     text, outcome = text_or_outcome(reply)
     return Answer(outcome) if outcome else text
 

@@ -54,7 +54,7 @@ def read_position(reply: str | None, size: Size) -> Answer:
     of numbers without words, "(1,3)", is row and column to some and x and y to others, from 1 or from 0: it is read
     only where all of them mean one place, as "(3,3)" and "(0,0)" do in a 3x3 grid.
     """
-    text = prepared(reply, none_is_an_answer=True)
+    text = prepared(reply)
     return text if isinstance(text, Answer) else _read(_words(text), size)
 
 
@@ -64,7 +64,7 @@ def read_option_position(reply: str | None, options: Sequence[str], size: Size) 
     A letter, an option's text, or both; where a letter stands beside the text of another option, the reply is
     ambiguous. The article "A" and the pronoun "I" are no letters.
     """
-    text = prepared(reply, none_is_an_answer=True)
+    text = prepared(reply)
     if isinstance(text, Answer):
         return text
     text = normalised(text)

@@ -6,10 +6,10 @@ import re
 from typing import Literal
 
 # What lmms-eval 0.7.3 returns in place of a reply when a request failed for good, when the token budget was used up,
-# and when a server sent a message without content (async_openai; openai, whose None reaches a hook as an empty text).
-# What single runners put there becomes the first of these before it gets here (harness/failed_requests.py).
+# and when a server sent a message without content (async_openai; openai's reaches a hook as an empty text). The word
+# "None" is a reply like any other: no runner that was looked at puts it in the place of one. What single runners put
+# there becomes the first of these before it gets here (harness/failed_requests.py).
 _FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: can only concatenate str (not")
-_NO_CONTENT = "None"
 _OPEN_TAG = re.compile(r"<(think|thinking|analysis|reasoning)>", re.IGNORECASE)
 
 
@@ -20,7 +20,7 @@ an answer. failed: no reply, the request itself failed."""
 
 def is_failed_request(reply: str | None) -> bool:
     """Whether the harness put a failure text in place of a reply. An empty reply is none: the model said nothing."""
-    return reply is None or reply.strip() == _NO_CONTENT or reply.lstrip().startswith(_FAILURES)
+    return reply is None or reply.lstrip().startswith(_FAILURES)
 
 
 def after_reasoning(text: str) -> str | None:

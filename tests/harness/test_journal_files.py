@@ -97,7 +97,7 @@ def test_a_folder_that_cannot_be_made_does_not_end_the_run(monkeypatch, tmp_path
     assert "replies are not kept" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("failure", [FAILED, "None", GenerationResult(FAILED), None])
+@pytest.mark.parametrize("failure", [FAILED, GenerationResult(FAILED), None])
 def test_what_stands_for_a_failed_request_is_not_kept(monkeypatch, files, failure):
     small_slices(monkeypatch)
     task = Task(documents=2, trials=1)

@@ -50,13 +50,17 @@ def test_marks_and_words_are_not_empty(reader, reply):
     [
         ("<think>B", "truncated"),
         (None, "failed"),
-        ("None", "failed"),
         ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom", "failed"),
         ("", "empty"),
     ],
 )
 def test_a_reply_without_text_says_why(reply, outcome):
     assert text_or_outcome(reply) == ("", outcome)
+
+
+def test_the_word_none_is_a_reply():
+    """A right one to "Which organ is abnormal in this image?"; as a failed request it had no score at all."""
+    assert text_or_outcome("None") == ("None", None)
 
 
 @given(st.text())

@@ -88,7 +88,6 @@ def test_a_failed_request_has_no_score_anywhere(documents):
 
 
 def test_the_word_none_is_an_answer(documents):
-    """Some runners write "None" where a server sent nothing; here it is what the question asks for."""
     for task_type in ("detection_open", "detection_mcq"):
         assert measures.record(one(documents, task_type, 1), ["None"]).measures["accuracy"].score == 1
 
