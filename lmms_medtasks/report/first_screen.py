@@ -81,17 +81,22 @@ class FirstScreen:
 
     @property
     def _ranked(self) -> tuple[ModelFindings, ...]:
-        """The models by their mean place, from 0 (best) to 1, over the numbers that they have."""
-        places: dict[str, list[float]] = {model.model: [] for model in self.models}
-        found: dict[tuple[str, str], list[tuple[float, str]]] = {}
+        """The models by their mean place over all numbers; without a number a model is last.
+
+        Else one that was asked a single benchmark could head all that were asked every one.
+        """
+        places = dict.fromkeys((model.model for model in self.models), 0)
+        found: dict[tuple[str, str], dict[str, float]] = {}
         for model in self.models:
             for finding in model.findings:
                 for bar in finding.bars:
-                    found.setdefault((finding.suite, bar.title), []).append((bar.worth, model.model))
-        for values in found.values():
-            for worth, name in values:
-                places[name].append(sum(other > worth for other, _ in values) / max(1, len(values) - 1))
-        return tuple(sorted(self.models, key=lambda each: sum(own) / len(own) if (own := places[each.model]) else 2.0))
+                    found.setdefault((finding.suite, bar.title), {})[model.model] = bar.worth
+        for worths in found.values():
+            for name in places:
+                own = worths.get(name)
+                ahead = len(self.models) - 1 if own is None else sum(worth > own for worth in worths.values())
+                places[name] += ahead
+        return tuple(sorted(self.models, key=lambda each: places[each.model]))
 
     @property
     def no_finding(self) -> str:

@@ -18,14 +18,15 @@ TITLES = {
     "t8": "finding the contradiction (VIII)",
 }  # fmt: skip
 _FIRST = ("t3", "t4", "t5")
-"""What stands on the first screen where it was asked; else the first three that were."""
+"""What stands on the first screen where it was asked; in the place of others the first along the pathway that were."""
 
 
 def finding(source: Source) -> Finding | None:
     """The finding over the tasks as the paper asks them; None where none of them has an accuracy."""
     groups = task_groups(source)
     found = {key: bar for key in TITLES if (bar := _bar(source, find_group(groups, key, AS_PUBLISHED)))}
-    chosen = [key for key in _FIRST if key in found] or list(found)[: len(_FIRST)]
+    asked = sorted(found, key=lambda key: key not in _FIRST)
+    chosen = sorted(asked[: len(_FIRST)])
     if not chosen:
         return None
     bars = tuple(found[key] for key in chosen)

@@ -347,6 +347,19 @@ def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points(
     assert ([name for name, _ in named], [name for name, _ in others]) == (["c", "d", "a"], ["b", "e"])
 
 
+def test_a_model_that_was_asked_one_benchmark_heads_none_that_were_asked_all():
+    """e has the best number of S and none of T: there it is last. Places from 0: a 1, b 3, e 4, c 5, d 7."""
+
+    def found(suite, name, value):
+        return replace(finding(suite, name, 20.0), bars=(bar(value, None, None, 20.0),))
+
+    whole = [
+        ModelFindings(name, (found("S", name, 50.0 - n), found("T", name, 50.0 - n))) for n, name in enumerate("abcd")
+    ]
+    screen = FirstScreen((), (ModelFindings("e", (found("S", "e", 90.0),)), *whole), (), {})
+    assert [each.model for each in (*screen.named, *screen.folded)] == ["a", "b", "e", "c", "d"]
+
+
 def test_one_model_has_a_chart_for_its_question_and_several_have_bars(write_run):
     runs = [write_run(name, model=name) for name in ("one", "two")]
     alone, both = (page(build(each, Options(resamples=0))) for each in (runs[:1], runs))

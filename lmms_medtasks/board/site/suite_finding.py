@@ -126,9 +126,12 @@ def _others(
         images = measured[best].images
         return f"no ranks: {images} {'image is' if images == 1 else 'images are'} too few"
     untold = standings.alike(*head, best)
-    alike = [key for key in ordered if key in untold]
-    if alike:
-        return not_told_apart([standings.titles[key] for key in alike])
+    equal = [standings.titles[key] for key in ordered if key != best and measured[key].rank == measured[best].rank]
+    alike = [standings.titles[key] for key in ordered if key in untold and standings.titles[key] not in equal]
+    said = [f"shares the first place with {listed_or_counted(equal, NAMED, 'others')}"] if equal else []
+    said += [not_told_apart(alike)] if alike else []
+    if said:
+        return "; ".join(said)
     if measured[best].low is None or alone:
         return ""
     return better([standings.titles[key] for key in ordered if key != best])

@@ -117,19 +117,20 @@ class _Scores:
         share = self.values.mean(axis=0)
         # Rounded: a third and two thirds are as much disputed as each other.
         disputed = np.round(0.5 - np.abs(share - 0.5), 4)
+        first, last = names
+        when = f" when {last}" if self._first else ""
         plain = [
             _Rule(f"The best is wrong, {most}", _where(wrong[0] & (others > _MAJORITY), others)),
             _Rule("The models disagree most", _where((disputed > 0) & (many > 1), disputed)),
             _Rule("Only the best is correct", _where(right[0] & (right.sum(axis=0) == 1) & (many > 1), 1 - others)),
-            _Rule("Nobody is correct" if many > 1 else "Wrong", _where(wrong.all(axis=0), 1.0)),
+            _Rule(f"{'Nobody is correct' if many > 1 else 'Wrong'}{when}", _where(wrong.all(axis=0), 1.0)),
             _Rule(
                 "Only one is correct, and not the best", _where(wrong[0] & (right.sum(axis=0) == 1) & (many > 2), 1.0)
             ),
-            _Rule("All are correct" if many > 1 else "Correct", _where(right.all(axis=0), 1.0), last=True),
+            _Rule(f"{'All are correct' if many > 1 else 'Correct'}{when}", _where(right.all(axis=0), 1.0), last=True),
         ]
         if self._first is None:
             return plain
-        first, last = names
         lost, won = self.was_right & wrong, self.was_wrong & right
         return [
             _Rule(f"Correct when {first}, wrong when {last}", _where(lost[0], lost.sum(axis=0))),

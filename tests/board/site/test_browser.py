@@ -144,6 +144,38 @@ def test_dark_by_preference_and_by_button(quiet, site):
     quiet.call("Emulation.setEmulatedMedia", features=[])
 
 
+def test_what_a_filter_of_models_lets_through_lies_in_no_fold(quiet, site):
+    fold = "document.getElementById('more')"
+    quiet.open(site / "index.html")
+    assert quiet.run(f"{fold}.open") is False
+    quiet.open(site / "suites" / "medobvious.html")  # another fragment alone would not load the page anew
+    quiet.open(site / "index.html", "#size=over")
+    assert quiet.run(f"{fold}.hidden || {fold}.open")
+    quiet.open(site / "suites" / "medobvious.html")
+    name = "[...document.querySelectorAll('#more tr.printed')][0].dataset.name"
+    quiet.open(site / "index.html")
+    said = quiet.run(name)
+    quiet.open(site / "suites" / "medobvious.html")
+    quiet.open(site / "index.html", f"#name={said}")
+    assert quiet.run(f"{fold}.open")
+
+
+def test_paper_is_white_after_the_button_for_dark_was_pressed(quiet, site):
+    # A tinted cell of its own: whether the index has one depends on the ranks.
+    tint = "(cell => { document.body.append(cell); cell.className = 'tint tier-1';"
+    tint += " return getComputedStyle(cell).backgroundColor; })(document.createElement('i'))"
+    quiet.call("Emulation.setEmulatedMedia", media="print")
+    quiet.open(site / "index.html")
+    paper = quiet.run(tint)
+    quiet.call("Emulation.setEmulatedMedia", media="")
+    quiet.run("document.getElementById('theme').click()")
+    assert quiet.run(tint) != paper
+    quiet.call("Emulation.setEmulatedMedia", media="print")
+    assert quiet.run(tint) == paper
+    quiet.call("Emulation.setEmulatedMedia", media="")
+    quiet.run("localStorage.clear()")
+
+
 def test_in_print_no_heading_stands_over_folded_parts_and_no_chart_is_torn(quiet, site):
     shown = "getComputedStyle(document.getElementById('%s')).display"
     quiet.call("Emulation.setEmulatedMedia", media="print")

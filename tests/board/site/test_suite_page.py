@@ -121,6 +121,18 @@ def test_who_is_told_apart_from_another_may_not_be_told_apart_from_the_best(
     assert "not told apart from it: like and poor" in finding(about, standings.board, standings, HEAD, None)
 
 
+def test_of_two_models_of_one_number_none_is_the_best(tmp_path: Path, runs: ModuleType) -> None:
+    letters = [
+        {f"q{n:02}": "A" if n not in wrong else "B" for n in range(IMAGES)} for wrong in ((0, 1), (2, 3), range(30))
+    ]
+    for name, own in zip(("one", "other", "poor"), letters, strict=True):
+        runs.write(tmp_path / name, {SEVERE: runs.choice_rows(own, images=IMAGES)}, model=name)
+    equal = Standings(collect([tmp_path]), 100)
+    said = finding(suite_words.about("medq_deg"), equal.board, equal, HEAD, None)
+    assert said.startswith("MedQ-Deg: one 95.0 % [") and "; shares the first place with other" in said
+    assert "not told apart" not in said
+
+
 def test_without_a_ranked_entry_the_sentence_says_why(about: About, folder: Path) -> None:
     board = collect([folder / "limited"])
     said = finding(about, board, Standings(board, 100), None, None)
@@ -182,7 +194,7 @@ def test_questions_are_chosen_by_rule_and_each_once(standings: Standings) -> Non
     found = telling(standings, HEAD, FIRST, ("clean", "severe"))
     assert [each.heading for each in found] == [
         "Correct when clean, wrong when severe", "Nobody is correct, clean or severe", "The models disagree most",
-        "Only the best is correct", "Nobody is correct",
+        "Only the best is correct", "Nobody is correct when severe",
     ]  # fmt: skip
     # All three models are right on q09 to q19 when clean; when severe the first that all get wrong is q30: there two
     # were right.

@@ -19,7 +19,7 @@ from lmms_medtasks.samples import runs
 from lmms_medtasks.statistics.intervals import FEW_IN_GROUP
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.suite_rows import suite_table
-from lmms_medtasks.task_configs.bones_joints import report, report_figures, report_published
+from lmms_medtasks.task_configs.bones_joints import report, report_figures, report_finding, report_published
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, NO_IMAGE, SUITE
 from lmms_medtasks.task_configs.bones_joints.report_cases import CaseTest
 from lmms_medtasks.task_configs.bones_joints.report_groups import sources, task_groups
@@ -467,3 +467,15 @@ def test_the_first_screens_chart_has_each_task_at_its_place_along_the_pathway(wr
     assert own["Task I"][0] == 6.25 and own["Task IV"][0] == 43.75
     assert own["Task I"][1].startswith("100.0 %") and own["Task II"][1].startswith("75.0 %")
     assert "8 with an accuracy" in drawn.said
+
+
+def titles(folder):
+    return [bar.title.partition(" (")[0] for bar in report_finding.finding(sources_of(folder)[0]).bars]
+
+
+def test_the_first_screen_has_three_tasks_along_the_pathway(write_bones):
+    """What was not judged leaves its place to a task that has a number, however bad that is."""
+    assert titles(write_bones("all", **ALL)) == ["reading the image", "diagnosis", "diagnostic reasoning"]
+    choice = {key: ALL[key] for key in ("t1", "t2", "t3")}
+    assert titles(write_bones("choice", **choice)) == ["knowledge", "clinical notes", "reading the image"]
+    assert titles(write_bones("few", t1="AAAA", t4=ALL["t4"])) == ["knowledge", "diagnosis"]

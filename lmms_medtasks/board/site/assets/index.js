@@ -80,6 +80,8 @@
     if (more) {
       const left = [...more.querySelectorAll("tr.printed")].filter((row) => !row.hidden).length;
       more.hidden = left === 0;
+      // What a filter of models lets through must not lie in a fold.
+      if (["open", "verified", "size", "name"].some((name) => state.get(name))) more.open = true;
       more.querySelector("[data-count]").textContent = left;
     }
     status.textContent = count === rows.length ? "" : count ? `${count} of ${rows.length} models` : "No model passes.";
