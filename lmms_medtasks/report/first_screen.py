@@ -131,7 +131,8 @@ def first_screen(
     ``lost``: what degraded pictures cost each run that has degraded tasks. ``unread``: see :class:`Document`.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
-    most questions counts. Where that leaves a whole run out, the facts say so.
+    most questions counts; of as many the one of fewer tasks, as a leaderboard takes it. Where that leaves a whole run
+    out, the facts say so.
     """
     kept: dict[str, dict[object, _Kept]] = {}
     asked = [(each, finding and _of_trial(finding, each.source.asked)) for each, finding in asked]
@@ -140,10 +141,10 @@ def first_screen(
     for each, finding in asked:
         if finding is None:
             continue
-        own, size = kept[model_name(each.source.run.content)], len(each.source.rows)
+        own, new = kept[model_name(each.source.run.content)], _Kept(len(each.source.rows), finding, each.source.asked)
         key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
-        if key not in own or size > own[key].size:
-            own[key] = _Kept(size, finding, each.source.asked)
+        if key not in own or new.rests_on > own[key].rests_on:
+            own[key] = new
     for run, finding in lost:
         # Of several runs the first, as their tables come; nothing says which of them rests on more.
         own = kept[model_name(run.content)]
@@ -181,6 +182,11 @@ class _Kept(NamedTuple):
     @property
     def run(self) -> Run:
         return self.asked[0][0]
+
+    @property
+    def rests_on(self) -> tuple[int, int]:
+        """Questions, and less the tasks that they were asked in."""
+        return self.size, -sum(len(tasks) for _, tasks in self.asked)
 
 
 def _whole(run: Run) -> _Runs:

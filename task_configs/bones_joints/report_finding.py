@@ -18,20 +18,22 @@ TITLES = {
     "t8": "finding the contradiction (VIII)",
 }  # fmt: skip
 _FIRST = ("t3", "t4", "t5")
-"""What stands on the first screen where it was asked; in the place of others the first along the pathway that were."""
+"""What stands on the first screen where it was asked; else the first three that were."""
 
 
 def finding(source: Source) -> Finding | None:
     """The finding over the tasks as the paper asks them; None where none of them has an accuracy."""
     groups = task_groups(source)
     found = {key: bar for key in TITLES if (bar := _bar(source, find_group(groups, key, AS_PUBLISHED)))}
-    asked = sorted(found, key=lambda key: key not in _FIRST)
-    chosen = sorted(asked[: len(_FIRST)])
+    chosen = [key for key in _FIRST if key in found] or list(found)[: len(_FIRST)]
     if not chosen:
         return None
     bars = tuple(found[key] for key in chosen)
     said = listed([f"{shown(bar)} correct at {bar.title}" for bar in bars])
     ends = listed([f"{whole(bar)} at {bar.title.partition(' (')[0]}" for bar in dict.fromkeys((bars[0], bars[-1]))])
+    weak = [f"{bar.title}, {shown(bar)}" for key, bar in found.items() if key not in chosen and not bar.beats_chance]
+    # Else a reader took the tasks that are named for the worst.
+    said += f"; no better than guessing at {listed(weak)}" if weak else ""
     return Finding(
         "Bones and Joints", bars, f"{said[0].upper()}{said[1:]}.", f"correct on {ends}", "orthopedic cases",
         sketch=lambda: sketch(source),

@@ -15,7 +15,7 @@ from rich.text import Text
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, whole
-from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
+from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _Kept
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
 from lmms_medtasks.report.report_page import Group, breakable, page, unbroken
@@ -277,6 +277,13 @@ def test_one_task_is_one_task_and_hidden_runs_are_counted(write_run):
     assert first.facts[0] == "1 task"
     first = build([small, large], Options(resamples=0, drawn=False)).first
     assert "1 more run of the same model in the tables" in first.facts
+
+
+def test_of_as_many_questions_the_finding_of_fewer_tasks_counts():
+    """A run that asked a benchmark as one task and as one a level: the leaderboard ranks the one task."""
+    made = [_Kept(size, finding("S", "m", 20.0), ((None, tasks),)) for size, tasks in ((9, ("a", "b")), (9, ("c",)))]
+    assert max(made, key=lambda each: each.rests_on).asked[0][1] == ("c",)
+    assert made[0]._replace(size=10).rests_on > made[1].rests_on
 
 
 def test_mends_are_of_use(write_run):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -469,13 +470,9 @@ def test_the_first_screens_chart_has_each_task_at_its_place_along_the_pathway(wr
     assert "8 with an accuracy" in drawn.said
 
 
-def titles(folder):
-    return [bar.title.partition(" (")[0] for bar in report_finding.finding(sources_of(folder)[0]).bars]
-
-
-def test_the_first_screen_has_three_tasks_along_the_pathway(write_bones):
-    """What was not judged leaves its place to a task that has a number, however bad that is."""
-    assert titles(write_bones("all", **ALL)) == ["reading the image", "diagnosis", "diagnostic reasoning"]
-    choice = {key: ALL[key] for key in ("t1", "t2", "t3")}
-    assert titles(write_bones("choice", **choice)) == ["knowledge", "clinical notes", "reading the image"]
-    assert titles(write_bones("few", t1="AAAA", t4=ALL["t4"])) == ["knowledge", "diagnosis"]
+def test_the_first_screen_says_which_other_tasks_are_no_better_than_guessing(write_bones):
+    """Of four options; 0 of 4 [0, 49] is no better than 25 %, 4 of 4 [51, 100] is."""
+    (source,) = sources_of(write_bones("run", t1="BBBB", t2="AAAA", t3="AAAA"))
+    found = report_finding.finding(source)
+    assert [bar.title for bar in found.bars] == ["reading the image (III)"]
+    assert re.search(r"; no better than guessing at knowledge \(I\), 0\.0 %[^;]*\.$", found.sentence)
