@@ -17,8 +17,8 @@ from lmms_medtasks.judges import registry
 from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.suites.reported_numbers import differences, same
 
-_ROUNDED = 1e-10
-"""Of a weighted mean of means, against the mean of the weighted means. A ranking takes less for nothing."""
+_NOISE = 1e-11
+"""Of floating-point sums, on scales of up to some hundreds. A ranking takes it for nothing (``SCORE_DIGITS``)."""
 
 
 def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
             unjudged = scored & ~counted & ~(read & (status == ""))
             yield from _first(entry, unjudged, f"has a score of {measure.name} that no judgement gave")
             worst = measure.low if measure.higher_is_better else measure.high
-            better = scored & by_rule & ~has_words & (score != worst)
+            better = scored & by_rule & ~has_words & (np.abs(score - worst) > _NOISE)
             yield from _first(entry, better, f"has no reply with words, and by a rule not the worst {measure.name}")
 
 
@@ -151,7 +151,7 @@ def _totals(entry: Entry) -> Iterator[str]:
             continue
         said, *scores = (samples.column(f"{name}.score") for name in ("total", *parts))
         given = np.array([protocol.total(dict(zip(parts, each, strict=True))) for each in zip(*scores, strict=True)])
-        wrong = ~((np.isnan(said) & np.isnan(given)) | (np.abs(said - given) < _ROUNDED))
+        wrong = ~((np.isnan(said) & np.isnan(given)) | (np.abs(said - given) < _NOISE))
         yield from _first(entry, wrong, "has a total that its scores do not give")
 
 
@@ -169,20 +169,21 @@ def reported(entry: Entry) -> Iterator[str]:
 
 
 def _ranges(entry: Entry) -> Iterator[str]:
-    """Scores beyond their scale, by however little: it would decide among equals; and those beyond their bounds."""
+    """Scores beyond their scale, by whatever a ranking would take for a difference; and those beyond their bounds."""
     suite, samples = entry.declaration, entry.samples
     for measure in suite.measures if suite else ():
         for field in ("score", "low", "high"):
             values = samples.column(f"{measure.name}.{field}")
-            outside = (values < measure.low) | (values > measure.high)
+            outside = (values < measure.low - _NOISE) | (values > measure.high + _NOISE)
             if outside.any():
                 row = int(np.flatnonzero(outside)[0])
                 said = f"{measure.name} of question {str(entry.questions.ids[row])!r} is {values[row]:.15g}"
                 yield f"{said}, outside its scale from {measure.low:g} to {measure.high:g}."
         score, low, high = (samples.column(f"{measure.name}.{each}") for each in ("score", "low", "high"))
-        yield from _first(
-            entry, (score < low) | (score > high), f"has a score of {measure.name} outside its own bounds"
-        )
+        # ``low`` is what the worst gives, which is the larger number where fewer is better.
+        least, most = np.fmin(low, high) - _NOISE, np.fmax(low, high) + _NOISE
+        outside = (score < least) | (score > most)
+        yield from _first(entry, outside, f"has a score of {measure.name} outside its own bounds")
 
 
 def of_trials(entry: Entry) -> Iterator[str]:
@@ -198,7 +199,7 @@ def of_trials(entry: Entry) -> Iterator[str]:
     shares = np.divide(correct, replies, out=np.full(len(samples), np.inf), where=replies > 0)
     settled = [answer is not None and status is None for answer, status in zip(expected, judged, strict=True)]
     given = np.where(settled, shares, np.nan)
-    wrong = ~np.isnan(scores) & ~np.isnan(given) & (scores != given)
+    wrong = ~np.isnan(scores) & ~np.isnan(given) & ~(np.abs(scores - given) < _NOISE)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         said = f"accuracy of question {str(entry.questions.ids[row])!r} is {scores[row]:.15g}"

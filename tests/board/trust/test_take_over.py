@@ -407,6 +407,17 @@ def test_no_score_is_beyond_its_scale_its_trials_or_its_bounds_by_however_little
     assert ranked(board) == ["honest/model"] and said in board.refused[0].reason
 
 
+def test_bounds_the_other_way_round_and_noise_of_sums_are_no_reason(submissions):
+    """Where fewer is better the worst is the larger number; three times a third may be 1.0000000000000002."""
+
+    def edit(entry):
+        for field, value in (("low", 1.0), ("high", 0.0), ("score", 1 + 2e-16)):
+            beyond(field, value)(entry)
+
+    submissions.pack("h.json", name="honest/model", edit=edit)
+    assert ranked(submissions.board()) == ["honest/model"]
+
+
 def test_the_answers_of_another_are_ranked_with_a_remark(submissions):
     submissions.pack("Ada/h.json")
     submissions.pack("ben/o.json", name="other/model")
