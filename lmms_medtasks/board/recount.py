@@ -11,10 +11,12 @@ import numpy as np
 import pyarrow.compute as pc
 
 from lmms_medtasks.board import installed
+from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import answer_columns, counts_of, metrics_of
 from lmms_medtasks.judges import registry
 from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
+from lmms_medtasks.samples.table import FIELDS
 from lmms_medtasks.suites.reported_numbers import differences, same
 
 _NOISE = 1e-11
@@ -50,6 +52,7 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
 def sound(entry: Entry) -> Iterator[str]:
     """What of an entry contradicts its own questions, trials and benchmark, whether it is a run or a pack."""
     yield from reported(entry)
+    yield from _belonging(entry)
     yield from _ranges(entry)
     yield from of_trials(entry)
     yield from _unscored(entry)
@@ -166,6 +169,27 @@ def reported(entry: Entry) -> Iterator[str]:
     """The result file's numbers against those that the benchmark's estimates give of the questions."""
     if entry.declaration:
         yield from differences(entry.declaration, entry.samples, entry.reported)
+
+
+def _belonging(entry: Entry) -> Iterator[str]:
+    """Numbers of a measure at questions that do not belong to it: its mean would be of other questions than pinned."""
+    names = set(entry.answers.column_names)
+    for measure in entry.declaration.measures if entry.declaration else ():
+        column = f"{measure.name}.asked"
+        asked = _there(entry, column) if column in names else np.zeros(len(entry.questions), dtype=bool)
+        if column in names and not all(
+            value is True for value in compact(entry.answers.column(column)).dictionary.to_pylist()
+        ):
+            yield f"{column} is true where a question belongs to {measure.name}, and null elsewhere."
+        for field in FIELDS:
+            if f"{measure.name}.{field}" in names:
+                wrong = _there(entry, f"{measure.name}.{field}") & ~asked
+                yield from _first(entry, wrong, f"has a number of {measure.name} and does not belong to it")
+
+
+def _there(entry: Entry, column: str) -> np.ndarray:
+    """(n,) booleans: where a column has a value."""
+    return np.asarray(entry.answers.column(column).is_valid())
 
 
 def _ranges(entry: Entry) -> Iterator[str]:

@@ -407,6 +407,27 @@ def test_no_score_is_beyond_its_scale_its_trials_or_its_bounds_by_however_little
     assert ranked(board) == ["honest/model"] and said in board.refused[0].reason
 
 
+def test_a_number_of_a_measure_is_of_a_question_that_belongs_to_it(submissions):
+    """An easy question's score in a measure that it is not of raises the mean; the pins count who belongs."""
+
+    def not_asked(value):
+        def edit(entry):
+            asked = entry["answers"]["accuracy.asked"]
+            asked["values"] = [True] if value is None else [1, value]
+            asked["codes"][0] = 0 if value is None else 2
+
+        return edit
+
+    submissions.pack("h.json")
+    for value, said in (
+        (None, "Question 'q00' has a number of accuracy and does not belong"),
+        (0, "accuracy.asked is true"),
+    ):
+        submissions.pack("e.json", name="evil/m", edit=not_asked(value))
+        board = submissions.board()
+        assert ranked(board) == ["honest/model"] and said in board.refused[0].reason
+
+
 def test_bounds_the_other_way_round_and_noise_of_sums_are_no_reason(submissions):
     """Where fewer is better the worst is the larger number; three times a third may be 1.0000000000000002."""
 
