@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from lmms_medtasks.report import about, quotable
+from lmms_medtasks.report import about, best_models, quotable
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
 from lmms_medtasks.report.quotable import Asked, Check
@@ -61,6 +61,7 @@ class FirstScreen:
     ``facts``: short texts about the runs, for badges. ``models``: each with its findings, in the order of the runs.
     ``checks``: whether the numbers may be quoted. ``sentences``: of each part with a finding, by benchmark and name.
     ``others``: which of several runs of a model is shown, and how the others differ from it, a sentence each.
+    ``best``: of several models, who is best at the numbers of a benchmark, a sentence by its title.
     """
 
     facts: tuple[str, ...]
@@ -68,6 +69,7 @@ class FirstScreen:
     checks: tuple[Check, ...]
     sentences: Mapping[tuple[str, str], str]
     others: tuple[str, ...] = ()
+    best: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> tuple[ModelFindings, ...]:
@@ -169,7 +171,7 @@ def first_screen(
     # Of tasks that are none of ours nothing is known that the checks ask for.
     checks = quotable.checks([each for each, _ in asked], unread) if asked else ()
     others = tuple(_other_runs(runs, kept, asked))
-    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others)
+    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others, _best(kept))
 
 
 class _Kept(NamedTuple):
@@ -187,6 +189,22 @@ class _Kept(NamedTuple):
     def rests_on(self) -> tuple[int, int]:
         """Questions, and less the tasks that they were asked in."""
         return self.size, -sum(len(tasks) for _, tasks in self.asked)
+
+
+def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> dict[str, str]:
+    """Who is best at each benchmark that several models were asked, by its title."""
+    found: dict[str, dict[str, _Kept]] = {}
+    for model, own in kept.items():
+        for each in own.values():
+            found.setdefault(each.finding.suite, {}).setdefault(model, each)
+    said = {}
+    for suite, by_model in found.items():
+        asked = [each.asked for each in by_model.values()]
+        alike = len({_trial(each) for each in asked}) == 1 and not about.other_data(asked)
+        sentence = best_models.sentence({model: each.finding for model, each in by_model.items()})
+        if sentence:
+            said[suite] = sentence if alike else best_models.OTHER_QUESTIONS
+    return said
 
 
 def _whole(run: Run) -> _Runs:

@@ -36,6 +36,10 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
         yield from ("", f"**{escaped(model.model)}** {escaped(model.sentence)}", "")
         for finding in model.findings:
             yield f"- {escaped(finding.suite)}: {escaped(finding.sentence)}"
+    if first.best:
+        yield from ("", "**Best by the intervals**", "")
+    for suite, said in first.best.items():
+        yield f"- {escaped(suite)}: {escaped(said)}"
     for text in first.others:
         yield from ("", f"> **Warning:** {escaped(text)}")
     if first.checks:

@@ -44,6 +44,8 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from _bars(one) if one else _side_by_side(first.models)
     else:
         yield Text(first.no_finding, style="bold")
+    for suite, said in first.best.items():
+        yield from wrapped(Text(f"{suite}: {said}"))
     for mark, text in first.marks.items():
         yield from wrapped(Text(f"{mark} {text}", style="dim"))
     losses = [

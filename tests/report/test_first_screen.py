@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from lmms_medtasks.report import Options, build
+from lmms_medtasks.report import Options, best_models, build
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, whole
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _Kept
@@ -365,6 +365,52 @@ def test_a_model_that_was_asked_one_benchmark_heads_none_that_were_asked_all():
     ]
     screen = FirstScreen((), (ModelFindings("e", (found("S", "e", 90.0),)), *whole), (), {})
     assert [each.model for each in (*screen.named, *screen.folded)] == ["a", "b", "e", "c", "d"]
+
+
+def best_of(**numbers):
+    """By model value, and ends of the interval, of one number."""
+    return best_models.sentence({
+        name: replace(finding("S", name, 20.0), bars=(replace(bar(*each, 20.0), title="pictures"),))
+        for name, each in numbers.items()
+    })  # fmt: skip
+
+
+def test_who_is_best_is_said_by_the_intervals():
+    a, b, c, d = (70.0, 65.0, 75.0), (66.0, 60.0, 72.0), (50.0, 45.0, 55.0), (70.0, None, None)
+    assert best_of(a=a, c=c) == "a is best at pictures."
+    assert best_of(a=a, b=b) == best_of(a=a, b=b, c=c) == "a has the best number at pictures."
+    assert best_of(a=a, b=a) == best_of(a=a, b=a, c=c) == "a and b have the best number at pictures."
+    assert best_of(d=d, c=c) == "d has the best number at pictures."
+    assert best_of(a=a) == ""
+
+
+def test_who_is_best_in_all_numbers_is_said_once_and_titles_with_a_comma_stand_apart():
+    def made(values):
+        bars = [
+            replace(bar(value, value - 1, value + 1, 20.0), title=f"{place}, x") for place, value in enumerate(values)
+        ]
+        return replace(finding("S", "", 20.0), bars=tuple(bars))
+
+    all_best, mixed = ({"a": made((50.0, 50.0, 50.0)), "b": made(each)} for each in ((9.0,) * 3, (50.0, 9.0, 9.0)))
+    assert best_models.sentence(all_best) == "a is best in all 3 numbers."
+    said = best_models.sentence(mixed)
+    assert said == 'a and b have the best number at "0, x"; a is best at "1, x" and "2, x".'
+
+
+def test_the_screen_of_several_models_says_who_is_best_at_each_benchmark(write_run):
+    wrong = {level: {"q1": "B", "q2": "B"} for level in range(3)}
+    runs = [write_run("one", model="one"), write_run("two", model="two", trials=wrong)]
+    document = build(runs, Options(resamples=0, drawn=False))
+    assert document.first.best["MedQ-Deg"].startswith("one has the best number at clean images (L0)")
+    for text in (
+        " ".join(line.strip() for line in screen(document)),
+        markdown(document),
+        html.unescape(page(document)),
+    ):
+        assert "has the best number" in text
+    assert build(runs[:1], Options(resamples=0, drawn=False)).first.best == {}
+    other = [write_run(name, model=name, metadata={"data_digest": name}) for name in ("three", "four")]
+    assert "no model is called the best" in build(other, Options(drawn=False)).first.best["MedQ-Deg"]
 
 
 def test_one_model_has_a_chart_for_its_question_and_several_have_bars(write_run):
