@@ -15,7 +15,9 @@ const latexText = (text) => text.trim().replace(/(^|[\s[(])-(?=[\d.])/g, "$1−"
 function cellText(cell) {
   const copy = cell.cloneNode(true);
   for (const each of copy.querySelectorAll(".unseen, .tight, .rank")) each.remove();
-  for (const each of copy.querySelectorAll("small")) each.prepend(" ");
+  // Below a model's name stands what it is, below a column's more of what it has.
+  const isName = cell.scope === "row";
+  for (const each of copy.querySelectorAll("small")) each.replaceChildren(isName ? ` (${each.textContent})` : ` ${each.textContent}`);
   for (const each of copy.querySelectorAll("i, .ci")) if (each.textContent) each.replaceChildren(` [${each.textContent}]`);
   return copy.textContent.replace(/\s+/g, " ");
 }

@@ -159,7 +159,7 @@ def _row_names(sources: Sequence[Source]) -> list[str]:
     short = last if len({*zip(models, last, strict=True)}) == len(sources) else [", ".join(own) for own in told]
     if len(set(models)) > 1:
         return [f"{model} ({own})" if own else model for model, own in zip(models, short, strict=True)]
-    return [each or own[0] or model for each, own, model in zip(short, how, models, strict=True)]
+    return [each or model for each, model in zip(short, models, strict=True)]
 
 
 def _printed(asked: Sequence[int]) -> list[tuple[str, tuple[float, ...]]]:

@@ -190,6 +190,9 @@ def _task_name(entry: Entry) -> str:
 
 
 def _named(answered: Answered, task: str) -> Answered:
+    """With the task's name, which may say the condition itself ("Mild degradation (L1)")."""
+    if answered.condition in task.lower().split():
+        return replace(answered, condition=task)
     return replace(answered, condition=": ".join(filter(None, (task, answered.condition))))
 
 

@@ -8,9 +8,9 @@ import pytest
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.shown_answers import Shown
-from lmms_medtasks.board.site import pages, suite_words
+from lmms_medtasks.board.site import pages, question_cards, suite_words
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.question_cards import QuestionCards, content, read_replies
+from lmms_medtasks.board.site.question_cards import Answered, QuestionCards, content, read_replies
 from lmms_medtasks.board.site.question_data import Material, QuestionData
 
 
@@ -61,6 +61,18 @@ def test_what_a_model_got_for_a_question_in_two_tasks_says_in_which(tmp_path, wr
     assert rendered([card]).count("SLAKE: unseen modality") == 1
     (alone,) = cards_of(board, tasks[0], ["s0"])
     assert [each.condition for each in alone.answers[0].answered] == [""]
+
+
+@pytest.mark.parametrize(
+    ("condition", "task", "said"),
+    [
+        ("mild", "Mild degradation (L1)", "Mild degradation (L1)"),
+        ("mild", "All three levels", "All three levels: mild"),
+        ("", "SLAKE: unseen modality", "SLAKE: unseen modality"),
+    ],
+)
+def test_a_level_is_said_once(condition, task, said):
+    assert question_cards._named(Answered(condition, (), "", ""), task).condition == said
 
 
 def test_texts_of_others_are_escaped_on_a_card(board, cards_of, hostile):
