@@ -47,7 +47,7 @@ def test_in_public_a_contributed_task_is_one_whose_folder_the_keepers_give(tmp_p
     trust = Trust(owners=Owners({"a": ("ada",)}))
     board = collect([tmp_path], trust=trust)
     assert not board.entries and [problem.code for problem in board.refused] == ["unknown_task"]
-    assert "by its folder (--include_path)" in board.refused[0].reason
+    assert "or give its folder with --include_path" in board.refused[0].reason
     monkeypatch.setattr(registry, "is_here", lambda task: task == "chest_side")
     assert [entry.task for entry in collect([tmp_path], trust=trust).entries] == ["chest_side"]
 
