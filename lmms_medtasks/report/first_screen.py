@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
 from typing import NamedTuple
 
+from lmms_medtasks import folders
 from lmms_medtasks.report import about, best_models, quotable
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
@@ -13,6 +15,7 @@ from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.short_texts import listed
+from lmms_medtasks.suites.suite import Suite
 
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
@@ -133,7 +136,7 @@ def first_screen(
     ``lost``: what degraded pictures cost each run that has degraded tasks. ``unread``: see :class:`Document`.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
-    most questions counts; of as many the one of fewer tasks, as a leaderboard takes it. Where that leaves a whole run
+    most questions counts; of as many the one that a leaderboard ranks first. Where that leaves a whole run
     out, the facts say so.
     """
     kept: dict[str, dict[object, _Kept]] = {}
@@ -143,7 +146,9 @@ def first_screen(
     for each, finding in asked:
         if finding is None:
             continue
-        own, new = kept[model_name(each.source.run.content)], _Kept(len(each.source.rows), finding, each.source.asked)
+        place = _headline_place(each.suite, each.source.tasks)
+        own = kept[model_name(each.source.run.content)]
+        new = _Kept(len(each.source.rows), finding, each.source.asked, place)
         key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
         if key not in own or new.rests_on > own[key].rests_on:
             own[key] = new
@@ -175,11 +180,12 @@ def first_screen(
 
 
 class _Kept(NamedTuple):
-    """A finding that the screen shows, its questions, and the runs that it is of with their tasks."""
+    """A finding that the screen shows, its questions, the runs that it is of with their tasks, and their place."""
 
     size: int
     finding: Finding
     asked: _Runs
+    headline_place: int = 0
 
     @property
     def run(self) -> Run:
@@ -187,8 +193,17 @@ class _Kept(NamedTuple):
 
     @property
     def rests_on(self) -> tuple[int, int]:
-        """Questions, and less the tasks that they were asked in."""
-        return self.size, -sum(len(tasks) for _, tasks in self.asked)
+        """Questions, and how early a leaderboard looks at their tasks."""
+        return self.size, -self.headline_place
+
+
+def _headline_place(suite: Suite, tasks: Iterable[str]) -> int:
+    """The first place in ``headline`` of the benchmark's ``board.yml`` that has one of these tasks, from 0."""
+    path = folders.folder() / suite.name / "board.yml"
+    said = folders.read_yaml(path).get("headline", []) if path.is_file() else []
+    patterns = [str(pattern) for pattern, _ in said]
+    found = [place for place, pattern in enumerate(patterns) if any(fnmatch(task, pattern) for task in tasks)]
+    return min(found, default=len(patterns))
 
 
 def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> dict[str, str]:

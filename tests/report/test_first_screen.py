@@ -15,7 +15,7 @@ from rich.text import Text
 from lmms_medtasks.report import Options, best_models, build
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, whole
-from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _Kept
+from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _headline_place, _Kept
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
 from lmms_medtasks.report.report_page import Group, breakable, page, unbroken
@@ -24,6 +24,7 @@ from lmms_medtasks.report.terminal_first_screen import WIDTH, lines, wrapped
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import FEW, Interval
 from lmms_medtasks.task_configs.medq_deg import report_finding
+from lmms_medtasks.task_configs.medq_deg.measures import SUITE
 
 
 def screen(document):
@@ -279,11 +280,14 @@ def test_one_task_is_one_task_and_hidden_runs_are_counted(write_run):
     assert "1 more run of the same model in the tables" in first.facts
 
 
-def test_of_as_many_questions_the_finding_of_fewer_tasks_counts():
-    """A run that asked a benchmark as one task and as one a level: the leaderboard ranks the one task."""
-    made = [_Kept(size, finding("S", "m", 20.0), ((None, tasks),)) for size, tasks in ((9, ("a", "b")), (9, ("c",)))]
-    assert max(made, key=lambda each: each.rests_on).asked[0][1] == ("c",)
-    assert made[0]._replace(size=10).rests_on > made[1].rests_on
+def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
+    """A run that asked MedQ-Deg as one task, as one a level, and ten times each."""
+    sets = (("medq_deg_calib",), ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2"), ("medq_deg",), ("medq_deg_noimage",))
+    assert [_headline_place(SUITE, tasks) for tasks in sets] == [2, 1, 0, 3]
+    kept = [_Kept(9, finding("S", "m", 20.0), ((None, tasks),), _headline_place(SUITE, tasks)) for tasks in sets]
+    assert max(kept, key=lambda each: each.rests_on).asked[0][1] == ("medq_deg",)
+    assert kept[0]._replace(size=10).rests_on > kept[2].rests_on
+    assert _headline_place(replace(SUITE, name="mine"), ("mine",)) == 0
 
 
 def test_mends_are_of_use(write_run):
