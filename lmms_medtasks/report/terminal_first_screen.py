@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report.findings import Bar, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
-from lmms_medtasks.short_texts import cut_apart
+from lmms_medtasks.short_texts import cut_apart, interval_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -48,22 +48,35 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from wrapped(Text(f"{suite}: {said}"))
     for mark, text in first.marks.items():
         yield from wrapped(Text(f"{mark} {text}", style="dim"))
-    losses = [
-        (finding.suite, model.model, finding.loss)
-        for model in first.models
-        for finding in model.findings
-        if finding.loss
-    ]
+    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else _lost(first.models, names)
     if losses:
         yield Text()
-    for suite, model, loss in losses[: 2 * _MOST_MODELS]:
-        yield from wrapped(Text(f"{suite}{'' if one else f', {names[model]}'} {loss}"))
+    for text in losses:
+        yield from wrapped(Text(text))
     if not first.checks:
         return
     yield Text()
     yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
     for check in first.checks:
         yield from _check(check)
+
+
+def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str]:
+    """What each of several models loses, a line a benchmark; the sentences of each stand in its part."""
+    found: dict[str, list[str]] = {}
+    for model in models[:_MOST_MODELS]:
+        for finding in model.findings:
+            change = finding.change
+            if change is None or change.estimate is None:
+                continue
+            ends = (
+                (None, None) if change.low is None or change.high is None else (-100 * change.high, -100 * change.low)
+            )
+            number = f"{-100 * change.estimate:.1f}{interval_text(*ends)}"
+            found.setdefault(f"{finding.suite}, points lost {finding.under}", []).append(
+                f"{names[model.model]} {number}"
+            )
+    return [f"{what}: {'; '.join(each)}" for what, each in found.items()]
 
 
 def _bars(model: ModelFindings) -> Iterator[Text]:

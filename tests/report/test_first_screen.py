@@ -290,6 +290,19 @@ def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
     assert _headline_place(replace(SUITE, name="mine"), ("mine",)) == 0
 
 
+def test_what_several_models_lose_stands_in_a_line_a_benchmark_in_the_terminal():
+    def model(name, *change):
+        found = replace(finding("S", name, 20.0), loss="a long sentence.", under="under x")
+        return ModelFindings(name, (replace(found, change=Interval(*change, 9, 9) if change else None),))
+
+    models = (model("a", -0.2, -0.3, -0.1), model("b", 0.01, None, None), model("c"))
+    shown = [line.plain for line in lines(FirstScreen((), models, (), {}), "three models")]
+    assert "S, points lost under x: a 20.0 [10.0, 30.0]; b -1.0" in shown
+    assert not any("a long sentence" in line for line in shown)
+    alone = [line.plain for line in lines(FirstScreen((), models[:1], (), {}), "one model")]
+    assert "S a long sentence." in alone
+
+
 def test_mends_are_of_use(write_run):
     checks = {
         each.title: each for each in build([write_run(metadata={"data": "mini"})], Options(drawn=False)).first.checks
