@@ -174,7 +174,7 @@ def _several(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> l
 
 
 def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
-    """What another name gave too, question by question, is no result of its own: copied, or one model by two names."""
+    """What another entry gave too, question by question, is no result of its own: copied, or one model twice."""
     alike: dict[Hashable, list[Entry]] = {}
     for entry in entries:
         if entry.ranked and len(entry.questions) >= _FEW:
@@ -185,17 +185,20 @@ def _same_answers(entries: Sequence[Entry], rules: Rules) -> list[Entry]:
     same: dict[int, list[str]] = {}
     for group in alike.values():
         # Answers are compared only where the main number is the same.
-        if len({each.model.name for each in group}) > 1:
+        if len(group) > 1:
             digests = {id(each): _answers(each) for each in group}
             for entry in group:
-                names = {each.model.name for each in group if digests[id(each)] == digests[id(entry)]}
-                same[id(entry)] = sorted(names - {entry.model.name})
+                others = [each for each in group if each is not entry and digests[id(each)] == digests[id(entry)]]
+                own = "another entry of its own name"
+                same[id(entry)] = sorted(
+                    {own if each.model.name == entry.model.name else each.model.name for each in others}
+                )
     added = []
     for entry in entries:
         # Those that are ranked by some measures come here twice.
-        others = same.get(id(entry))
-        if others and all(each.code != "same_answers" for each in entry.problems):
-            said = f"The same answers, question by question, as {_named(others[:_NAMED], len(others))}."
+        names = same.get(id(entry))
+        if names and all(each.code != "same_answers" for each in entry.problems):
+            said = f"The same answers, question by question, as {_named(names[:_NAMED], len(names))}."
             entry = entry.with_problems([problem(rules, entry, "same_answers", said)])
         added.append(entry)
     return added

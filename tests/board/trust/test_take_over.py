@@ -372,7 +372,12 @@ def test_a_name_has_one_row_whatever_runner_and_arguments_it_says(submissions):
     board = submissions.board(trust)
     assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"several_entries"}
     more = replace(trust, owners=replace(trust.owners, rows={"other/model": 3}))
-    assert ranked(submissions.board(more)) == ["honest/model", *["other/model"] * 3]
+    board = submissions.board(more)
+    assert ranked(board) == ["honest/model", *["other/model"] * 3]
+    assert not [each for each in board.problems if each.code == "same_answers"]
+    submissions.pack("ben/0.json", trials, "other/model", lambda entry: entry["model"].update(arguments="again"))
+    said = {each.reason for each in submissions.board(more).problems if each.code == "same_answers"}
+    assert said == {"The same answers, question by question, as another entry of its own name."}
 
 
 def with_changes_of_nothing(entry):
