@@ -55,7 +55,9 @@ def commands_begun(request, tmp_path_factory):
         if first:
             environment = {**os.environ, **QUIET, "HF_HOME": str(shared / "hf")}
             server = [sys.executable, str(Path(__file__).with_name("harness_commands.py")), str(folder)]
-            process = subprocess.Popen(server, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "start_new_session": True}
+            with open(folder / "log", "wb") as log:
+                process = subprocess.Popen(server, env=environment, stderr=log, **quiet)
     yield folder
     os.close(alive)
     if process:

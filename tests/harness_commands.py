@@ -47,7 +47,10 @@ arguments = [word for word in sys.argv[1:] if word != "-u"] if {name!r} == "pyth
 if {name!r} == "python" and arguments[:1] != ["-m"]:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as server:
-    server.connect({address!r})
+    try:
+        server.connect({address!r})
+    except ConnectionRefusedError:
+        sys.exit("tests/harness_commands.py has ended, and said: " + open({log!r}).read())
     asked = json.dumps([{name!r}, arguments, os.getcwd(), dict(os.environ)]).encode()
     files = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))]
     server.sendmsg([len(asked).to_bytes(8, "big")], files)
@@ -113,34 +116,32 @@ def serve(folder: Path) -> None:
     gc.freeze()  # the harness collects at the end of each run: a second for the million objects that are here by now
     address, python = str(folder / "socket"), sys.executable
     running: dict[int, socket.socket] = {}
-
-    def reap(*_: object) -> None:
-        while running:
-            child, status = os.waitpid(-1, os.WNOHANG)
-            if not child:
-                return
-            with running.pop(child) as caller, contextlib.suppress(OSError):  # the caller may have been killed
-                caller.sendall(bytes([os.waitstatus_to_exitcode(status) & 255]))
-
     alive = os.open(folder / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    # A handler may run between any two steps, as a thread of torch takes the signal: so it only wakes the loop.
+    ended, wake = socket.socketpair()
+    for end in (ended, wake):
+        end.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(64)
         for name in COMMANDS:
             path = folder / name
-            path.write_text(CALLER.format(python=python, address=address, name=name), "utf-8")
+            path.write_text(CALLER.format(python=python, address=address, name=name, log=str(folder / "log")), "utf-8")
             path.chmod(0o755)
         # What a fork starts are forks again.
         sys.executable = os.environ["PYTHON_EXEC"] = str(folder / "python")
-        signal.signal(signal.SIGCHLD, reap)
         (folder / "ready").touch()
         while True:
-            ready, _, _ = select.select([listener, alive], [], [])
+            ready, _, _ = select.select([listener, alive, ended], [], [])
+            if ended in ready:
+                ended.recv(4096)
+                _reap(running)
             if listener in ready:
                 caller, _ = listener.accept()
-                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-                _answer(caller, listener, running)
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+                _answer(caller, (listener, ended, wake), running)
+            if alive not in ready:
                 continue
             # Whoever opens it does so under this lock.
             with filelock.FileLock(folder.with_suffix(".lock")), contextlib.suppress(BlockingIOError):
@@ -150,19 +151,32 @@ def serve(folder: Path) -> None:
                     return
 
 
-def _answer(caller: socket.socket, listener: socket.socket, running: dict[int, socket.socket]) -> None:
+def _reap(running: dict[int, socket.socket]) -> None:
+    while running:
+        child, status = os.waitpid(-1, os.WNOHANG)
+        if not child:
+            return
+        with running.pop(child) as caller, contextlib.suppress(OSError):  # the caller may have been killed
+            caller.sendall(bytes([os.waitstatus_to_exitcode(status) & 255]))
+
+
+def _answer(caller: socket.socket, own: tuple[socket.socket, ...], running: dict[int, socket.socket]) -> None:
     size, handles, *_ = caller.recvmsg(8, socket.CMSG_LEN(3 * array.array("i").itemsize))
+    if not handles:  # killed before it asked
+        caller.close()
+        return
     files = array.array("i")
     files.frombytes(handles[0][2])
     child = os.fork()
     if child == 0:
+        os.setsid()  # what it does to its group of processes is not done to this one
+        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
         with caller.makefile("rb") as request:
             name, arguments, folder, environment = json.loads(request.read(int.from_bytes(size, "big")))
         for number, file in enumerate(files):
             os.dup2(file, number)
-        for other in (listener, caller, *running.values()):
+        for other in (*own, caller, *running.values()):
             other.close()
         become(name, arguments, folder, environment)
     for file in files:
