@@ -99,10 +99,8 @@ def _not_allowed(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules
     if trust.owners is None:
         return None
     if not registry.is_here(entry.task):
-        said = (
-            f"{entry.task} is not here. The board's keepers take a contributed benchmark into task_configs, or give its"
-        )
-        return checks.problem(rules, entry, "unknown_task", f"{said} folder with --include_path.")
+        said = f"{entry.task} is not here. The board's keepers take a contributed benchmark into task_configs, or give "
+        return checks.problem(rules, entry, "unknown_task", f"{said}its folder with --include_path.")
     found = trust.owners.problem(entry.model.name, account_of(entry.source.results, roots))
     return checks.problem(rules, entry, *found) if found else None
 

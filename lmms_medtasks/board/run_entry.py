@@ -262,7 +262,7 @@ def _source(run: Run, task: str, cache: BuildCache) -> Source:
     files = (run.path, run.samples_file(task))
     digests = {path.name: cache.digest(path) for path in files}
     # Of both: the log says neither which model it is of nor how it was run.
-    both = hashlib.sha256("".join(cache.digest(path) for path in files).encode()).hexdigest()
+    both = hashlib.sha256("".join(digests.values()).encode()).hexdigest()
     return Source("run", files[0], files[1], date_of(run.content), digests, digest=both)
 
 

@@ -78,6 +78,8 @@ def marked(replies: Sequence[Any], ended: Sequence[Exception | None], module: st
     texts = [_text(reply) for reply in replies]
     empty = {place for place, text in enumerate(texts) if text == ""}
     failed = {place: text for place, text in enumerate(texts) if text.startswith(_failure_texts(module))}
+    # gpt4v's, of which the harness would make the word "None", a reply like any other.
+    failed.update({place: "a message without content" for place, reply in enumerate(replies) if reply is None})
     errors = [error for error in ended if error is not None]
     if errors:
         at = {place: error for place, error in enumerate(ended) if error is not None}

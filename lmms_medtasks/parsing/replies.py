@@ -7,8 +7,8 @@ from typing import Literal
 
 # What lmms-eval 0.7.3 returns in place of a reply when a request failed for good, when the token budget was used up,
 # and when a server sent a message without content (async_openai; openai's reaches a hook as an empty text). The word
-# "None" is a reply like any other: no runner that was looked at puts it in the place of one. What single runners put
-# there becomes the first of these before it gets here (harness/failed_requests.py).
+# "None" is a reply like any other. What single runners put in the place of a reply becomes the first of these before it
+# gets here (harness/failed_requests.py).
 _FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: can only concatenate str (not")
 _OPEN_TAG = re.compile(r"<(think|thinking|analysis|reasoning)>", re.IGNORECASE)
 

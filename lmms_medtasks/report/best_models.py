@@ -11,8 +11,12 @@ from lmms_medtasks.report.findings import Bar, Finding, titles
 from lmms_medtasks.short_texts import listed, listed_or_counted
 
 OTHER_QUESTIONS = "Not of the same questions: no model is called the best."
+MEANING = "best: its interval overlaps no other's; tests between models: in the comparison"
 
-_NAMED, _FEW = 3, 2
+_NAMED = 3
+"""Models of one number that are named."""
+_FEW = 2
+"""Numbers that are named where one model leads in all."""
 
 
 def sentence(findings: Mapping[str, Finding]) -> str:
@@ -41,17 +45,14 @@ def _leader(bars: Mapping[str, Bar]) -> str:
     """``m is best`` where its interval overlaps no other's, else ``m has the best number``, which claims no more."""
     most = max(bar.worth for bar in bars.values())
     first = [model for model, bar in bars.items() if bar.worth == most]
-    others = [bar for model, bar in bars.items() if model not in first]
-    known = all(_has_interval(bar) for bar in bars.values())
-    if len(first) == 1 and known and not any(_overlap(bar, bars[first[0]]) for bar in others):
+    if len(first) == 1 and all(_are_apart(bars[first[0]], bar) for model, bar in bars.items() if model not in first):
         return f"{first[0]} is best"
     return f"{listed_or_counted(first, _NAMED, 'models')} {'has' if len(first) == 1 else 'have'} the best number"
 
 
-def _has_interval(bar: Bar) -> bool:
-    return bar.cell.low is not None and bar.cell.high is not None
-
-
-def _overlap(one: Bar, other: Bar) -> bool:
-    (low, high), (least, most) = ((each.cell.low or 0.0, each.cell.high or 0.0) for each in (one, other))
-    return low <= most and least <= high
+def _are_apart(one: Bar, other: Bar) -> bool:
+    """Whether both have an interval, and these do not overlap."""
+    low, high, least, most = one.cell.low, one.cell.high, other.cell.low, other.cell.high
+    if low is None or high is None or least is None or most is None:
+        return False
+    return high < least or most < low

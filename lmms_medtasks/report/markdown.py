@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lmms_medtasks.report import best_models
 from lmms_medtasks.report.document import Document, Part, Row, Table
 from lmms_medtasks.report.first_screen import FirstScreen
 from lmms_medtasks.visible_text import visible
@@ -37,7 +38,7 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
         for finding in model.findings:
             yield f"- {escaped(finding.suite)}: {escaped(finding.sentence)}"
     if first.best:
-        yield from ("", "**Best by the intervals**", "")
+        yield from ("", f"**Who is best** ({best_models.MEANING})", "")
     for suite, said in first.best.items():
         yield f"- {escaped(suite)}: {escaped(said)}"
     for text in first.others:

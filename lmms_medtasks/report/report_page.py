@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from lmms_medtasks import __version__
+from lmms_medtasks.report import best_models
 from lmms_medtasks.report.charts import with_links
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
@@ -83,6 +84,7 @@ def page(document: Document) -> str:
             document=document,
             groups=groups,
             sentences=document.first.sentences if document.first else {},
+            best_meaning=best_models.MEANING,
             common=common,
             marks=MARKS,
             note_number=numbers.get,

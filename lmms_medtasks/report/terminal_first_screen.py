@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from lmms_medtasks.report import best_models
 from lmms_medtasks.report.findings import Bar, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
 from lmms_medtasks.short_texts import cut_apart, interval_text
+from lmms_medtasks.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -46,6 +48,8 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield Text(first.no_finding, style="bold")
     for suite, said in first.best.items():
         yield from wrapped(Text(f"{suite}: {said}"))
+    if first.best:
+        yield from wrapped(Text(best_models.MEANING, style="dim"))
     for mark, text in first.marks.items():
         yield from wrapped(Text(f"{mark} {text}", style="dim"))
     losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else _lost(first.models, names)
@@ -62,21 +66,24 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
 
 
 def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str]:
-    """What each of several models loses, a line a benchmark; the sentences of each stand in its part."""
+    """What each of several models loses: a line a benchmark, its sentence where it has no single number."""
     found: dict[str, list[str]] = {}
+    sentences = []
     for model in models[:_MOST_MODELS]:
+        name = names[model.model]
         for finding in model.findings:
-            change = finding.change
-            if change is None or change.estimate is None:
-                continue
-            ends = (
-                (None, None) if change.low is None or change.high is None else (-100 * change.high, -100 * change.low)
-            )
-            number = f"{-100 * change.estimate:.1f}{interval_text(*ends)}"
-            found.setdefault(f"{finding.suite}, points lost {finding.under}", []).append(
-                f"{names[model.model]} {number}"
-            )
-    return [f"{what}: {'; '.join(each)}" for what, each in found.items()]
+            if finding.change is not None and finding.change.estimate is not None:
+                said = f"{name} {_points_lost(finding.change)}"
+                found.setdefault(f"{finding.suite}, points lost {finding.under}", []).append(said)
+            elif finding.loss:
+                sentences.append(f"{finding.suite}, {name} {finding.loss}")
+    return [*(f"{what}: {'; '.join(each)}" for what, each in found.items()), *sentences]
+
+
+def _points_lost(change: Interval) -> str:
+    """``19.7 [16.9, 22.4]``, of the change of a share."""
+    low, high = (None if end is None else -100 * end for end in (change.high, change.low))
+    return f"{-100 * (change.estimate or 0.0):.1f}{interval_text(low, high)}"
 
 
 def _bars(model: ModelFindings) -> Iterator[Text]:

@@ -112,6 +112,17 @@ def test_gpt4v_after_errors_and_with_an_empty_reply(monkeypatch):
     assert asked(lm, [request(text) for text in texts]) == ["reply to a", None, "", "reply to b"]
 
 
+def test_gpt4v_without_content():
+    """It returns None, of which the harness makes the word "None": a reply that the model never gave."""
+    message = SimpleNamespace(content=None)
+    create = SimpleNamespace(create=lambda **settings: SimpleNamespace(choices=[SimpleNamespace(message=message)]))
+    lm = runner("simple.gpt4v", "GPT4V", client=SimpleNamespace(chat=SimpleNamespace(completions=create)),
+                model_version="x")  # fmt: skip
+    with calls.one_reply_each(lm), calls.one_task_a_call(lm):
+        (reply,) = lm.generate_until([request("a")])
+    assert is_failed_request(str(reply)) and "a message without content" in reply
+
+
 class Inputs(dict):
     input_ids = torch.zeros(1, 1, dtype=torch.long)
 

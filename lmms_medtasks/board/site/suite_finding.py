@@ -126,9 +126,9 @@ def _others(
         images = measured[best].images
         return f"no ranks: {images} {'image is' if images == 1 else 'images are'} too few"
     untold = standings.alike(*head, best)
-    equal = [standings.titles[key] for key in ordered if key != best and measured[key].rank == measured[best].rank]
-    alike = [standings.titles[key] for key in ordered if key in untold and standings.titles[key] not in equal]
-    said = [f"shares the first place with {listed_or_counted(equal, NAMED, 'others')}"] if equal else []
+    equal = [key for key in ordered if key != best and measured[key].rank == measured[best].rank]
+    first, alike = ([standings.titles[key] for key in ordered if key in each] for each in (equal, {*untold} - {*equal}))
+    said = [f"shares the first place with {listed_or_counted(first, NAMED, 'others')}"] if first else []
     said += [not_told_apart(alike)] if alike else []
     if said:
         return "; ".join(said)

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import Entry, all_ids
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
 from lmms_medtasks.board.site.ranking import common_scores, standings
@@ -46,6 +47,16 @@ def test_ranks_are_of_the_means_and_tied_models_share_one(entries):
     assert {name: each.rank for name, each in found(entries(), higher_is_better=False).items()} == {
         "a": 3, "b": 3, "c": 2, "d": 1,
     }  # fmt: skip
+
+
+def test_noise_of_sums_decides_nothing(entries):
+    """5e-12 on every question: a constant difference has no variance, and would be beyond all chance."""
+    one, other = entries(a="AB" * 20, b="AB" * 20)
+    place = other.answers.column_names.index("accuracy.score")
+    noisy = pa.array(other.samples.column("accuracy.score") + 5e-12)
+    other = replace(other, answers=other.answers.set_column(place, "accuracy.score", compact(noisy)))
+    ranked = found([one, other])
+    assert [(each.rank, each.low, each.high) for each in ranked.values()] == [(1, 1, 2), (1, 1, 2)]
 
 
 def test_what_is_beyond_chance_has_ranks_of_its_own_and_what_is_not_shares_them(entries):
