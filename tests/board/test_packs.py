@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import shutil
 
 import pytest
 import typer
@@ -12,6 +13,7 @@ from lmms_medtasks.board import packing, packs
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import VERSION, checksum, entry_to_json
 from lmms_medtasks.cli import pack as command
+from lmms_medtasks.cli.app import build as app
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import registry
 
@@ -304,3 +306,13 @@ def test_a_benchmark_with_measures_of_its_own_is_packed_and_checked_once_its_fol
     (entry,) = packs.read(target)
     assert (entry.interval("stars").estimate, entry.scale("stars").unit) == (3.5, "stars")
     assert invoke(target, "--check", "--include_path", folder).exit_code == 0
+    base, entries = tmp_path / "base", tmp_path / "entries"
+    base.mkdir()
+    shutil.copytree(target.parent / "run", entries / "ada" / "run")
+    verify = ("verify", entries, "--against", entries, "--level", "run by the board", "-o", tmp_path / "v.yml")
+    for asked in (("check", entries, "--base", base, "--account", "ada"), verify):
+        monkeypatch.setattr(registry, "_GIVEN", {})
+        without = CliRunner().invoke(app(), ["leaderboard", *map(str, asked)])
+        assert without.exit_code == 1 and "--include_path" in without.output
+        found = CliRunner().invoke(app(), ["leaderboard", *map(str, asked), "--include_path", str(folder)])
+        assert found.exit_code == 0, found.output

@@ -383,7 +383,8 @@ def test_a_name_has_one_row_whatever_runner_and_arguments_it_says(submissions):
 def with_changes_of_nothing(entry):
     scores = entry["answers"]["accuracy.score"]
     scores["values"] = [-0.0 if value == 0 else value for value in scores["values"]]
-    entry["answers"]["accuracy.judged"] = {"values": [], "codes": [0] * len(scores["codes"])}
+    for name in ("accuracy.judged", "judgement"):
+        entry["answers"][name] = {"values": [], "codes": [0] * len(scores["codes"])}
 
 
 def beyond(field, value):

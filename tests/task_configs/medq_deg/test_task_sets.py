@@ -30,6 +30,7 @@ def test_tasks_of_one_level_each_are_one_set(write_run, sets):
     assert found.tasks == ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2")
     assert setup_of(found) == ("simulated", "", 2)
     assert found.condition == "our degradations, 2 trials"
+    assert _row_names([found]) == ["some_model"]
     assert ids(found) == {
         0: ["q1", "q2"],
         1: ["q1/gaussian_noise/L1", "q2/motion_blur/L1"],
