@@ -143,11 +143,12 @@ def environment() -> Environment:
 
 
 def unbroken(text: str, intervals: bool = True) -> Markup:
-    """A sentence for a page: no line ends before a percent sign, or (``intervals``) inside an interval."""
+    """A sentence for a page: minus signs, and no line ends before a percent sign or (``intervals``) in an interval."""
     from markupsafe import Markup, escape
 
     wanted = r"\[\S+ \S+\]| %" if intervals else " %"
     found = re.sub(wanted, lambda match: match[0].replace(" ", "\u00a0"), str(escape(visible(text))))
+    found = re.sub(r"(?<![^\s\u00a0\[(])-(?=\d)", "\u2212", found)
     return Markup(found)  # noqa: S704 - escaped above
 
 

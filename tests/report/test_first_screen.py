@@ -441,6 +441,7 @@ def test_one_model_has_a_chart_for_its_question_and_several_have_bars(write_run)
 
 def test_no_line_of_a_sentence_ends_between_a_number_and_its_percent_sign():
     assert unbroken("<b> 91 % of 100 %, 5 points") == "&lt;b&gt; 91\u00a0% of 100\u00a0%, 5 points"
+    assert unbroken("q-1 by -2.5 [-10.7, 1.0]") == "q-1 by \u22122.5 [\u221210.7,\u00a01.0]"
 
 
 def test_lines_of_a_name_end_behind_a_sign():
