@@ -100,6 +100,10 @@ class BuildCache:
         """Keep a dataclass in place of what is kept, as :meth:`value`."""
         self._write(made_of, json.dumps(value, default=_plain).encode())
 
+    def has(self, made_of: Any) -> bool:
+        """Whether something is kept that was made of ``made_of``; it may turn out to be broken."""
+        return self.folder is not None and self._place(made_of).exists()
+
     def content(self, made_of: Any, make: Callable[[], bytes]) -> bytes:
         """The bytes of a file, as :meth:`table`."""
         return self._kept(made_of, make, bytes, bytes)

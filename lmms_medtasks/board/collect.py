@@ -16,7 +16,7 @@ from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry, Problem, Questions
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
-from lmms_medtasks.board.run_entry import entry_of
+from lmms_medtasks.board.run_entry import entry_of, is_kept
 from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.board.trust.owners import account_of
 from lmms_medtasks.board.trust.pins import Key, key_of
@@ -28,8 +28,10 @@ from lmms_medtasks.samples.degraded import base_of
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.suites import registry
 
-_SMALL = 2**22
+_SMALL = 2**23
 """Bytes of all logs below which starting processes costs more than it saves."""
+_KEPT = 64
+"""A log of which the cache has the table is read as fast as one this many times smaller."""
 
 _PUBLIC = {"coverage": "public_coverage", "failure_rate": "public_failure_rate"}
 """Thresholds, and those that a board in public has in their place."""
@@ -301,7 +303,7 @@ def _log_of(run: Run, task: str) -> Path:
 def _read(jobs: Sequence[Job], rules: Rules, processes: int, cache: BuildCache) -> Iterator[Problem | list[Entry]]:
     from lmms_medtasks.progress import bar
 
-    count = min(processes, len(jobs)) if sum(job.size for job in jobs) > _SMALL else 1
+    count = min(processes, len(jobs)) if _is_much(jobs, cache) else 1
     # Largest first, so that no process is left alone with a large one at the end.
     ordered = sorted(jobs, key=lambda job: -job.size)
     read = functools.partial(read_job, rules=rules, given=registry.given(), cache=cache)
@@ -309,6 +311,23 @@ def _read(jobs: Sequence[Job], rules: Rules, processes: int, cache: BuildCache) 
         for found in executor.map(read, ordered) if executor else map(read, ordered):
             step(1)
             yield found
+
+
+def _is_much(jobs: Sequence[Job], cache: BuildCache) -> bool:
+    much = 0
+    for job in jobs:
+        much += job.size // (_KEPT if _is_kept(job, cache) else 1)
+        # At once: who knows what is kept has read the log.
+        if much > _SMALL:
+            return True
+    return False
+
+
+def _is_kept(job: Job, cache: BuildCache) -> bool:
+    # What is wrong with a log is said where it is read.
+    with suppress(UserError, *packs.UNCOMPUTABLE):
+        return job.run is not None and is_kept(job.run, job.task, cache)
+    return False
 
 
 def _executor(count: int) -> Any:

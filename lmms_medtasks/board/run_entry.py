@@ -26,6 +26,7 @@ from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.suites.suite_rows import is_kept as table_is_kept
 from lmms_medtasks.suites.suite_rows import task_table
 
 LINE = "line"
@@ -81,6 +82,12 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
         # What the harness adds of its own (times, counts) is no number of the benchmark.
         reported={name: value for name, value in numbers_of(run.tasks[task]).items() if name in suite.estimates},
     )
+
+
+def is_kept(run: Run, task: str, cache: BuildCache) -> bool:
+    """Whether the cache has what :func:`entry_of` reads of the log, which is gone through for its digest."""
+    suite = installed.declaration(task, installed.told_of(run.content["configs"][task]))
+    return suite is not None and table_is_kept(suite, run, task, cache)
 
 
 def columns_of(suite: Suite, rows: Samples) -> tuple[Questions, pa.Table]:

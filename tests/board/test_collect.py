@@ -2,6 +2,7 @@
 
 import copy
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import ranking
+from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites.judged_measures import bound_of
 
@@ -169,6 +171,23 @@ def test_logs_are_read_in_several_processes_as_in_one(tmp_path, runs, monkeypatc
     assert [entry.reported for entry in several.entries] == [entry.reported for entry in alone.entries]
     assert several.entries[0].questions.digest == alone.entries[0].questions.digest
     assert several.entries[0].questions is several.entries[1].questions
+
+
+def test_what_is_kept_starts_no_processes_and_gives_the_same(tmp_path, runs, monkeypatch):
+    for model in ("a", "b"):
+        runs.write(tmp_path / model, {TASK: runs.choice_rows({f"q{number}": "A" for number in range(9)})}, model=model)
+    size = sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl"))
+    monkeypatch.setattr("lmms_medtasks.board.collect._SMALL", size - 1)
+    counts = []
+    monkeypatch.setattr("lmms_medtasks.board.collect._executor", lambda count: nullcontext(counts.append(count)))
+    cache = BuildCache.at(tmp_path / "cache")
+    first, again = (collect([tmp_path / "a", tmp_path / "b"], processes=2, cache=cache) for _ in range(2))
+    assert counts == [2, 1]
+    assert [entry.answers for entry in first.entries] == [entry.answers for entry in again.entries]
+    # Of 64 bytes that are kept as much is made as of one that is not.
+    monkeypatch.setattr("lmms_medtasks.board.collect._SMALL", size // 64 - 2)
+    collect([tmp_path / "a", tmp_path / "b"], processes=2, cache=cache)
+    assert counts[2:] == [2]
 
 
 def test_models_are_told_apart_by_their_arguments_which_are_not_kept(tmp_path, runs):
