@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -141,7 +141,7 @@ def assembled(
         map(_placed, entries),
         key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)),
     )
-    checked = [each.with_problems(checks.own_problems(each, rules)) for each in entries]
+    checked = [_checked(each, rules, functools.partial(checks.own_problems, each, rules)) for each in entries]
     sound, refused = _kept(checked)
     kept, copies = side_by_side.without_copies(sound, rules)
     kept, more, found = _ranked(kept, rules, trusted, by_measure)
@@ -163,7 +163,10 @@ def _ranked(
     without: frozenset[Key] = frozenset()
     while True:
         found = _references(entries, rules, trust, without)
-        beside = [each.with_problems(checks.problems_beside(each, found[each.task], rules, trust)) for each in entries]
+        beside = [
+            _checked(each, rules, functools.partial(checks.problems_beside, each, found[each.task], rules, trust))
+            for each in entries
+        ]
         kept, refused = _kept(beside)
         kept = side_by_side.apart(kept, rules, trust.owners, trust.pins)
         if by_measure:
@@ -172,6 +175,15 @@ def _ranked(
         if not tried:
             return kept, refused, found
         without |= tried
+
+
+def _checked(entry: Entry, rules: Rules, find: Callable[[], Sequence[Problem]]) -> Entry:
+    """The entry with the problems that ``find`` gives; one that can't be checked is refused, and the others stay."""
+    try:
+        return entry.with_problems(find())
+    except packs.UNCOMPUTABLE as error:
+        code = "bad_pack" if entry.source.kind == "pack" else "broken_log"
+        return entry.with_problems([checks.problem(rules, entry, code, f"It can't be checked ({error!r:.200}).")])
 
 
 def _without_rank(entries: Sequence[Entry], found: Mapping[str, Reference], trust: Trust) -> set[Key]:

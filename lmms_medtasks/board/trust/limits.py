@@ -81,7 +81,11 @@ def check_entry(entry: Entry, where: object) -> None:
         texts += [entry.judge.name, entry.judge.settings, *entry.judge.prompts, *entry.judge.prompts.values()]
     for text in texts:
         check(len(text), "text", where, f"characters in one text ({text[:40]!r}…)")
-    for count in (len(entry.questions), entry.counts.original, entry.counts.effective):
+    asked = (entry.counts.original, entry.counts.effective)
+    if asked != (None, None) and not all(type(each) is int and each >= 0 for each in asked):
+        stated = f"{asked[0]!r:.40} questions, of which {asked[1]!r:.40} were asked"
+        raise UserError(f"{where}: {stated}; expected two counts.")
+    for count in (len(entry.questions), *asked):
         check(count or 0, "questions", where, "questions")
     for table in (entry.questions.table, entry.answers):
         check(table.num_columns, "columns", where, "columns")

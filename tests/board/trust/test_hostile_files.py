@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lmms_medtasks.board import columns, packing
+from lmms_medtasks.board import checks, columns, packing
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import questions_from_json
 from lmms_medtasks.board.trust import limits
@@ -231,3 +231,34 @@ def test_entries_of_one_model_name_a_few_of_each_other(submissions):
         submissions.pack(f"{number}.json", {**HONEST, "q01": "A" * (number + 1)})
     reasons = [each.reason for each in submissions.board().problems if each.code == "several_entries"]
     assert len(reasons) == 8 and all(" and 4 more. Which counts" in each for each in reasons)
+
+
+@pytest.mark.parametrize(("original", "effective"), [(60, None), (None, 60), (True, 60), (60, -1)])
+def test_half_of_a_count_is_refused_and_takes_nobody_along(submissions, runs, original, effective):
+    """A board of a hundred entries was not built: "Only None of 60 questions were asked"."""
+    submissions.pack("h.json")
+    counts = {"original": original, "effective": effective}
+    submissions.pack("o.json", name="other/model", edit=lambda entry: entry["counts"].update(counts))
+    results = runs.write(submissions.folder / "run", {TASK: runs.choice_rows(HONEST)}, model="run/model")
+    content = json.loads(results.read_text("utf-8"))
+    results.write_text(json.dumps({**content, "n-samples": {TASK: counts}}), "utf-8")
+    board = submissions.board()
+    assert ranked(board) == ["honest/model"]
+    assert sorted(each.code for each in board.refused) == ["bad_pack", "broken_log"]
+
+
+def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkeypatch):
+    submissions.pack("h.json")
+    submissions.pack("o.json", name="other/model")
+    for name in ("own_problems", "problems_beside"):
+        found = getattr(checks, name)
+
+        def fails(entry, *more, found=found):
+            return found(entry, *more) if entry.model.name == "honest/model" else [][0]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(checks, name, fails)
+            board = submissions.board()
+        assert ranked(board) == ["honest/model"]
+        (refused,) = board.refused
+        assert refused.code == "bad_pack" and "It can't be checked (IndexError" in refused.reason
