@@ -41,6 +41,13 @@ function standalone(svg) {
     const style = getComputedStyle(from[number]);
     for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "text-anchor", "transform", "font-style", "font-family", "font-size", "font-weight", "opacity", "display", "paint-order", "stroke-linecap", "stroke-linejoin", "dominant-baseline"]) node.style.setProperty(name, style.getPropertyValue(name));
   });
+  for (const node of copy.querySelectorAll("[data-said]")) {
+    const title = document.createElementNS(svg.namespaceURI, "title");
+    title.textContent = node.dataset.said;
+    node.prepend(title);
+    delete node.dataset.said;
+  }
+  copy.removeAttribute("tabindex");
   const box = svg.getBoundingClientRect();
   copy.setAttribute("width", Math.ceil(box.width));
   copy.setAttribute("height", Math.ceil(box.height));

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-SCRIPTS = ("page.js", "copies.js")
-"""What shows one part at a time; what copies tables and charts."""
+SCRIPTS = ("page.js", "copies.js", "charts.js")
+"""What shows one part at a time; what copies tables and charts; what says of a mark what it is."""
 COMMON = 3
 """Tables with a note from which on it stands in the appendix, once."""
 

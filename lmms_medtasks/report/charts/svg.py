@@ -160,9 +160,8 @@ def legend(svg: Elements, entries: Sequence[Entry]) -> float:
         else:
             own.at(0, y, f'<path d="M-6 0H6" class="{look}"/>')
         own.text(0, y + 4, said, dx=12)
-        svg.parts.append(
-            f'<svg x="{number(x)}%" overflow="visible"><g transform="translate(7)">{"".join(own.parts)}</g></svg>'
-        )
+        entry = f'<g class="entry" transform="translate(7)">{"".join(own.parts)}</g>'
+        svg.parts.append(f'<svg x="{number(x)}%" overflow="visible">{entry}</svg>')
     return LINE * lines + 6.0
 
 

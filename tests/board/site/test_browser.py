@@ -38,7 +38,7 @@ def test_every_page_opens_without_an_error_or_a_request_outside(quiet, site):
         if path.parent.name == "questions":
             quiet.run(WAIT)
         assert quiet.run("document.scripts.length") == (
-            3 if path.parent.name in ("questions", "models") or path.name == "index.html" else 2
+            4 if path.parent.name in ("questions", "models") or path.name == "index.html" else 3
         )
         assert quiet.run("document.querySelectorAll('[onmouseover], [onerror], [onclick], main script').length") == 0
 
@@ -368,3 +368,50 @@ def test_the_boards_tables_are_copied_as_shown_and_its_charts_by_the_name_of_the
         " return [chartName(drawn), [...drawn.querySelectorAll('.copy button')].map((each) => each.textContent)]; })()"
     )
     assert name == "how-far-each-model-falls-from-clean-to-severe" and kinds == ["SVG", "PNG"]
+
+
+def test_a_chart_says_what_the_nearest_mark_is_by_pointer_and_key_and_brings_out_what_looks_like_it(
+    browser, write_run, tmp_path
+):
+    path = tmp_path / "report.html"
+    path.write_text(page(build_report([write_run("one", model="one")], ReportOptions(resamples=0))), "utf-8")
+    browser.errors.clear()
+    browser.open(path)
+    tip = "(tip => tip.hidden ? '' : tip.textContent)(document.querySelector('.tip'))"
+    # The fall from clean to severe: three looks in its legend.
+    browser.run(
+        "var chart = [...document.querySelectorAll('article.part:not([hidden]) .chart')]"
+        ".find((each) => each.querySelectorAll('.entry').length > 3); chart.scrollIntoView({block: 'center'});"
+        "new Promise((done) => setTimeout(done, 100))"
+    )
+    x, y, said = browser.run(
+        "(mark => { const box = mark.getBoundingClientRect(); return [box.right + 3, box.top + box.height / 2,"
+        " mark.dataset.said]; })(chart.querySelector('.own-open[data-said]'))"
+    )
+    assert browser.run("chart.querySelectorAll('title').length") == 0 and said.startswith("one")
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    assert browser.run(tip) == said
+    assert browser.run("chart.matches('.sifted') && chart.querySelector('.own-open[data-said]').matches('.like')")
+    assert not browser.run("chart.querySelector('.own[data-said]').matches('.like')")
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
+    assert browser.run(tip) == "" and not browser.run("chart.matches('.sifted')")
+    browser.run("chart.focus({preventScroll: true})")
+    told = []
+    for _ in range(3):
+        pressed_named(browser, "ArrowRight")
+        told.append(browser.run(tip))
+    assert len(set(told)) == 3 and all(told)
+    pressed_named(browser, "ArrowLeft")
+    assert browser.run(tip) == told[1]
+    # What is saved says the same in any viewer.
+    drawn = browser.run("standalone(chart)")
+    titles = [each.text for each in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}title")]
+    assert said in titles and "data-said" not in drawn
+    pressed_named(browser, "Escape")
+    assert browser.run(tip) == "" and browser.errors == []
+
+
+def pressed_named(browser, key):
+    for kind in ("keyDown", "keyUp"):
+        browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+    browser.run("new Promise((done) => setTimeout(done, 50))")
