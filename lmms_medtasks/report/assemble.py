@@ -92,7 +92,8 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
         )
         if len(together) == 1:
             compared[suite.title, together[0].title] = _side_by_side(made.found)
-        for part in (*together, *own_parts):
+        # A report on one run opens with what was found, not with two of its task sets beside each other.
+        for part in (*own_parts, *together) if len(runs) == 1 else (*together, *own_parts):
             title = f"{suite.title}: {part.title}" if several else part.title
             parts.append(replace(part, title=title, suite=suite.title))
         asked += made.found

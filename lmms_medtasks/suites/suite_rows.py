@@ -50,19 +50,19 @@ def _task_table(suite: Suite, run: Run, task: str, cache: BuildCache) -> pa.Tabl
         rows = Samples.of_rows(_task_rows(suite, run, task), printable)
         return pa.table({name: rows.arrow(name) for name in rows.columns})
 
-    if not _may_be_kept(suite):
+    if not _may_be_kept(suite, cache):
         return read()
     return cache.table(_made_of(suite, run, task, cache), read)
 
 
 def is_kept(suite: Suite, run: Run, task: str, cache: BuildCache) -> bool:
     """Whether the cache has the table of a task of a run."""
-    return cache.folder is not None and _may_be_kept(suite) and cache.has(_made_of(suite, run, task, cache))
+    return _may_be_kept(suite, cache) and cache.has(_made_of(suite, run, task, cache))
 
 
-def _may_be_kept(suite: Suite) -> bool:
+def _may_be_kept(suite: Suite, cache: BuildCache) -> bool:
     """Of someone's own benchmark the cache does not know the code."""
-    return suite.name in registry.names()
+    return cache.folder is not None and suite.name in registry.names()
 
 
 def _made_of(suite: Suite, run: Run, task: str, cache: BuildCache) -> list[Any]:

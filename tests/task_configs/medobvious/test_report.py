@@ -138,7 +138,7 @@ def test_ways_of_asking_are_compared_question_by_question(write, records):
     }
     tasks = {"medobvious": records(), "medobvious_noimage": records(silent), "medobvious_neutral": records()}
     document = build([write(settings=settings, **tasks)], QUICK)
-    assert [part.title for part in document.parts] == ["Comparison", "run", "run (no image)", "run (neutral wording)"]
+    assert [part.title for part in document.parts] == ["run", "run (no image)", "run (neutral wording)", "Comparison"]
     first = [cell.value for cell in tables_of(document)["ways"].rows[0].cells]
     # Always none: 6 of 16 right, 9 of 16 as asked.
     assert first[1:4] == ["no image", "all", 16]
