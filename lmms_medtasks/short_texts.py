@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
@@ -35,6 +36,17 @@ def cut_apart(texts: Iterable[str], width: int) -> Mapping[str, str]:
         found[name] = short
         used.add(short)
     return found
+
+
+def without_common_start(names: Sequence[str]) -> dict[str, str]:
+    """Each name without the parts that all begin with, up to a separator; a single one stays as it is.
+
+    >>> without_common_start(["medtasks_observer", "medtasks_random"])
+    {'medtasks_observer': 'observer', 'medtasks_random': 'random'}
+    """
+    start = os.path.commonprefix(list(names)) if len(set(names)) > 1 else ""
+    end = max(start.rfind(separator) for separator in "_/-: ") + 1
+    return {name: name[end:] or name for name in names}
 
 
 def _cut_in_the_middle(text: str, width: int, end: int) -> str:

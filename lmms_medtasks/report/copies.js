@@ -4,12 +4,12 @@ const latexSigns = {
   "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}", "~": "\\textasciitilde{}",
   "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "–": "--", "−": "$-$", "×": "$\\times$",
   "≤": "$\\leq$", "≥": "$\\geq$", "‖": "$\\parallel$", "†": "\\textdagger{}", "‡": "\\textdaggerdbl{}", "¶": "\\textparagraph{}",
-  "§": "\\textsection{}", "°": "\\textdegree{}", "…": "\\ldots{}",
+  "◊": "$\\diamond$", "§": "\\textsection{}", "°": "\\textdegree{}", "…": "\\ldots{}",
   "▲": "$\\uparrow$", "▼": "$\\downarrow$",
 };
 // Behind the end of a row a bracket or a star would be an argument of it.
 const latexText = (text) => text.trim().replace(/(^|[\s[(])-(?=[\d.])/g, "$1−")
-  .replace(/[\\&%$#_{}~^<>|–−×≤≥‖†‡¶§°…▲▼]/g, (sign) => latexSigns[sign]).replace(/^[[*]/, "{$&}");
+  .replace(/[\\&%$#_{}~^<>|–−×≤≥‖†‡◊¶§°…▲▼]/g, (sign) => latexSigns[sign]).replace(/^[[*]/, "{$&}");
 
 // What a cell says to the eye, once: neither the words for screen readers only, nor a line's shorter second form.
 function cellText(cell) {

@@ -16,11 +16,11 @@ _WIDEST, _NARROWEST, _BETWEEN, _LOOKED_AT = 150, 18, 3, 40
 """Letters: on a line of a page, in a column of texts, between columns. Rows that a table's width is guessed from."""
 
 MARKS = {
-    "‖": "No interval: fewer than five images (items, cases), of all or of a group in a mean of groups, are too few "
-    "for one that holds.",
+    "‖": "No interval: there are fewer than five images (items, cases), in all or in one of the groups "
+    "that are averaged.",
     "°": "No interval: all images give the same value, which tells nothing of how others would vary.",
-    "*": "No interval: without one of the images there is no value.",
-    "¶": "No interval: the number below the line may be 0.",
+    "*": "No interval: the number can't be computed once one of the images is left out.",
+    "¶": "No interval: the denominator of this ratio may be 0.",
     "†": "Over fewer groups than the paper's average: some have no question here.",
 }
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from lmms_medtasks.report.cells import percent, scaled
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.short_texts import interval_text
@@ -25,6 +26,8 @@ from lmms_medtasks.suites.estimates import Estimate
 Span = tuple[float, float]
 
 NO_BETTER, BELOW = "no better than guessing", "below guessing"
+BY_WORDS = "scored by comparing words, not by a language model"
+"""What a sentence says of numbers that :attr:`Bar.by_words` is true of."""
 
 _FINE = 20
 """End of a scale up to which numbers have two decimals."""
@@ -59,6 +62,11 @@ class Bar:
     def scale(self) -> str:
         """Its scale, "1 to 5"; "" where that is 0 to 100."""
         return "" if (self.bottom, self.top) == (0, 100) else f"{self.bottom:g} to {self.top:g}"
+
+    @property
+    def by_words(self) -> bool:
+        """Whether a judge that compares words gave it: it shows that a run works, and is no finding."""
+        return LEXICAL in self.cell.mark
 
     @property
     def worth(self) -> float:

@@ -11,6 +11,7 @@ from lmms_medtasks import folders
 from lmms_medtasks.report import about, best_models, quotable
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
+from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
@@ -76,16 +77,31 @@ class FirstScreen:
 
     @property
     def named(self) -> tuple[ModelFindings, ...]:
-        """The models whose sentence stands at once: all in the order of the runs, of many the best by mean place."""
-        return self.models if len(self.models) <= ALL else self._ranked[:NAMED]
+        """The models whose sentence stands at once, best first by mean place: all, of many the first ones."""
+        return self.ranked if len(self.models) <= ALL else self.ranked[:NAMED]
 
     @property
     def folded(self) -> tuple[ModelFindings, ...]:
         """The other models, best first."""
-        return () if len(self.models) <= ALL else self._ranked[NAMED:]
+        return () if len(self.models) <= ALL else self.ranked[NAMED:]
 
     @property
-    def _ranked(self) -> tuple[ModelFindings, ...]:
+    def leader(self) -> str:
+        """Of several models asked the same questions who has most of the best numbers, a sentence; "" if nobody has."""
+        if len(self.models) == 1 or not self.best or best_models.OTHER_QUESTIONS in self.best.values():
+            return ""
+        leads, compared = best_models.leads([model.findings for model in self.models])
+        most = max(leads.values(), default=0)
+        first = [place for place, count in leads.items() if count == most]
+        if len(first) != 1:
+            return ""
+        share = f"all {compared}" if most == compared > 1 else f"{most} of {compared}"
+        return (
+            f"{self.models[first[0]].model} has the best of {len(self.models)} models' numbers in {share} comparisons."
+        )
+
+    @property
+    def ranked(self) -> tuple[ModelFindings, ...]:
         """The models by their mean place over all numbers; without a number a model is last.
 
         Else one that was asked a single benchmark could head all that were asked every one.
@@ -116,8 +132,9 @@ class FirstScreen:
     @property
     def marks(self) -> dict[str, str]:
         """The marks of its numbers, and what they mean."""
-        used = {bar.cell.mark for model in self.models for finding in model.findings for bar in finding.bars}
-        return {mark: text for mark, text in MARKS.items() if mark in used}
+        bars = [bar for model in self.models for finding in model.findings for bar in finding.bars]
+        used = {sign for bar in bars for sign in bar.cell.mark}
+        return {mark: text for mark, text in (MEANINGS | MARKS).items() if mark in used}
 
     @property
     def verdict(self) -> str:

@@ -18,8 +18,15 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Estimate
 from lmms_medtasks.suites.judged_measures import COMPLETE, bound, judgement_counts
 
-LEXICAL, OTHER, INCOMPLETE = "¶", "‡", "#"
+LEXICAL, OTHER, INCOMPLETE = "◊", "‡", "#"
 """Marks of a judged number: by a judge that is no language model, by another than the paper's, some missing."""
+
+MEANINGS = {
+    LEXICAL: "By a judge that compares words, no language model: a smoke test, no score.",
+    OTHER: "By another judge than the paper's: does not compare with the paper's numbers.",
+    INCOMPLETE: "Some judgements are missing: the mean is over the others.",
+}
+"""What each of these marks means."""
 
 FEWEST_VERDICTS = 10
 """Verdicts of a judge from which on it is remarkable that all are the same. Our choice."""

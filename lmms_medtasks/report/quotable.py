@@ -40,7 +40,7 @@ _MOST_PLACES = 4
 class Check:
     """A question, how far it is answered with yes, why, and what would mend it ("" where nothing is to be done).
 
-    ``badge``: a "no" in a few words; the title with "no" if "".
+    ``badge``: what stands among the badges; "": nothing, or of a "no" the title with it.
     """
 
     title: str
@@ -166,7 +166,9 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
     none = unjudged + [each for each in lexical if each not in unjudged]
     said, mends = [], []
     if none:
-        said.append(f"no language model judged {_places(none, found)}")
+        left = sum(map(_missing, (each.made for each in unjudged)))
+        unsaid = f": {left:,} judgements are missing" if left else ""
+        said.append(f"no language model judged {_places(none, found)}{unsaid}")
         # Of a run without verdicts the gaps are filled; one that was judged lexically is judged anew.
         mends.append(
             "lmms-medtasks judge RUN --judge openai:MODEL"
@@ -182,12 +184,19 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
         said.append(f"another judge: {judges}" if said else f"by another judge: {judges}")
         mends += [] if mends else ["compare runs judged alike"]
     title = "judged as in the paper" if with_paper else "judged"
+    badge = f"judge: {listed(list(dict.fromkeys(name for each in found for name in _judge_names(each.made))))}"
     if said:
-        yield Check(title, "no" if len(none) == len(found) else "partly", "; ".join(said), "; ".join(mends))
+        yield Check(title, "no" if len(none) == len(found) else "partly", "; ".join(said), "; ".join(mends), badge)
     elif with_paper:
-        yield Check(title, "yes", "by the paper's judge")
+        yield Check(title, "yes", "by the paper's judge", badge=badge)
     else:
-        yield Check(title, "yes", f"by {', '.join(dict.fromkeys(name for each in found for name in each.made.names))}")
+        names = dict.fromkeys(name for each in found for name in each.made.names)
+        yield Check(title, "yes", f"by {', '.join(names)}", badge=badge)
+
+
+def _judge_names(made: Judging) -> list[str]:
+    """The judges without where and how they were asked, for a badge."""
+    return ["word comparison" if is_lexical(name) else name.partition(" at ")[0] for name in made.names] or ["none"]
 
 
 def _missing(made: Judging) -> int:
@@ -305,9 +314,9 @@ def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
             for difference in own.remaining(task, paper.facts_of(config)):
                 said.setdefault(each.suite.title, {})[difference.title] = None
     if said:
-        named = "; ".join(f"{suite}: {_named(list(titles), 'things')}" for suite, titles in said.items())
+        named = "; ".join(f"{suite} in {_named(list(titles), 'points')}" for suite, titles in said.items())
         mend = f"--settings paper, for some of {listed(list(mended))}" if mended else ""
-        yield Check("the paper's protocol", "partly", f"differs in {named}; the cards say which", mend)
+        yield Check("the paper's protocol", "partly", f"differs: {named}; each card lists them", mend)
     elif compared:
         yield Check("the paper's protocol", "yes", "no known difference")
 

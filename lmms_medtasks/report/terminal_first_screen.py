@@ -9,7 +9,7 @@ from lmms_medtasks.report import best_models
 from lmms_medtasks.report.findings import Bar, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
-from lmms_medtasks.short_texts import cut_apart, interval_text
+from lmms_medtasks.short_texts import cut_apart, interval_text, without_common_start
 from lmms_medtasks.statistics.intervals import Interval
 
 if TYPE_CHECKING:
@@ -34,16 +34,18 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
     head = names[one.model] if one else title
     yield from wrapped(Text.assemble((head, "bold"), "   ", (", ".join(first.facts), "dim")))
     yield Text()
-    for each in first.models[:_MOST_MODELS]:
+    if first.leader:
+        yield from wrapped(Text(first.leader, style="bold"), indent=0)
+    for each in first.ranked[:_MOST_MODELS]:
         whose = "" if one else f"{names[each.model]}: "
-        yield from wrapped(Text(f"{whose}{each.sentence}", style="bold"), indent=0)
+        yield from wrapped(Text(f"{whose}{each.sentence}", style="" if first.leader else "bold"), indent=0)
     for text in first.others[:_MOST_MODELS]:
         yield from wrapped(Text(f"! {text}", style="yellow"))
     if len(first.others) > _MOST_MODELS:
         yield Text(f"! and {len(first.others) - _MOST_MODELS} more of other runs: --all", style="yellow")
     yield Text()
     if first.models:
-        yield from _bars(one) if one else _side_by_side(first.models)
+        yield from _bars(one) if one else _side_by_side(first.ranked)
     else:
         yield Text(first.no_finding, style="bold")
     for suite, said in first.best.items():
@@ -52,7 +54,7 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from wrapped(Text(best_models.MEANING, style="dim"))
     for mark, text in first.marks.items():
         yield from wrapped(Text(f"{mark} {text}", style="dim"))
-    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else _lost(first.models, names)
+    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else _lost(first.ranked, names)
     if losses:
         yield Text()
     for text in losses:
@@ -83,7 +85,8 @@ def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str
 def _points_lost(change: Interval) -> str:
     """``19.7 [16.9, 22.4]``, of the change of a share."""
     low, high = (None if end is None else -100 * end for end in (change.high, change.low))
-    return f"{-100 * (change.estimate or 0.0):.1f}{interval_text(low, high)}"
+    # "+ 0.0": what is rounded to nothing has no sign.
+    return f"{round(-100 * (change.estimate or 0.0), 1) + 0.0:.1f}{interval_text(low, high)}"
 
 
 def _bars(model: ModelFindings) -> Iterator[Text]:
@@ -146,8 +149,10 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
 
     shown = models[:_MOST_MODELS]
     width = (WIDTH - _SUITE - _TITLE) // max(len(shown), 1)
-    heads_cut = cut_apart([each.model for each in shown], width - 2)
-    heads = "".join(f"{heads_cut[each.model]:>{width}}" for each in shown)
+    # Better without what all names begin with than cut in the middle.
+    plain = without_common_start([each.model for each in shown])
+    heads_cut = cut_apart(plain.values(), width - 2)
+    heads = "".join(f"{heads_cut[plain[each.model]]:>{width}}" for each in shown)
     yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
     suites = cut_apart([finding.suite for each in models for finding in each.findings], _SUITE - 1)
     named = cut_apart([_title(bar) for each in shown for own in each.findings for bar in own.bars], _TITLE - 1)

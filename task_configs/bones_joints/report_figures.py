@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.charts import (
     DISC,
+    OTHER,
     PUBLISHED,
     Chart,
     Guide,
@@ -21,13 +23,13 @@ from lmms_medtasks.report.charts import (
     small_plane,
 )
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.findings import Sketch, chance_of_options
-from lmms_medtasks.report.judged_tables import marks
+from lmms_medtasks.report.findings import BY_WORDS, Sketch, chance_of_options
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, marks
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed, interval_text
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, REPORTS
-from lmms_medtasks.task_configs.bones_joints.report_groups import MEANINGS, SHOWN, find_group, task_groups
+from lmms_medtasks.task_configs.bones_joints.report_groups import SHOWN, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE
 
 _SAID = {AS_PUBLISHED: "with images", REPORTS: "with their reports in place of images"}
@@ -82,23 +84,32 @@ def sketch(source: Source) -> Sketch:
     """The tasks along the pathway of one model, as the paper asks them."""
     tasks = list(forms().values())
     x = places_axis([each.numeral for each in tasks])
-    own, printed, guides = [], [], []
+    own, by_words, printed, guides = [], [], [], []
     for place, task in enumerate(tasks):
         cell, chance = _cell(source, task, AS_PUBLISHED), _chance(source, task)
         if isinstance(cell.value, int | float):
             said = f"{task.title}: {cell.value:.1f} %{interval_text(cell.low, cell.high, 1)}"
-            own.append(Point(place, cell.value, said, cell.low, cell.high, size=4.5))
+            point = Point(place, cell.value, said, cell.low, cell.high, size=4.5)
+            if LEXICAL in cell.mark:
+                by_words.append(replace(point, said=f"{said}, {BY_WORDS}"))
+            else:
+                own.append(point)
         printed += [
             Point(place, value, f"{task.title}, {model}: {value:g} %", size=3) for model, value in _published(task)
         ]
         if chance is not None:
             guides.append(Guide(place - 0.4, chance, place + 0.4, chance))
-    series = (Series("published", tuple(printed), PUBLISHED, quiet=True), Series("this model", tuple(own), DISC))
-    panel = Panel(x, percent_axis(), series, guides=tuple(guides))
-    svg = small_plane(f"{_TITLE}. {first_listed([point.said for point in own])}.", panel)
-    return Sketch(
-        svg, f"correct (%), tasks I to VIII, {len(own)} with an accuracy; dashed: guessing; hollow: published"
+    series = (
+        Series("published", tuple(printed), PUBLISHED, quiet=True),
+        Series("this model", tuple(own), DISC),
+        Series("this model, by words", tuple(by_words), OTHER, faint=True),
     )
+    panel = Panel(x, percent_axis(), series, guides=tuple(guides))
+    points = [*own, *by_words]
+    svg = small_plane(f"{_TITLE}. {first_listed([point.said for point in points])}.", panel)
+    pale = f"; pale: {BY_WORDS}" if by_words else ""
+    said = f"correct (%), tasks I to VIII, {len(points)} with an accuracy; dashed: guessing; hollow: published{pale}"
+    return Sketch(svg, said)
 
 
 _TITLE, _AXIS = "Accuracy in the eight tasks", "correct, percent"

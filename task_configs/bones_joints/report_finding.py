@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 
-from lmms_medtasks.report.findings import Bar, Finding, Span, chance_of_options, shown, whole
+from lmms_medtasks.report.findings import BY_WORDS, Bar, Finding, Span, chance_of_options, shown, whole
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED
@@ -30,10 +30,13 @@ def finding(source: Source) -> Finding | None:
         return None
     bars = tuple(found[key] for key in chosen)
     said = listed([f"{shown(bar)} correct at {bar.title}" for bar in bars])
-    ends = listed([f"{whole(bar)} at {bar.title.partition(' (')[0]}" for bar in dict.fromkeys((bars[0], bars[-1]))])
+    stated = [bar for bar in bars if not bar.by_words] or bars
+    ends = listed([f"{whole(bar)} at {bar.title.partition(' (')[0]}" for bar in dict.fromkeys((stated[0], stated[-1]))])
+    ends += f", {BY_WORDS}" if stated[0].by_words else ""
     weak = [f"{bar.title}, {shown(bar)}" for key, bar in found.items() if key not in chosen and not bar.beats_chance]
     # Else a reader took the tasks that are named for the worst.
     said += f"; no better than guessing at {listed(weak)}" if weak else ""
+    said += f"; open answers (IV to VIII) are {BY_WORDS}" if any(bar.by_words for bar in bars) else ""
     return Finding(
         "Bones and Joints", bars, f"{said[0].upper()}{said[1:]}.", f"correct on {ends}", "orthopedic cases",
         sketch=lambda: sketch(source),

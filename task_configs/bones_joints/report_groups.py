@@ -13,7 +13,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, percent
 from lmms_medtasks.report.document import MARKS as GENERAL
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, OTHER, Judging, marks
+from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, MEANINGS, OTHER, Judging, marks
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import named, sources_by_model
 from lmms_medtasks.report.views import Source
@@ -23,13 +23,6 @@ from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.bones_joints import judging
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLISHED, CONDITIONS, LABELS, REPORTS
-
-MEANINGS = {
-    LEXICAL: "By a judge that compares words, no LLM: a smoke test, no score.",
-    OTHER: "By another judge than the paper's: does not compare with the paper's numbers.",
-    INCOMPLETE: "Some judgements are missing: the mean is over the others.",
-}
-"""What each mark of a judged number means."""
 
 _COMBINED = (LEXICAL, OTHER, INCOMPLETE, LEXICAL + OTHER, LEXICAL + INCOMPLETE, OTHER + INCOMPLETE,
              LEXICAL + OTHER + INCOMPLETE)  # fmt: skip

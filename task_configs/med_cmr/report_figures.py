@@ -26,12 +26,13 @@ from lmms_medtasks.report.charts import (
 )
 from lmms_medtasks.report.charts.heat import FEW
 from lmms_medtasks.report.document import Figure
-from lmms_medtasks.report.findings import Sketch
+from lmms_medtasks.report.findings import BY_WORDS, Sketch
+from lmms_medtasks.report.judged_tables import LEXICAL, marks
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed, interval_text, short
 from lmms_medtasks.task_configs.med_cmr.dimensions import Dimension, dimensions
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
-from lmms_medtasks.task_configs.med_cmr.report_models import Scale, Tuned, asked, was_asked
+from lmms_medtasks.task_configs.med_cmr.report_models import Scale, Tuned, asked, judging, was_asked
 from lmms_medtasks.task_configs.med_cmr.report_published import REFERENCE
 
 MOST = 9
@@ -121,7 +122,9 @@ def sketch(source: Source) -> Sketch:
         for each in dimensions()
     ]
     svg = heat_chart(_TITLE, [*(row.name for row in rows), best["model"]], lines, kind="score", small=True)
-    return Sketch(svg, f"of 100, by dimension; framed: {best['model']}, published, choice questions")
+    judged = judging(source)
+    words = f"; open: {BY_WORDS}" if len(rows) > 1 and judged and LEXICAL in marks(judged) else ""
+    return Sketch(svg, f"of 100, by dimension; framed: {best['model']}, published, choice questions{words}")
 
 
 def _own_is_drawn(sources: Sequence[Source]) -> bool:

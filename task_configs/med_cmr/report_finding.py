@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lmms_medtasks.report.findings import (
+    BY_WORDS,
     Finding,
     chance_of_options,
     score_bar,
@@ -12,6 +15,7 @@ from lmms_medtasks.report.findings import (
     there,
     whole,
 )
+from lmms_medtasks.report.judged_tables import marks
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_figures import sketch
@@ -26,15 +30,17 @@ def finding(source: Source) -> Finding | None:
     chance = chance_of_options(source.rows.where(where))
     choice = share_bar(source, "choice questions", ACCURACY, where, chance=chance, published=printed["mcq"])
     total = score_bar(source, "open answers, points", TOTAL, "points", 100.0, printed["open"], where=asked("open"))
+    judged = judging(source)
+    if total:
+        total = replace(total, cell=replace(total.cell, mark=marks(judged) + total.cell.mark))
     bars = there(choice, total)
     if not bars:
         return None
-    judged = judging(source)
     said = [
         *([f"{shown(choice)} of the choice questions correct"] if choice else []),
         *([f"open answers get {shown(total)} of 100"] if total else []),
     ]
-    judge = f", scored by {judged.short}" if total and judged else ""
+    judge = f", {BY_WORDS if total.by_words else f'scored by {judged.short}'}" if total and judged else ""
     sentence = f"{'; '.join(said)}{judge}."
     clause = (
         f"correct on {whole(choice)} of choice questions" if choice else f"{whole(bars[0])} of 100 for open answers"

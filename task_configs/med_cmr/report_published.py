@@ -14,7 +14,7 @@ from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.cells import NONE, percent
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, OTHER
+from lmms_medtasks.report.judged_tables import INCOMPLETE, MEANINGS
 from lmms_medtasks.report.suite_report import PublishedScores
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table
 from lmms_medtasks.samples.table import Samples, Where
@@ -120,11 +120,7 @@ def _main_notes(sources: Sequence[Source]) -> tuple[str, ...]:
 
 def _mark_meanings() -> dict[str, str]:
     """What each mark means, and those that stand together."""
-    alone = {
-        LEXICAL: "By a judge that compares words, no LLM: a smoke test, no score.",
-        OTHER: "By another judge than the paper's: does not compare with the published column.",
-        INCOMPLETE: "Some judgements are missing: the mean is over the others (bounds: the run's own tables).",
-    }
+    alone = {**MEANINGS, INCOMPLETE: f"{MEANINGS[INCOMPLETE].rstrip('.')} (bounds: the run's own tables)."}
     printed = {_OTHER_QUESTIONS: "Probably the numbers of the other of the two columns: compares with no run."}
     together = (marks for size in (1, 2, 3) for marks in itertools.combinations(alone, size))
     return {**dict(sorted(("".join(marks), " ".join(alone[each] for each in marks)) for marks in together)), **printed}

@@ -400,8 +400,9 @@ def _means(sources: Sequence[Source]) -> tuple[str, ...]:
     said = [f"{each.estimate:+.3f}{interval_text(each.low, each.high, 3)} {_UNDER[level]}" for level, each in shifts]
     references = [calibrated_shift(counted(source.rows.where({"severity": level}))) for level, _ in shifts]
     texts = [
-        f"What it means: confidence C less accuracy is {listed(said)}. Calibrated replies with the same votes would "
-        f"have {listed([f'{each:+.3f}' for each in references if each is not None])}."
+        f"What it means: the model's confidence C is above its accuracy (+) or below it (-) by {listed(said)}. A "
+        f"calibrated model with the same votes would show "
+        f"{listed([f'{each:+.3f}' for each in references if each is not None])}."
     ]
     level = asked[-1]
     rows = source.rows.where({"severity": level}).scored("accuracy")

@@ -13,9 +13,10 @@ from rich.console import Console
 from rich.text import Text
 
 from lmms_medtasks.report import Options, best_models, build
-from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.document import MARKS, Cell
 from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, whole
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _headline_place, _Kept
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
 from lmms_medtasks.report.report_page import Group, breakable, page, unbroken
@@ -366,7 +367,7 @@ def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points(
     many, few = (FirstScreen((), each, (), {}) for each in (models, models[:4]))
     assert [each.model for each in many.named] == ["c", "d", "a"]
     assert [each.model for each in many.folded] == ["b", "e"]
-    assert [each.model for each in few.named] == ["a", "b", "c", "d"] and few.folded == ()
+    assert [each.model for each in few.named] == ["c", "d", "a", "b"] and few.folded == ()
     group = Group("suite-1", "S", (), tuple((each.model, each.findings[0]) for each in models), alone=False)
     named, others = group.bars("alarms")
     assert ([name for name, _ in named], [name for name, _ in others]) == (["c", "d", "a"], ["b", "e"])
@@ -397,9 +398,30 @@ def test_who_is_best_is_said_by_the_intervals():
     a, b, c, d = (70.0, 65.0, 75.0), (66.0, 60.0, 72.0), (50.0, 45.0, 55.0), (70.0, None, None)
     assert best_of(a=a, c=c) == "a is best at pictures."
     assert best_of(a=a, b=b) == best_of(a=a, b=b, c=c) == "a has the best number at pictures."
-    assert best_of(a=a, b=a) == best_of(a=a, b=a, c=c) == "a and b have the best number at pictures."
+    assert best_of(a=a, b=a) == best_of(a=a, b=a, c=c) == "a and b share the best number at pictures."
     assert best_of(d=d, c=c) == "d has the best number at pictures."
     assert best_of(a=a) == ""
+    # All as low as can be, or by a judge that compares words: nobody is best.
+    assert best_of(a=(0.0, 0.0, 10.0), b=(0.0, 0.0, 12.0)) == ""
+    by_words = [replace(bar(*each, None), cell=Cell(*each, mark=LEXICAL)) for each in (a, c)]
+    made = {name: replace(finding("S", name, 20.0), bars=(each,)) for name, each in zip("ac", by_words, strict=True)}
+    assert best_models.sentence(made) == ""
+
+
+def test_of_several_models_the_screen_begins_with_who_leads_most_numbers():
+    """b leads two numbers of three; the third is shared by a and b; c was asked one number alone."""
+
+    def model(name, *values):
+        bars = [replace(bar(value, None, None, 20.0), title=str(place)) for place, value in enumerate(values)]
+        return ModelFindings(name, (replace(finding("S", name, 20.0), bars=tuple(bars)),))
+
+    models = (model("a", 50.0, 60.0, 70.0), model("b", 55.0, 65.0, 70.0), model("c", 1.0))
+    shown = FirstScreen((), models, (), {}, best={"S": "b is best."})
+    assert shown.leader == "b has the best of 3 models' numbers in 2 of 3 comparisons."
+    assert [each.model for each in shown.named] == ["b", "a", "c"]
+    assert replace(shown, models=models[:1]).leader == ""
+    assert replace(shown, best={"S": best_models.OTHER_QUESTIONS}).leader == ""
+    assert replace(shown, models=(models[0], model("d", 50.0, 60.0, 70.0))).leader == ""
 
 
 def test_who_is_best_in_all_numbers_is_said_once_and_titles_with_a_comma_stand_apart():
@@ -412,7 +434,7 @@ def test_who_is_best_in_all_numbers_is_said_once_and_titles_with_a_comma_stand_a
     all_best, mixed = ({"a": made((50.0, 50.0, 50.0)), "b": made(each)} for each in ((9.0,) * 3, (50.0, 9.0, 9.0)))
     assert best_models.sentence(all_best) == "a is best in all 3 numbers."
     said = best_models.sentence(mixed)
-    assert said == 'a and b have the best number at "0, x"; a is best at "1, x" and "2, x".'
+    assert said == 'a and b share the best number at "0, x"; a is best at "1, x" and "2, x".'
 
 
 def test_the_screen_of_several_models_says_who_is_best_at_each_benchmark(write_run):
@@ -447,3 +469,11 @@ def test_no_line_of_a_sentence_ends_between_a_number_and_its_percent_sign():
 def test_lines_of_a_name_end_behind_a_sign():
     assert breakable("medtasks_most_frequent") == "medtasks_<wbr>most_<wbr>frequent"
     assert breakable("a/<b>-3.5B__") == "a/<wbr>&lt;b&gt;-<wbr>3.<wbr>5B__"
+
+
+def test_no_sign_of_a_number_has_two_meanings():
+    """¶ meant "no interval" and "a judge that compares words", and the wrong one was printed."""
+    assert not set(MEANINGS) & set(MARKS)
+    judged = replace(bar(96.0, 81.7, 99.7, None), cell=Cell(96.0, 81.7, 99.7, LEXICAL + "#"))
+    models = (ModelFindings("m", (replace(finding("S", "m", None), bars=(judged,)),)),)
+    assert FirstScreen((), models, (), {}).marks == {sign: MEANINGS[sign] for sign in (LEXICAL, "#")}

@@ -14,6 +14,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import suite_report
 from lmms_medtasks.report.document import PUBLISHED
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.samples import runs
@@ -236,10 +237,12 @@ def test_no_judged_number_hides_its_judge(write_bones):
     folders = [write_bones(f"r{n}", model=f"m{n}", judge=lexical, **ALL) for n in range(2)]
     compared, own, _ = parts_of(*folders, drawn=True)
     gap = part_tables(own)["gap"]
-    assert {row.cells[0].mark for row in gap.rows} == {"¶"} and any("no LLM" in note for note in gap.all_notes)
+    assert {row.cells[0].mark for row in gap.rows} == {LEXICAL} and any(
+        "no language model" in note for note in gap.all_notes
+    )
     for part in (compared, own):
         (pathway,) = [figure for section in part.sections for figure in section.figures]
-        assert pathway.about.endswith("(IV to VIII): By a judge that compares words, no LLM: a smoke test, no score.")
+        assert pathway.about.endswith(f"(IV to VIII): {MEANINGS[LEXICAL]}")
     assert any("judged by lexical" in flag.text and flag.kind == "warning" for flag in compared.flags)
     assert dict(own.origin)["run judge"] == dict(compared.origin)["judges of the runs"] == "lexical (no LLM)"
     (paper,) = parts_of(write_bones("paper", **ALL), drawn=True)

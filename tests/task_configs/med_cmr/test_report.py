@@ -12,6 +12,7 @@ from rich.console import Console
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.csv_writer import all_csv
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
@@ -147,7 +148,7 @@ def test_models_judged_by_different_judges_stand_in_no_table_together(write_cmr)
     assert any("their open answers were judged by different judges" in flag.text for flag in document.parts[0].flags)
     assert any("different judges or prompts, and do not compare" in flag.text for flag in document.parts[0].flags)
     assert any("NO LLM" in flag.text for flag in document.parts[2].flags)
-    assert table(document, "main", part=2).rows[0].cells[-1].mark == "¶#"
+    assert table(document, "main", part=2).rows[0].cells[-1].mark == LEXICAL + "#"
     assert table(document, "models1").rows[0].cells[-2].value == "lexical (no LLM)"
     for key in ("open", "open_dimensions", "open_scores", "open_organ_system"):
         assert "Judge: lexical (no LLM)." in table(document, key, part=2).notes
