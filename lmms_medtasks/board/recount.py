@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.run_entry import answer_columns, counts_of, metrics_of
+from lmms_medtasks.board.run_entry import answer_columns, counts_of, is_tag, metrics_of
 from lmms_medtasks.judges import registry
 from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
@@ -31,6 +31,9 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
     samples = entry.samples
     if unknown := sorted(set(entry.answers.column_names) - set(answer_columns(suite))):
         yield f"{suite.name} declares nothing that has the columns {', '.join(unknown)}."
+        return
+    if others := [name for name in entry.questions.tags if not is_tag(suite, name, entry.questions.tag(name))]:
+        yield f"{suite.name} has no tag {', '.join(others)}."
         return
     own = metrics_of(suite, samples, {*said, *entry.reported})
     if own != entry.metrics:

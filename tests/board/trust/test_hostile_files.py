@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -262,3 +263,48 @@ def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkey
         assert ranked(board) == ["honest/model"]
         (refused,) = board.refused
         assert refused.code == "bad_pack" and "It can't be checked (IndexError" in refused.reason
+
+
+def tagged(submissions, file, edit):
+    """A pack of another's model after ``edit`` of its tags' names and columns, under the digest that they give."""
+    content = submissions.content(name="other/model")
+    (questions,), entry = content["questions"].values(), content["entries"][0]
+    edit(questions["tags"], questions["columns"])
+    with suppress(UserError):
+        entry["questions"] = questions_from_json(questions, "").digest
+    content["questions"] = {entry["questions"]: questions}
+    packing.write(signed_again(content), submissions.folder / file)
+
+
+def with_tag(name, values=("x", "y")):
+    def edit(tags, columns):
+        columns[name] = {"values": list(values), "codes": [1 + row % len(values) for row in range(len(HONEST))]}
+        tags[:] = sorted({*tags, name} - {"cluster", "pair", "expected", "task", "condition"})
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda tags, _: tags.append("ghost"), "one a tag, tags sorted"),
+        (lambda tags, _: tags.append("modality"), "one a tag, tags sorted"),
+        (lambda tags, _: tags.insert(0, "expected"), "one a tag, tags sorted"),
+        (lambda tags, _: tags.clear(), "one a tag, tags sorted"),
+        (with_tag("data\0\1expected"), "'data\\x00\\x01expected' has characters in its name"),
+        (with_tag("visit evil.example"), "medq_deg has no tag visit evil.example"),
+        (with_tag("accuracy.low", (1.0,)), "medq_deg has no tag accuracy.low"),
+        (with_tag("pair", (1, 2)), "pair: a value is no text that can be shown"),
+        (with_tag("expected", (1,)), "expected: a value is no text that can be shown"),
+    ],
+    ids=["ghost", "twice", "answers", "none", "unseen", "invented", "number", "pair", "expected"],
+)
+def test_tags_are_those_of_the_columns_and_of_the_benchmark(submissions, edit, said):
+    """The digest, and so the pin, is of the columns. A tag beside them ended the build of all, and a pack that was read
+    first took its list of tags into every other entry of these questions."""
+    submissions.pack("Ada/h.json")
+    tagged(submissions, "Ben/o.json", edit)
+    board = submissions.board(submissions.owned())
+    assert ranked(board) == ["honest/model"]
+    (refused,) = board.refused
+    assert refused.code == "bad_pack" and said in refused.reason
