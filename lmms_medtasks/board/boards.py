@@ -56,10 +56,10 @@ class Board:
         ]
 
     def of_known_questions(self, suite: str) -> list[Entry]:
-        """The entries of a suite; on a board in public those that were asked what ranked ones were, or run by the board.
+        """The entries of a suite; on a board in public those that were asked what its ranked ones and own runs were.
 
-        What a stranger's entry set apart was asked is its word, and adds nothing to what is said of the questions. All,
-        where none of them is such an entry.
+        What a stranger's entry set apart was asked is its word, and adds nothing to what is said of the questions. All
+        entries, where nobody is ranked.
         """
         entries = self.of(suite=suite)
         asked = {(entry.task, entry.questions.digest) for entry in entries if entry.ranked or entry.level == OWN_RUN}

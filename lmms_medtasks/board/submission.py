@@ -47,6 +47,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         if len(file.parts) < 2 or file.parts[0].casefold() != account.casefold():
             way_out = "Leave it as it is." if file in before else f"Put it into {account}/."
             wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
+    wrong += _unread(base, submitted)
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
     board = collect([submitted], rules=rules, trust=trust, by_measure=True) if submitted.is_dir() else None
@@ -58,7 +59,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         wrong += [
             _with_file(_relative(each.reason, submitted), Path(each.source).relative_to(submitted))
             for each in board.refused
-            if Path(each.source) in touched or _is_new_and_unread(Path(each.source), after, submitted, base)
+            if Path(each.source) in touched
         ]
         wrong += _unused(board, submitted, (*added, *changed))
         mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
@@ -76,6 +77,20 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     ]
     results = len(mine), sum(entry.ranked for entry in mine)
     return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks), *results, moves)
+
+
+def _unread(base: Path, submitted: Path) -> Iterator[str]:
+    """Links and devices that were not there before: nothing of them is read, and so nothing is checked."""
+    before, after = (
+        {
+            path.relative_to(folder): reason
+            for path, reason in (*safe_files.below(folder, ("",))[1], *safe_files.linked_folders(folder))
+        }
+        if folder.is_dir()
+        else {}
+        for folder in (base, submitted)
+    )
+    yield from (_relative(reason, submitted) for path, reason in after.items() if path not in before)
 
 
 def _too_many(mine: Iterable[Entry], board: Board) -> Iterator[str]:
@@ -107,12 +122,6 @@ def _relative(reason: str, folder: Path) -> str:
 def _with_file(reason: str, file: Path) -> str:
     """A reason that names the file that it is of."""
     return reason if file.name in reason else f"{file}: {reason}"
-
-
-def _is_new_and_unread(file: Path, read: dict[Path, str], root: Path, base: Path) -> bool:
-    """Whether a file that the base has not is none that may be read (a link, a device), and so has no digest."""
-    inside = file.relative_to(root)
-    return inside not in read and not os.path.lexists(base / inside)
 
 
 def _moves(now: Board, after: Board) -> Iterator[str]:

@@ -79,6 +79,34 @@ def test_a_link_and_an_empty_submission_are_refused(both):
     assert any("z.json" in text for text in checked(both).wrong)
 
 
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: os.symlink("../Ada", path), "cy/x: a link to a folder"),
+        (lambda path: os.symlink("/etc/passwd", path), "cy/x: a link that leads out of the folder"),
+        (os.mkfifo, "cy/x: no regular file"),
+    ],
+    ids=["folder", "file", "pipe"],
+)
+def test_what_is_not_read_is_refused_beside_an_entry_that_holds(both, make, said):
+    """Nothing of it has a digest or a name that is looked at: the check said that the submission holds."""
+    both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
+    make(both[1].folder / "cy" / "x")
+    (wrong,) = checked(both).wrong
+    assert wrong.startswith(said)
+    (both[0] / "cy").mkdir()
+    make(both[0] / "cy" / "x")  # what the board has is nobody's fault
+    assert not checked(both).wrong
+
+
+def test_an_entry_that_becomes_a_link_is_not_removed_but_refused(both):
+    (both[1].folder / "ben" / "o.json").unlink()
+    os.symlink("/dev/zero", both[1].folder / "ben" / "o.json")
+    found = checked(both, "ben")
+    assert [str(file) for file in found.removed] == ["ben/o.json"]
+    assert found.wrong == ("ben/o.json: a link that leads out of the folder. Put the file itself there.",)
+
+
 def test_a_second_entry_of_ones_own_must_not_take_the_first_out_of_the_ranking(both):
     both[1].pack("Ada/again.json", PERFECT)
     (said,) = checked(both, "Ada").wrong
