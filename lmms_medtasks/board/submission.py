@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lmms_medtasks.board import packs
-from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
@@ -27,7 +27,7 @@ _ENDINGS = (*packs.ENDINGS, ".jsonl")
 _BLOCK = 2**20
 NOTHING = Board((), {}, ())
 _PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
-"""Problems that an entry has because of another one."""
+"""Problems that an entry has because of another one, also where the ranking moves."""
 
 
 def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust, resamples: int) -> Checked:
@@ -128,10 +128,15 @@ def _moves(now: Board, after: Board) -> Iterator[str]:
     """Rankings that would be of another version or other data: who is ranked now has to run that one."""
     for task, reference in after.references.items():
         before, left = now.references.get(task), len(now.of(task=task, ranked=True))
-        if before and left and (before.version, before.data) != (reference.version, reference.data):
+        if before and left and _is_of_another(before, reference):
             kinds = [f"version {each.version}, {each.data} data" for each in (before, reference)]
             entries = "1 entry is" if left == 1 else f"{left:,} entries are"
             yield f"{task}: from {kinds[0]} to {kinds[1]}; {entries} ranked by the first now."
+
+
+def _is_of_another(before: Reference | None, after: Reference | None) -> bool:
+    """Whether a ranking is of another version or of other data."""
+    return before is not None and after is not None and (before.version, before.data) != (after.version, after.data)
 
 
 def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitted: Path) -> Iterator[str]:
@@ -149,7 +154,11 @@ def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitt
             said = f"Nobody would be ranked on {entry.task} any more: {problems[0].reason if problems else ''}"
             yield _relative(said.strip(), submitted)
             continue
-        found = [each.reason for each in problems if each.code in _PUSHED] or ["It is no entry any more."] * (not after)
+        moved = _is_of_another(now.references.get(entry.task), board.references.get(entry.task))
+        found = [] if after else ["It is no entry any more."]
+        if after and not after.ranked:
+            own = [each for each in problems if each.level == "unranked"]
+            found += [each.reason for each in own if each.code in _PUSHED or not moved]
         if after and after.ranked and (lost := without_rank[entry.task] - had_none[entry.task]):
             found.append(f"Too few questions are left that all models have a score of ({', '.join(sorted(lost))}).")
         if found:

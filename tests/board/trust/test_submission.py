@@ -253,3 +253,21 @@ def test_who_leaves_no_question_with_a_score_of_all_is_refused(tmp_path, runs, b
     (said,) = check(base, head, "ben", rules.read(own), both[2], 20).wrong
     assert "honest/model on med_cmr_open is ranked now" in said
     assert "Too few questions are left that all models have a score of (total)." in said
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"data_digest": "ffff"}, "Other bytes of the full data than the ranking's"),
+        ({"fingerprint": {"code": "c0de", "prompt": "9409", "degradations": "d1"}}, "Another degradations than"),
+    ],
+)
+def test_data_of_ones_own_push_nobody_out_where_nothing_is_pinned(both, metadata, said):
+    """What most entries have, and of two that as many have the later one in order, is the ranking's."""
+    base, changed, trust = both
+    for number, name in enumerate("xyz"):
+        changed.pack(f"cy/{name}.json", {**HONEST, f"q0{number}": "BBB"}, f"new/{name}", metadata=metadata)
+    accounts = {**trust.owners.accounts, **{f"new/{name}": ("cy",) for name in "xyz"}}
+    trust = replace(trust, pins=pins.NONE, owners=replace(trust.owners, accounts=accounts))
+    wrong = checked((base, changed, trust)).wrong
+    assert len(wrong) == 2 and all("is ranked now and would not be any more" in each and said in each for each in wrong)
