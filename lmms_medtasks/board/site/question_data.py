@@ -109,7 +109,7 @@ def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
             str(cluster),
             str(name or ""),
             int(level) if isinstance(level, int | float) else None,
-            modality or None,
+            str(modality) if modality else None,
         )
         for id, pair, cluster, name, level, modality in zip(
             ids, pairs, clusters, names, levels, modalities, strict=True

@@ -14,6 +14,7 @@ import pytest
 from lmms_medtasks.board import checks, columns, packing
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import questions_from_json
+from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import limits
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
@@ -308,3 +309,34 @@ def test_tags_are_those_of_the_columns_and_of_the_benchmark(submissions, edit, s
     assert ranked(board) == ["honest/model"]
     (refused,) = board.refused
     assert refused.code == "bad_pack" and said in refused.reason
+
+
+@pytest.mark.parametrize(("tag", "value"), [("modality", 1.5), ("option_count", "many")])
+def test_tags_of_another_kind_end_no_build_where_nothing_is_pinned(submissions, runs, tmp_path, tag, value):
+    submissions.pack("Ada/h.json")
+    rows = runs.choice_rows(dict.fromkeys(HONEST, "ABB"), **{tag: value})
+    runs.write(submissions.folder / "Ben", {"med_cmr_mcq": rows}, model="other/model")
+    board = submissions.board(submissions.owned())
+    assert ranked(board) == ["honest/model", "other/model"]
+    build(board, tmp_path / "site", Options(resamples=0, reports=False))
+
+
+def test_a_log_of_more_tags_than_a_table_can_have_is_refused_before_one_is_made(submissions, runs):
+    """A column each: 40,000 in each of 12 lines, 7 MB, took 1.6 GB and a minute; and the entry was ranked."""
+    submissions.pack("h.json")
+    rows = runs.choice_rows(PERFECT)
+    for number, row in enumerate(rows):
+        row["questions"]["tags"] |= {f"t{number}_{tag}": 1 for tag in range(45)}
+    runs.write(submissions.folder / "run", {TASK: rows}, model="evil/m")
+    code, reason = refused(submissions.board())
+    assert code == "broken_log" and "line 11: 507 names of tags up to here; at most 500 are read" in reason
+
+
+def test_data_that_a_run_says_it_read_are_a_mapping(submissions, runs):
+    submissions.pack("h.json")
+    path = runs.write(submissions.folder / "run", {TASK: runs.choice_rows(PERFECT)}, model="evil/m")
+    content = json.loads(path.read_text("utf-8"))
+    content["configs"][TASK]["dataset_kwargs"] = "none"
+    path.write_text(json.dumps(content), "utf-8")
+    code, reason = refused(submissions.board())
+    assert code == "unreadable" and "dataset_kwargs is 'none', expected a mapping" in reason
