@@ -21,6 +21,7 @@ from lmms_medtasks.board.submission_summary import Checked, Place, Remark
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.result_files import SUFFIX
 from lmms_medtasks.short_texts import interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
@@ -106,11 +107,11 @@ def _unused(board: Board, folder: Path, files: Iterable[Path]) -> Iterator[str]:
     """Files that nothing was read from: a page, settings of git, JSON of another form."""
     sources = [path for entry in board.entries for path in (entry.source.results, entry.source.samples)]
     read = {path for path in sources if path} | {Path(problem.source) for problem in board.problems}
-    runs = {path.parent for path in read}
+    logs = tuple(f"{str(path).removesuffix(SUFFIX)}_samples_" for path in read if path.name.endswith(SUFFIX))
     for file in files:
         path = folder / file
         # A log whose task gave no entry lies beside its run, of which the reason is said.
-        if path not in read and not (file.suffix == ".jsonl" and path.parent in runs):
+        if path not in read and not (file.suffix == ".jsonl" and str(path).startswith(logs)):
             yield f"{file}: neither a pack nor a file of a run. Names end in {', '.join(_ENDINGS)}."
 
 

@@ -192,7 +192,7 @@ def test_a_folder_of_entries_that_is_a_link_is_refused(both, tmp_path):
         check(both[0], tmp_path / "link", "Cy", rules.read(), both[2], 20)
 
 
-@pytest.mark.parametrize("name", ["cy/.gitattributes", "cy/page.html", "ben/page.html", "README"])
+@pytest.mark.parametrize("name", ["cy/.gitattributes", "cy/page.html", "cy/page.jsonl", "ben/page.html", "README"])
 def test_a_file_that_is_no_submission_is_refused(both, name):
     both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
     (both[1].folder / name).write_text("x")
