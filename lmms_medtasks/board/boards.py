@@ -14,6 +14,7 @@ from lmms_medtasks.suites.suite import Measure
 class Reference:
     """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``Entry.asked_by``.
 
+    ``harness``: "" where nothing that may say so names it.
     ``unverified``: what of it was taken from the entries themselves, since no pin and no rule says it.
     """
 

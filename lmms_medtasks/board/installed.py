@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +16,10 @@ from lmms_medtasks import folders
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import Item
-from lmms_medtasks.suites import own_parts, registry
+from lmms_medtasks.suites import own_parts, registry, templates
 from lmms_medtasks.suites.suite import Suite
 
+_DIGEST = 16
 CONTRIBUTED = "contributed"
 """The suite of contributed tasks whose benchmark is not told."""
 
@@ -129,6 +132,27 @@ def declaration(task: str, told: Mapping[str, str]) -> Suite | None:
     metadata = {name: told[name] for name in (*TOLD, own_parts.KEY) if name in told}
     settings = {"default": {"judge": told[PROTOCOL]}} if PROTOCOL in told else {}
     return registry.find(task, {"metadata": metadata, "lmms_eval_specific_kwargs": settings})
+
+
+def declared(task: str, told: Mapping[str, str]) -> str:
+    """A digest of what an entry itself says of its declaration: "" where our code says it.
+
+    Of a contributed task the entry names the template, the judge's protocol, and with it the scale of a score.
+    """
+    suite = declaration(task, told)
+    if suite is None or not suite.default:
+        return ""
+    said = {name: told[name] for name in ("template", PROTOCOL, own_parts.KEY) if name in told}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:_DIGEST]
+
+
+def is_judged(task: str, told: Mapping[str, str]) -> bool:
+    """Whether a judge scores a task's replies: by its YAML where it is installed, else by its template."""
+    found = of_task(task)
+    if found is not None:
+        return found.is_judged
+    template = told.get("template", "")
+    return template in templates.names() and templates.get(template).kind == "open"
 
 
 def suite_of(task: str, config: Mapping[str, Any]) -> str:

@@ -115,7 +115,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
         return
     status = np.array([each or "" for each in samples.column("judgement")])
     task = installed.of_task(entry.task)
-    is_judged = task is not None and task.is_judged
+    is_judged = installed.is_judged(entry.task, entry.settings)
     places, trials = samples.texts("trials")
     words = ~np.isin(np.asarray(trials), (EMPTY, "truncated", FAILED))
     by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
@@ -140,7 +140,8 @@ def _judgements(entry: Entry) -> Iterator[str]:
             yield from _first(entry, wrong, f"has judgements of {measure.name} that contradict their status")
             return
         if measure.name in main and is_judged:
-            unjudged = scored & ~counted & ~(read & (status == ""))
+            # Accuracy follows from what was read of the replies (see `of_trials`), and needs no judgement.
+            unjudged = scored & ~counted & ~(read & (status == "") & (measure.name == "accuracy"))
             yield from _first(entry, unjudged, f"has a score of {measure.name} that no judgement gave")
             worst = measure.low if measure.higher_is_better else measure.high
             better = scored & by_rule & ~has_words & (np.abs(score - worst) > _NOISE)

@@ -532,3 +532,16 @@ def test_who_is_set_apart_changes_nothing_that_is_said_of_the_questions(submissi
     board = submissions.board(trust)
     assert ranked(board) == ["honest/model", "other/model"] and codes(board, "other/model") == {"other_questions"}
     assert said("beside") == alone
+
+
+def test_no_entry_says_which_harness_a_ranking_is_of(submissions):
+    """Of two that as many have the later text in order stood above the ranking, and in a remark beside the other."""
+    submissions.pack("Ada/h.json")
+    submissions.pack("Ben/o.json", {**HONEST, "q01": "BBB"}, "other/model", harness="9, visit evil.example")
+    trust = submissions.owned()
+    own = {key: replace(pin, harness="") for key, pin in trust.pins.found.items()}  # of an earlier release
+    for found, harness in ((trust.pins, "0.7.3"), (pins.Pins(own), ""), (pins.NONE, "")):
+        board = submissions.board(replace(trust, pins=found))
+        assert ranked(board) == ["honest/model", "other/model"] and board.references[TASK].harness == harness
+        remarks = [each.model for each in board.problems if each.code == "other_harness"]
+        assert remarks == (["other/model"] if harness else [])
