@@ -15,7 +15,7 @@ import yaml
 from lmms_medtasks import folders
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges import registry as protocols
-from lmms_medtasks.judges.protocol import Item
+from lmms_medtasks.judges.protocol import Item, Protocol
 from lmms_medtasks.suites import own_parts, registry, templates
 from lmms_medtasks.suites.suite import Suite
 
@@ -28,7 +28,8 @@ CONTRIBUTED = "contributed"
 class Installed:
     """A task of ours as it is installed.
 
-    ``suite`` is the folder of its YAML; ``metrics``: those that its table has; ``protocols``: by which it is judged.
+    ``suite`` is the folder of its YAML; ``metrics``: those that its table has; ``protocols``: by which it is judged,
+    which may be files in ``folder``.
     """
 
     suite: str
@@ -36,6 +37,7 @@ class Installed:
     fingerprint: Mapping[str, str]
     metrics: frozenset[str] = frozenset()
     protocols: tuple[str, ...] = ()
+    folder: Path | None = None
 
     @property
     def is_judged(self) -> bool:
@@ -45,13 +47,18 @@ class Installed:
     @property
     def settles_words(self) -> bool:
         """Whether a rule of its judge settles replies with words: those that are the reference, to begin with."""
-        each = map(protocols.get, self.protocols)
+        each = self.judge_protocols
         return any(protocol.settle(Item("", dict.fromkeys(protocol.fields, "word"))) for protocol in each)
+
+    @property
+    def judge_protocols(self) -> list[Protocol]:
+        """The protocols by which it is judged."""
+        return [protocols.get(name, self.folder) for name in self.protocols]
 
     @property
     def judge_prompts(self) -> dict[str, str]:
         """Protocol -> version and digest of the prompt that a judge is asked by."""
-        each = map(protocols.get, self.protocols)
+        each = self.judge_protocols
         return {protocol.name: prompt_said(protocol.version, prompts.digest(protocol)) for protocol in each}
 
 
@@ -93,6 +100,7 @@ def of_task(task: str) -> Installed | None:
         fingerprint=metadata.get("fingerprint") or {},
         metrics=frozenset(str(each["metric"]) for each in config.get("metric_list") or []),
         protocols=(judge,) if isinstance(judge, str) else tuple(judge or ()),
+        folder=path.parent,
     )
 
 

@@ -14,7 +14,6 @@ from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import answer_columns, counts_of, is_tag, metrics_of
-from lmms_medtasks.judges import registry
 from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
 from lmms_medtasks.suites.reported_numbers import differences, same
@@ -152,7 +151,7 @@ def _totals(entry: Entry) -> Iterator[str]:
     """Totals of a judge's scores that are another number than these give; a mean of several judgements has it too."""
     suite, task, samples = entry.declaration, installed.of_task(entry.task), entry.samples
     names = {measure.name for measure in suite.measures} if suite else set()
-    for protocol in map(registry.get, task.protocols if task else ()):
+    for protocol in task.judge_protocols if task else ():
         parts = [each.name for each in protocol.dimensions]
         if protocol.total is None or not {"total", *parts} <= names:
             continue

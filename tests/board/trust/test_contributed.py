@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from lmms_medtasks.board import packing, rules
+from lmms_medtasks.board import installed, packing, rules
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.trust import pins
+from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.suites import registry
 from tests.board.trust.submissions import SIGNED, codes, ranked, signed_again
 from tests.contributed_runs import write_run
@@ -113,3 +114,17 @@ def test_a_score_of_a_contributed_task_that_no_judgement_gave_is_refused(held):
     for board in held(edit):
         assert ranked(board) == ["honest/model"]
         assert "has a score of score that no judgement gave" in board.refused[0].reason
+
+
+def test_a_task_of_the_keepers_with_a_rubric_of_its_own_is_judged_by_it(tmp_path):
+    """The file was looked for in the working folder: every entry of such a task was refused as one that can't be
+    checked."""
+    scores = {"place": {0: "another", 1: "the right one"}}
+    said = {"name": "their_rubric", "version": 1, "prompt": "prompt.txt", "scores": scores, "exact_match": True}
+    (tmp_path / "rubric.yml").write_text(json.dumps(said), "utf-8")
+    (tmp_path / "prompt.txt").write_text("{{scale}} {{question}} {{reference}} {{answer}}", "utf-8")
+    protocols.forget()
+    task = installed.Installed("their", "1.0", {}, protocols=("rubric.yml",), folder=tmp_path)
+    assert [each.name for each in task.judge_protocols] == ["their_rubric"] == [*task.judge_prompts]
+    assert task.settles_words
+    protocols.forget()
