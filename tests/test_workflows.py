@@ -256,6 +256,30 @@ def test_a_submission_without_a_merge_of_its_last_commit_is_not_checked(tmp_path
     assert not (tmp_path / "submitted").exists()
 
 
+def test_a_submission_with_a_submodule_is_refused(tmp_path, shell, pull_request):
+    """Checked out, it is an empty folder: nothing of it is seen."""
+    origin = tmp_path / "server" / "board"
+    git(origin, "checkout", "-q", "submission")
+    git(origin, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},entries/ben/x")
+    git(origin, "commit", "-q", "-m", "c")
+    head = git(origin, "rev-parse", "HEAD")
+    git(origin, "checkout", "-q", "main")
+    git(origin, "merge", "-q", "--no-ff", "-m", "m", "submission")
+    git(origin, "update-ref", "refs/pull/7/merge", "HEAD")
+    status, output = shell(step(*FETCH), **{**pull_request, "HEAD": head})
+    assert status == 1 and "::error::There is a submodule in entries" in output, output
+
+
+@pytest.mark.parametrize(("name", "call"), [("check-submission", "Check"), ("publish", "Build")])
+def test_what_a_submission_is_called_is_no_command_to_the_runner(shell, name, call):
+    """The runner takes every line that begins with :: as one, after blanks too, until it is told to stop."""
+    fake = 'lmms-medtasks() { echo "  ::add-mask::refused"; echo said >&2; return 1; }\n'
+    outputs = [shell(fake + step(f".github/workflows/{name}.yml", call), ACCOUNT="ben", COMMIT="c0ffee") for _ in "12"]
+    found = [re.search(r"::stop-commands::(\w{32})\n  ::add-mask::refused\n::\1::\n", each) for _, each in outputs]
+    assert all(found) and found[0][1] != found[1][1], outputs
+    assert [status for status, _ in outputs] == ([1, 1] if name == "check-submission" else [0, 0])
+
+
 def test_a_submission_is_checked_by_the_base_branchs_files_and_published(tmp_path, runs, shell):
     packed(runs, tmp_path / "runs" / "a", tmp_path / "before" / "entries" / "ada" / "a.json", 60)
     (tmp_path / "base").mkdir()

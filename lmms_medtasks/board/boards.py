@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lmms_medtasks.board.entries import Entry, Model, Problem
+from lmms_medtasks.board.trust.levels import OWN_RUN
 from lmms_medtasks.suites.suite import Measure
 
 
@@ -13,6 +14,7 @@ from lmms_medtasks.suites.suite import Measure
 class Reference:
     """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``Entry.asked_by``.
 
+    ``harness``: "" where nothing that may say so names it.
     ``unverified``: what of it was taken from the entries themselves, since no pin and no rule says it.
     """
 
@@ -53,6 +55,17 @@ class Board:
             for entry in self.entries
             if suite in (None, entry.suite) and task in (None, entry.task) and ranked in (None, entry.ranked)
         ]
+
+    def of_known_questions(self, suite: str) -> list[Entry]:
+        """The entries of a suite; on a board in public those that were asked what its ranked ones and own runs were.
+
+        What a stranger's entry set apart was asked is its word, and adds nothing to what is said of the questions. All
+        entries, where nobody is ranked.
+        """
+        entries = self.of(suite=suite)
+        asked = {(entry.task, entry.questions.digest) for entry in entries if entry.ranked or entry.level == OWN_RUN}
+        known = [entry for entry in entries if (entry.task, entry.questions.digest) in asked]
+        return known if self.owned and known else entries
 
     @property
     def suites(self) -> list[str]:

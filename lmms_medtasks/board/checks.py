@@ -143,8 +143,8 @@ def _judging(entry: Entry, reference: Reference) -> Found:
 
 def _judging_in_public(entry: Entry, reference: Reference) -> Found:
     """Where anybody submits the board says who judges, and an entry says all of its judge."""
-    task, judge = installed.of_task(entry.task), entry.judge
-    if task is None or not task.is_judged:
+    judge, judgements = entry.judge, {*entry.samples.column("judgement")} - {None}
+    if not (installed.is_judged(entry.task, entry.settings) or (installed.of_task(entry.task) is None and judgements)):
         return
     if judge is None or judge.name == "none":
         yield _NO_JUDGE
@@ -156,9 +156,7 @@ def _judging_in_public(entry: Entry, reference: Reference) -> Found:
         yield "no_board_judge", f"Judged by {judge.name}, and the board {said}."
     elif not (identity.same_judge(judge.name, reference.judge) or identity.is_called(judge.name, reference.judge)):
         yield _other(judge, reference)
-    elif not (_is_lexical(judge) or identity.is_whole(judge.name)) and {"judged", "partial"} & {
-        *entry.samples.column("judgement")
-    }:
+    elif not (_is_lexical(judge) or identity.is_whole(judge.name)) and {"judged", "partial"} & judgements:
         yield "other_judge", f"Judged by {judge.name}: at which address, or which model answered, it does not say."
     elif reference.prompts and dict(judge.prompts) != dict(reference.prompts):
         yield _other_prompt(judge, reference)
@@ -206,5 +204,5 @@ def _versions(entry: Entry, reference: Reference, pins: Pins) -> Found:
         yield "unreleased_code", "Prompt, code or degradations are not those that the task version was released with."
     if entry.settings.get("image_encoding"):
         yield "reencoded_images", f"The runner re-encoded the images ({entry.settings['image_encoding']})."
-    if entry.harness != reference.harness:
+    if reference.harness and entry.harness != reference.harness:
         yield "other_harness", f"Harness version {entry.harness}; the ranking's is {reference.harness}."

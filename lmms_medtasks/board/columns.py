@@ -75,15 +75,15 @@ def to_json(column: pa.DictionaryArray) -> dict[str, list[Any]]:
 def from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.DictionaryArray:
     """The column that :func:`to_json` gave.
 
-    Raises UserError when it is no column of ``count`` rows; ``kind``: "numbers" (finite ones), "lists" (of texts), or
-    "" for texts and numbers.
+    Raises UserError when it is no column of ``count`` rows; ``kind``: "numbers" (finite ones), "lists" (of texts),
+    "texts", or "" for texts and numbers.
     """
     values, codes = (content.get(name) for name in ("values", "codes")) if isinstance(content, Mapping) else (None,) * 2
     if not isinstance(values, list) or not isinstance(codes, list) or not all(type(code) is int for code in codes):
         raise UserError(f"{where}: expected values and codes of a column.")
     if not all(_is(value, kind) for value in values):
-        wanted = {"numbers": "number", "lists": "list of texts"}.get(kind, "text or number that can be shown")
-        raise UserError(f"{where}: a value is no {wanted}.")
+        wanted = {"numbers": "number", "lists": "list of texts", "texts": "text that can be shown"}
+        raise UserError(f"{where}: a value is no {wanted.get(kind, 'text or number that can be shown')}.")
     array = np.array(codes, dtype=np.int64)
     if len(array) != count or (count and not 0 <= array.min() <= array.max() <= len(values)):
         raise UserError(f"{where}: {len(array):,} codes from 0 to {len(values)} expected for {count:,} questions.")
@@ -101,4 +101,4 @@ def _is(value: Any, kind: str) -> bool:
         return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
     if isinstance(value, str):
         return value.isprintable()
-    return isinstance(value, int | float) and math.isfinite(value)
+    return kind != "texts" and isinstance(value, int | float) and math.isfinite(value)

@@ -247,6 +247,11 @@ class Entry:
         return installed.declaration(self.task, self.settings)
 
     @property
+    def declared(self) -> str:
+        """A digest of what the entry itself says of its declaration, "" where our code says it."""
+        return installed.declared(self.task, self.settings)
+
+    @property
     def samples(self) -> Samples:
         """The questions with the answers, for estimates; of few questions its columns are decoded once."""
         return self._small_samples if len(self.questions) <= SMALL else self._made_samples()

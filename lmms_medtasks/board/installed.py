@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +15,11 @@ import yaml
 from lmms_medtasks import folders
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges import registry as protocols
-from lmms_medtasks.judges.protocol import Item
-from lmms_medtasks.suites import own_parts, registry
+from lmms_medtasks.judges.protocol import Item, Protocol
+from lmms_medtasks.suites import own_parts, registry, templates
 from lmms_medtasks.suites.suite import Suite
 
+_DIGEST = 16
 CONTRIBUTED = "contributed"
 """The suite of contributed tasks whose benchmark is not told."""
 
@@ -25,7 +28,8 @@ CONTRIBUTED = "contributed"
 class Installed:
     """A task of ours as it is installed.
 
-    ``suite`` is the folder of its YAML; ``metrics``: those that its table has; ``protocols``: by which it is judged.
+    ``suite`` is the folder of its YAML; ``metrics``: those that its table has; ``protocols``: by which it is judged,
+    which may be files in ``folder``.
     """
 
     suite: str
@@ -33,6 +37,7 @@ class Installed:
     fingerprint: Mapping[str, str]
     metrics: frozenset[str] = frozenset()
     protocols: tuple[str, ...] = ()
+    folder: Path | None = None
 
     @property
     def is_judged(self) -> bool:
@@ -42,13 +47,18 @@ class Installed:
     @property
     def settles_words(self) -> bool:
         """Whether a rule of its judge settles replies with words: those that are the reference, to begin with."""
-        each = map(protocols.get, self.protocols)
+        each = self.judge_protocols
         return any(protocol.settle(Item("", dict.fromkeys(protocol.fields, "word"))) for protocol in each)
+
+    @property
+    def judge_protocols(self) -> list[Protocol]:
+        """The protocols by which it is judged."""
+        return [protocols.get(name, self.folder) for name in self.protocols]
 
     @property
     def judge_prompts(self) -> dict[str, str]:
         """Protocol -> version and digest of the prompt that a judge is asked by."""
-        each = map(protocols.get, self.protocols)
+        each = self.judge_protocols
         return {protocol.name: prompt_said(protocol.version, prompts.digest(protocol)) for protocol in each}
 
 
@@ -90,6 +100,7 @@ def of_task(task: str) -> Installed | None:
         fingerprint=metadata.get("fingerprint") or {},
         metrics=frozenset(str(each["metric"]) for each in config.get("metric_list") or []),
         protocols=(judge,) if isinstance(judge, str) else tuple(judge or ()),
+        folder=path.parent,
     )
 
 
@@ -129,6 +140,27 @@ def declaration(task: str, told: Mapping[str, str]) -> Suite | None:
     metadata = {name: told[name] for name in (*TOLD, own_parts.KEY) if name in told}
     settings = {"default": {"judge": told[PROTOCOL]}} if PROTOCOL in told else {}
     return registry.find(task, {"metadata": metadata, "lmms_eval_specific_kwargs": settings})
+
+
+def declared(task: str, told: Mapping[str, str]) -> str:
+    """A digest of what an entry itself says of its declaration: "" where our code says it.
+
+    Of a contributed task the entry names the template, the judge's protocol, and with it the scale of a score.
+    """
+    suite = declaration(task, told)
+    if suite is None or not suite.default:
+        return ""
+    said = {name: told[name] for name in ("template", PROTOCOL, own_parts.KEY) if name in told}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:_DIGEST]
+
+
+def is_judged(task: str, told: Mapping[str, str]) -> bool:
+    """Whether a judge scores a task's replies: by its YAML where it is installed, else by its template."""
+    found = of_task(task)
+    if found is not None:
+        return found.is_judged
+    template = told.get("template", "")
+    return template in templates.names() and templates.get(template).kind == "open"
 
 
 def suite_of(task: str, config: Mapping[str, Any]) -> str:

@@ -102,9 +102,16 @@ def questions_from_json(found: Any, where: str) -> Questions:
     tags, others = found.get("tags"), found.get("columns")
     if not isinstance(others, Mapping) or not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
         raise UserError(f"{where}: expected a list of tags and a mapping of columns.")
-    if set(others) - {*QUESTION, *tags} or "cluster" not in others or "pair" not in others or "id" in others:
-        raise UserError(f"{where}: expected the columns cluster, pair, and one a tag; there are {', '.join(others)}.")
-    read = {name: columns.from_json(each, len(ids), f"{where}, {name}") for name, each in others.items()}
+    # The digest is of the columns: what else a list of tags said would be the submitter's word, and of all his board.
+    if tags != sorted(set(others) - {*QUESTION}) or "cluster" not in others or "pair" not in others or "id" in others:
+        said = f"there are {', '.join(others)}, and the tags {', '.join(tags)}"
+        raise UserError(f"{where}: expected the columns cluster, pair, and one a tag, tags sorted; {said}.")
+    if unseen := [name for name in others if not name.isprintable()]:
+        raise UserError(f"{where}: the column {unseen[0]!r} has characters in its name that can't be printed.")
+    read = {
+        name: columns.from_json(each, len(ids), f"{where}, {name}", kind="texts" if name in QUESTION else "")
+        for name, each in others.items()
+    }
     return questions_of({"id": columns.compact(pa.array(ids)), **read}, tags)
 
 

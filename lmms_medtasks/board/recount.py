@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.run_entry import answer_columns, counts_of, metrics_of
-from lmms_medtasks.judges import registry
+from lmms_medtasks.board.run_entry import answer_columns, counts_of, is_tag, metrics_of
 from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
 from lmms_medtasks.suites.reported_numbers import differences, same
@@ -31,6 +30,9 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
     samples = entry.samples
     if unknown := sorted(set(entry.answers.column_names) - set(answer_columns(suite))):
         yield f"{suite.name} declares nothing that has the columns {', '.join(unknown)}."
+        return
+    if others := [name for name in entry.questions.tags if not is_tag(suite, name, entry.questions.tag(name))]:
+        yield f"{suite.name} has no tag {', '.join(others)}."
         return
     own = metrics_of(suite, samples, {*said, *entry.reported})
     if own != entry.metrics:
@@ -112,7 +114,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
         return
     status = np.array([each or "" for each in samples.column("judgement")])
     task = installed.of_task(entry.task)
-    is_judged = task is not None and task.is_judged
+    is_judged = installed.is_judged(entry.task, entry.settings)
     places, trials = samples.texts("trials")
     words = ~np.isin(np.asarray(trials), (EMPTY, "truncated", FAILED))
     by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
@@ -137,7 +139,8 @@ def _judgements(entry: Entry) -> Iterator[str]:
             yield from _first(entry, wrong, f"has judgements of {measure.name} that contradict their status")
             return
         if measure.name in main and is_judged:
-            unjudged = scored & ~counted & ~(read & (status == ""))
+            # Accuracy follows from what was read of the replies (see `of_trials`), and needs no judgement.
+            unjudged = scored & ~counted & ~(read & (status == "") & (measure.name == "accuracy"))
             yield from _first(entry, unjudged, f"has a score of {measure.name} that no judgement gave")
             worst = measure.low if measure.higher_is_better else measure.high
             better = scored & by_rule & ~has_words & (np.abs(score - worst) > _NOISE)
@@ -148,7 +151,7 @@ def _totals(entry: Entry) -> Iterator[str]:
     """Totals of a judge's scores that are another number than these give; a mean of several judgements has it too."""
     suite, task, samples = entry.declaration, installed.of_task(entry.task), entry.samples
     names = {measure.name for measure in suite.measures} if suite else set()
-    for protocol in map(registry.get, task.protocols if task else ()):
+    for protocol in task.judge_protocols if task else ():
         parts = [each.name for each in protocol.dimensions]
         if protocol.total is None or not {"total", *parts} <= names:
             continue

@@ -108,7 +108,9 @@ def _completed(
     asked = _items(found.judge_prompts) if found and found.version == version else None
     prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else (), asked)
     prompts = (pin and pin.prompts) or prompts
-    harness = rules.demanded(task, "harness") or _preferred(left, lambda entry: entry.harness)
+    harness = rules.demanded(task, "harness") or (pin and pin.harness)
+    # A text of anybody's: where anybody submits it stands on no page as the ranking's.
+    harness = harness or (None if in_public else _preferred(left, lambda entry: entry.harness))
     said = ("judge",) if judge is not None and demanded is None else ()
     return Reference(
         version, data, digest, dict(fingerprint or ()), judge, dict(prompts or ()), harness or "", settings, said

@@ -30,6 +30,7 @@ def of_task(content: Mapping[str, Any], task: str) -> str:
         "n-samples": (content.get("n-samples") or {}).get(task),
         "metadata": content["configs"][task].get("metadata"),
         "lmms_eval_specific_kwargs": content["configs"][task].get("lmms_eval_specific_kwargs"),
+        "dataset_kwargs": content["configs"][task].get("dataset_kwargs"),
     }
     found = _wrong(parts, dict.fromkeys(parts, Mapping), f"{task}, ")
     if found:

@@ -128,15 +128,15 @@ def _alike(entries: Sequence[Entry], rules: Rules, owners: Owners | None) -> lis
 
 def _other_questions(entries: Sequence[Entry], rules: Rules, pins: Pins) -> list[Entry]:
     """Without a pin nobody knows which of several sets of questions is the right one, however many have each."""
-    sets: dict[Hashable, dict[str, Entry]] = {}
+    sets: dict[Hashable, dict[Hashable, Entry]] = {}
     for entry in entries:
         if entry.ranked and pins.of(entry) is None:
-            sets.setdefault(_data(entry), {}).setdefault(entry.questions.digest, entry)
+            sets.setdefault(_data(entry), {}).setdefault(_asked(entry), entry)
     added = []
     for entry in entries:
         others = sets.get(_data(entry), {})
         if entry.ranked and pins.of(entry) is None and len(others) > 1:
-            other = next(each for digest, each in others.items() if digest != entry.questions.digest)
+            other = next(each for asked, each in others.items() if asked != _asked(entry))
             entry = entry.with_problems([problem(rules, entry, "other_questions", _differing(entry, other))])
         added.append(entry)
     return added
@@ -146,7 +146,9 @@ def _differing(entry: Entry, other: Entry) -> str:
     lacking = len(np.setdiff1d(other.questions.ids, entry.questions.ids, assume_unique=True))
     added = len(np.setdiff1d(entry.questions.ids, other.questions.ids, assume_unique=True))
     said = "they have other images, correct answers or tags"
-    if lacking or added:
+    if entry.questions.digest == other.questions.digest:
+        said = "it says that the task has another template, protocol of a judge, or parts of its own"
+    elif lacking or added:
         said = f"{lacking:,} that it has are missing, {added:,} are of this one only"
     return (
         f"Other questions than {other.source.results}: {said}. No pin says which set is the right one "
@@ -221,6 +223,11 @@ def _row(entry: Entry, owners: Owners | None) -> Hashable:
 
 def _data(entry: Entry) -> Hashable:
     return entry.task, entry.version, entry.data, entry.data_digest, entry.asked_by
+
+
+def _asked(entry: Entry) -> Hashable:
+    """What was asked, and how it is scored."""
+    return entry.questions.digest, entry.declared
 
 
 def _how(entry: Entry) -> Hashable:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lmms_medtasks.board import packs
-from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
@@ -21,13 +21,14 @@ from lmms_medtasks.board.submission_summary import Checked, Place, Remark
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.result_files import SUFFIX
 from lmms_medtasks.short_texts import interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 _BLOCK = 2**20
 NOTHING = Board((), {}, ())
 _PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
-"""Problems that an entry has because of another one."""
+"""Problems that an entry has because of another one, also where the ranking moves."""
 
 
 def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust, resamples: int) -> Checked:
@@ -47,6 +48,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         if len(file.parts) < 2 or file.parts[0].casefold() != account.casefold():
             way_out = "Leave it as it is." if file in before else f"Put it into {account}/."
             wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
+    wrong += _unread(base, submitted)
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
     board = collect([submitted], rules=rules, trust=trust, by_measure=True) if submitted.is_dir() else None
@@ -58,7 +60,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         wrong += [
             _with_file(_relative(each.reason, submitted), Path(each.source).relative_to(submitted))
             for each in board.refused
-            if Path(each.source) in touched or _is_new_and_unread(Path(each.source), after, submitted, base)
+            if Path(each.source) in touched
         ]
         wrong += _unused(board, submitted, (*added, *changed))
         mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
@@ -78,6 +80,20 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks), *results, moves)
 
 
+def _unread(base: Path, submitted: Path) -> Iterator[str]:
+    """Links and devices that were not there before: nothing of them is read, and so nothing is checked."""
+    before, after = (
+        {
+            path.relative_to(folder): reason
+            for path, reason in (*safe_files.below(folder, ("",))[1], *safe_files.linked_folders(folder))
+        }
+        if folder.is_dir()
+        else {}
+        for folder in (base, submitted)
+    )
+    yield from (_relative(reason, submitted) for path, reason in after.items() if path not in before)
+
+
 def _too_many(mine: Iterable[Entry], board: Board) -> Iterator[str]:
     """Models of which a submission has more entries on a task than a page of a board can be asked to show."""
     rows = Counter((entry.model.name, entry.task) for entry in board.entries)
@@ -91,11 +107,11 @@ def _unused(board: Board, folder: Path, files: Iterable[Path]) -> Iterator[str]:
     """Files that nothing was read from: a page, settings of git, JSON of another form."""
     sources = [path for entry in board.entries for path in (entry.source.results, entry.source.samples)]
     read = {path for path in sources if path} | {Path(problem.source) for problem in board.problems}
-    runs = {path.parent for path in read}
+    logs = tuple(f"{str(path).removesuffix(SUFFIX)}_samples_" for path in read if path.name.endswith(SUFFIX))
     for file in files:
         path = folder / file
         # A log whose task gave no entry lies beside its run, of which the reason is said.
-        if path not in read and not (file.suffix == ".jsonl" and path.parent in runs):
+        if path not in read and not (file.suffix == ".jsonl" and str(path).startswith(logs)):
             yield f"{file}: neither a pack nor a file of a run. Names end in {', '.join(_ENDINGS)}."
 
 
@@ -109,20 +125,19 @@ def _with_file(reason: str, file: Path) -> str:
     return reason if file.name in reason else f"{file}: {reason}"
 
 
-def _is_new_and_unread(file: Path, read: dict[Path, str], root: Path, base: Path) -> bool:
-    """Whether a file that the base has not is none that may be read (a link, a device), and so has no digest."""
-    inside = file.relative_to(root)
-    return inside not in read and not os.path.lexists(base / inside)
-
-
 def _moves(now: Board, after: Board) -> Iterator[str]:
     """Rankings that would be of another version or other data: who is ranked now has to run that one."""
     for task, reference in after.references.items():
         before, left = now.references.get(task), len(now.of(task=task, ranked=True))
-        if before and left and (before.version, before.data) != (reference.version, reference.data):
+        if before and left and _is_of_another(before, reference):
             kinds = [f"version {each.version}, {each.data} data" for each in (before, reference)]
             entries = "1 entry is" if left == 1 else f"{left:,} entries are"
             yield f"{task}: from {kinds[0]} to {kinds[1]}; {entries} ranked by the first now."
+
+
+def _is_of_another(before: Reference | None, after: Reference | None) -> bool:
+    """Whether a ranking is of another version or of other data."""
+    return before is not None and after is not None and (before.version, before.data) != (after.version, after.data)
 
 
 def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitted: Path) -> Iterator[str]:
@@ -140,7 +155,11 @@ def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitt
             said = f"Nobody would be ranked on {entry.task} any more: {problems[0].reason if problems else ''}"
             yield _relative(said.strip(), submitted)
             continue
-        found = [each.reason for each in problems if each.code in _PUSHED] or ["It is no entry any more."] * (not after)
+        moved = _is_of_another(now.references.get(entry.task), board.references.get(entry.task))
+        found = [] if after else ["It is no entry any more."]
+        if after and not after.ranked:
+            own = [each for each in problems if each.level == "unranked"]
+            found += [each.reason for each in own if each.code in _PUSHED or not moved]
         if after and after.ranked and (lost := without_rank[entry.task] - had_none[entry.task]):
             found.append(f"Too few questions are left that all models have a score of ({', '.join(sorted(lost))}).")
         if found:

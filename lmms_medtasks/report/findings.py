@@ -195,9 +195,11 @@ def score_bar(
 
 
 def chance_of_options(rows: Samples) -> float | None:
-    """What a uniform guess among each question's options gets, as a share; None where a question has none."""
-    counts: list[int] = list(rows.column("option_count")) if len(rows) else []
-    return float(np.mean([1 / count for count in counts])) if len(counts) and all(counts) else None
+    """What a uniform guess among each question's options gets, as a share; None where a question has none, or a log
+    says another thing of them."""
+    counts = list(rows.column("option_count")) if len(rows) else []
+    known = bool(counts) and all(isinstance(count, int | float) and count >= 1 for count in counts)
+    return float(np.mean([1 / count for count in counts])) if known else None
 
 
 def there(*bars: Bar | None) -> tuple[Bar, ...]:

@@ -19,6 +19,8 @@ from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 
 _ROUNDING = 1e-9
+_MOST_TAGS = 500
+"""Names of tags in a log: a column each, of all its questions. Benchmarks have up to twenty."""
 
 
 def tasks_of(suite: Suite, run: Run) -> list[str]:
@@ -34,7 +36,7 @@ def suite_table(suite: Suite, runs: Sequence[Run], cache: BuildCache = NO_CACHE)
     and ``repeated``, whether another task of the run asked the same under the same condition before.
 
     Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
-    declare, a score outside its measure's range, or a tag's value that the tag can't have.
+    declare, a score outside its measure's range, a tag's value that the tag can't have, or too many tags.
     """
     return Samples(_joined([table for number, run in enumerate(runs) for table in _of_run(suite, number, run, cache)]))
 
@@ -111,8 +113,12 @@ def _joined_column(arrays: Sequence[pa.Array]) -> pa.Array:
 
 def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
     known = {measure.name: measure for measure in suite.measures}
+    tags: set[str] = set()
     for record, line in found:
         where = f"{file}, line {line}"
+        tags |= record.tags.keys()
+        if len(tags) > _MOST_TAGS:
+            raise UserError(f"{where}: {len(tags):,} names of tags up to here; at most {_MOST_TAGS} are read.")
         for name, value in record.measures.items():
             if name not in known:
                 raise unknown("measure", name, known, f"{where}; {suite.name} declares the others")

@@ -92,7 +92,7 @@ def _card(standings: Standings, name: str, found: Leaderboard) -> Card:
         about.title,
         about.question,
         unbroken(board_words.finding(standings, name, found)),
-        questions=_distinct(entries),
+        questions=_distinct(standings.board.of_known_questions(name)),
         models=len({entry.model.key for entry in entries if entry.ranked}),
         ranked=len(ranked),
         elsewhere=len(ranked - of_column),

@@ -109,7 +109,7 @@ def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
             str(cluster),
             str(name or ""),
             int(level) if isinstance(level, int | float) else None,
-            modality or None,
+            str(modality) if modality else None,
         )
         for id, pair, cluster, name, level, modality in zip(
             ids, pairs, clusters, names, levels, modalities, strict=True
@@ -149,7 +149,8 @@ class QuestionData:
 
     def withheld(self, entries: Sequence[Entry]) -> str:
         """Why no text of these entries of a task is shown; "" where texts are."""
-        if any(entry.credentialed for entry in entries):
+        # A submission says of its data what it likes: it keeps nothing back of what the board's own runs may show.
+        if any(entry.credentialed and self._is_trusted(entry) for entry in entries):
             return _TERMS[True]
         logged = [entry for entry in entries if entry.source.samples]
         if not logged:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
@@ -21,6 +22,8 @@ from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 
 _COMPARISON = "Comparison"
+_COMPARED = 2
+"""Models from which on they are compared."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,8 @@ def of_suite(suite: str, entries: Sequence[Entry], resamples: int = RESAMPLES, c
 
     An entry that is shown apart takes no other one of its model with it: the comparison leaves out that entry alone,
     and says so. Models that are ranked throughout are analysed in one go with the comparison, where the parts can be
-    told apart by the model's name; a report that can't be made is given with the reason, and keeps no other one from
-    being made. ``cache``: where what is of one model alone may be kept.
+    told apart by the model's name; a report that can't be made is given with the reason, and keeps no other one, nor
+    the comparison of the others, from being made. ``cache``: where what is of one model alone may be kept.
     """
     asked = Options(resamples=resamples, prefix=f"{suite}-", published=False, cache=cache)
     by_model: dict[str, list[Entry]] = {}
@@ -79,6 +82,11 @@ def of_suite(suite: str, entries: Sequence[Entry], resamples: int = RESAMPLES, c
     for key, own in by_model.items():
         whole = together.get(key) if ranked[key] == own else None
         models[key] = _titled(suite, whole or _parts(suite, runs_of(own), asked))
+    sound = {key: own for key, own in compared.items() if models[key].parts}
+    if not comparison.parts and _COMPARED <= len(sound) < len(compared):
+        left_out = [shown_name(own[0].model.name) for key, own in compared.items() if key not in sound]
+        said = f"Not in this comparison, since there is no report of it: {'; '.join(left_out)}."
+        comparison = _with_note(_together(suite, sound, asked)[1], said)
     return Reports(models, _without_apart(comparison, by_model))
 
 
@@ -91,13 +99,17 @@ def _without_apart(comparison: Report, by_model: Mapping[str, Sequence[Entry]]) 
     ]
     if not apart:
         return comparison
-    flag = Flag("note", f"Not in this comparison, since not ranked: {'; '.join(apart)}.")
-    return replace(comparison, parts=tuple(replace(part, flags=(*part.flags, flag)) for part in comparison.parts))
+    return _with_note(comparison, f"Not in this comparison, since not ranked: {'; '.join(apart)}.")
+
+
+def _with_note(report: Report, said: str) -> Report:
+    flag = Flag("note", said)
+    return replace(report, parts=tuple(replace(part, flags=(*part.flags, flag)) for part in report.parts))
 
 
 def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options) -> tuple[dict[str, Report], Report]:
     """Each model's own parts where they can be told apart, and the comparison."""
-    if len(models) < 2:
+    if len(models) < _COMPARED:
         return {}, Report((), "Models are compared where at least two have runs here. A submission has scores only.")
     runs = runs_of(entry for own in models.values() for entry in own)
     found = _parts(suite, runs, asked)
@@ -178,3 +190,6 @@ def _parts(suite: str, runs: Sequence[Run], asked: Options) -> Report:
         return Report(tuple(parts), "" if parts else "This suite has no report.", tuple(findings))
     except UserError as error:
         return Report((), str(error))
+    except packs.UNCOMPUTABLE as error:
+        # A log of strangers may hold anything: what an entry is made of is checked, a report is made of more.
+        return Report((), f"It can't be made of what the log holds ({error!r:.200}).")

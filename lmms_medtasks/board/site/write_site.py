@@ -84,7 +84,7 @@ class _Site:
                 self._suite(name)
                 step(1)
                 if self._browsed:
-                    found = self._board.of(suite=name)
+                    found = self._board.of_known_questions(name)
                     titles = {key: (self._standings.titles[key], slug) for key, slug in self._slugs.items()}
                     questions_page.write(self._folder, self._pages, name, found, self._question_data, titles)
                     step(1)

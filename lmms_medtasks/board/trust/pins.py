@@ -41,7 +41,8 @@ class Pin:
             :func:`measured`. metrics: those that a run of it has.
         fingerprint: digests of prompt, code and degradations. judge: of the run, in full, "" where none judged.
         prompts: that a judge is asked by; those of the installed code also where none judged. trials: replies to
-            each question, 0 where they have not all as many.
+            each question, 0 where they have not all as many. declared: of a contributed task, what the run said of its
+            template, protocol and own parts (:attr:`lmms_medtasks.board.entries.Entry.declared`). harness: its version.
     """
 
     data: str
@@ -53,6 +54,8 @@ class Pin:
     judge: str = ""
     prompts: Mapping[str, str] = field(default_factory=dict)
     trials: int = 0
+    declared: str = ""
+    harness: str = ""
 
     def differences(self, entry: Entry) -> list[str]:
         """What of the questions of an entry is other than pinned, a sentence each; [] if nothing is."""
@@ -64,6 +67,11 @@ class Pin:
             said = "some are missing, added, or have other images, correct answers or tags"
             found.append(f"Its {len(entry.questions):,} questions are not the {self.count:,} pinned ones: {said}.")
             return found
+        if entry.declared != self.declared:
+            found.append(
+                "It says that the task has another template, protocol of a judge, or parts of its own than the "
+                "pinned run (or the pin is of an earlier version: the board's keepers pin the run again)."
+            )
         if self.trials and (own_trials := trials_of(entry)) != self.trials:
             said = f"{own_trials}" if own_trials else "not as many for all"
             found.append(f"Replies to each question: {said}, and {self.trials} of the pinned run: who chooses the best "
@@ -143,6 +151,8 @@ def pin_of(entry: Entry) -> Pin:
         judge=judge.name if judge else "",
         prompts=entry.judge.prompts if entry.judge else {},
         trials=trials_of(entry),
+        declared=entry.declared,
+        harness=entry.harness,
     )
 
 
@@ -157,7 +167,11 @@ def write(entries: Iterable[Entry], path: Path) -> int:
     for entry in entries:
         key, pin = key_of(entry), pin_of(entry)
         before = found.setdefault(key, pin)
-        others = [each for each in ("data", "questions", "measures") if getattr(before, each) != getattr(pin, each)]
+        others = [
+            each
+            for each in ("data", "questions", "measures", "declared")
+            if getattr(before, each) != getattr(pin, each)
+        ]
         if others:
             what = "questions of its measures" if others == ["measures"] else others[0]
             where = f"{path} pins other {what} for {' '.join(key)} than {entry.source.results} has."

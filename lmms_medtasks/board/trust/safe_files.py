@@ -27,6 +27,12 @@ def below(root: Path, endings: tuple[str, ...]) -> tuple[list[Path], list[tuple[
     return sorted(found), sorted(refused)
 
 
+def linked_folders(root: Path) -> list[tuple[Path, str]]:
+    """The folders below ``root`` that are links, which are not entered, with the reason."""
+    links = [path for folder, names, _ in os.walk(root) for name in names if (path := Path(folder, name)).is_symlink()]
+    return [(path, f"{path}: a link to a folder. Put the folder itself there.") for path in links]
+
+
 def check(path: Path, inside: Path | None = None) -> None:
     """Raise UserError where a file is no regular one, or a link that leads out of the folder ``inside``."""
     wrong = _wrong(path, inside.resolve() if inside else None)

@@ -1,5 +1,6 @@
 """The suites' reports on a board: the comparison of a suite's models is of every ranked entry and of no other one."""
 
+import json
 import shutil
 
 import pytest
@@ -100,3 +101,24 @@ def test_of_several_findings_that_of_the_tasks_that_are_shown_counts():
         "small", "large", "large", "large",
     ]  # fmt: skip
     assert reports.Report(()).finding_of({"small"}) is None
+
+
+def test_a_log_that_no_report_can_be_made_of_ends_neither_the_build_nor_the_comparison(
+    folder, write, rows_of, tmp_path
+):
+    """A stranger's tag of another kind did, in an entry that was not even ranked."""
+    own = tmp_path / "runs"
+    shutil.copytree(folder, own)
+    write(own / "c", "c", "ABBBBB", tasks={"medq_deg": rows_of["medq_deg"]})
+    (results,) = (own / "c").glob("*_results.json")
+    content = json.loads(results.read_text("utf-8"))
+    content["configs"]["medq_deg"]["generation_kwargs"] = "none"
+    results.write_text(json.dumps(content), "utf-8")
+    found = reports.of_suite("medq_deg", collect([own]).of(suite="medq_deg"), 20)
+    said = {key.partition("|")[0]: (len(each.parts), each.reason) for key, each in found.models.items()}
+    assert said["a"][0] == 2 and said["b"][0] == 1
+    assert said["c"][0] == 0 and "can't be made of what the log holds (AttributeError" in said["c"][1]
+    (comparison,) = found.comparison.parts
+    assert [row[0][0] for row in shown(comparison)["models"]] == ["a", "b"]
+    assert any("no report of it: c." in flag.text for flag in comparison.flags)
+    build(collect([own]), tmp_path / "site", Options(resamples=20))

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 from lmms_medtasks.board import checks, columns, packing
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import questions_from_json
+from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import limits
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
@@ -262,3 +264,79 @@ def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkey
         assert ranked(board) == ["honest/model"]
         (refused,) = board.refused
         assert refused.code == "bad_pack" and "It can't be checked (IndexError" in refused.reason
+
+
+def tagged(submissions, file, edit):
+    """A pack of another's model after ``edit`` of its tags' names and columns, under the digest that they give."""
+    content = submissions.content(name="other/model")
+    (questions,), entry = content["questions"].values(), content["entries"][0]
+    edit(questions["tags"], questions["columns"])
+    with suppress(UserError):
+        entry["questions"] = questions_from_json(questions, "").digest
+    content["questions"] = {entry["questions"]: questions}
+    packing.write(signed_again(content), submissions.folder / file)
+
+
+def with_tag(name, values=("x", "y")):
+    def edit(tags, columns):
+        columns[name] = {"values": list(values), "codes": [1 + row % len(values) for row in range(len(HONEST))]}
+        tags[:] = sorted({*tags, name} - {"cluster", "pair", "expected", "task", "condition"})
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda tags, _: tags.append("ghost"), "one a tag, tags sorted"),
+        (lambda tags, _: tags.append("modality"), "one a tag, tags sorted"),
+        (lambda tags, _: tags.insert(0, "expected"), "one a tag, tags sorted"),
+        (lambda tags, _: tags.clear(), "one a tag, tags sorted"),
+        (with_tag("data\0\1expected"), "'data\\x00\\x01expected' has characters in its name"),
+        (with_tag("visit evil.example"), "medq_deg has no tag visit evil.example"),
+        (with_tag("accuracy.low", (1.0,)), "medq_deg has no tag accuracy.low"),
+        (with_tag("pair", (1, 2)), "pair: a value is no text that can be shown"),
+        (with_tag("expected", (1,)), "expected: a value is no text that can be shown"),
+    ],
+    ids=["ghost", "twice", "answers", "none", "unseen", "invented", "number", "pair", "expected"],
+)
+def test_tags_are_those_of_the_columns_and_of_the_benchmark(submissions, edit, said):
+    """The digest, and so the pin, is of the columns. A tag beside them ended the build of all, and a pack that was read
+    first took its list of tags into every other entry of these questions."""
+    submissions.pack("Ada/h.json")
+    tagged(submissions, "Ben/o.json", edit)
+    board = submissions.board(submissions.owned())
+    assert ranked(board) == ["honest/model"]
+    (refused,) = board.refused
+    assert refused.code == "bad_pack" and said in refused.reason
+
+
+@pytest.mark.parametrize(("tag", "value"), [("modality", 1.5), ("option_count", "many")])
+def test_tags_of_another_kind_end_no_build_where_nothing_is_pinned(submissions, runs, tmp_path, tag, value):
+    submissions.pack("Ada/h.json")
+    rows = runs.choice_rows(dict.fromkeys(HONEST, "ABB"), **{tag: value})
+    runs.write(submissions.folder / "Ben", {"med_cmr_mcq": rows}, model="other/model")
+    board = submissions.board(submissions.owned())
+    assert ranked(board) == ["honest/model", "other/model"]
+    build(board, tmp_path / "site", Options(resamples=0, reports=False))
+
+
+def test_a_log_of_more_tags_than_a_table_can_have_is_refused_before_one_is_made(submissions, runs):
+    """A column each: 40,000 in each of 12 lines, 7 MB, took 1.6 GB and a minute; and the entry was ranked."""
+    submissions.pack("h.json")
+    rows = runs.choice_rows(PERFECT)
+    for number, row in enumerate(rows):
+        row["questions"]["tags"] |= {f"t{number}_{tag}": 1 for tag in range(45)}
+    runs.write(submissions.folder / "run", {TASK: rows}, model="evil/m")
+    code, reason = refused(submissions.board())
+    assert code == "broken_log" and "line 11: 507 names of tags up to here; at most 500 are read" in reason
+
+
+def test_data_that_a_run_says_it_read_are_a_mapping(submissions, runs):
+    submissions.pack("h.json")
+    path = runs.write(submissions.folder / "run", {TASK: runs.choice_rows(PERFECT)}, model="evil/m")
+    content = json.loads(path.read_text("utf-8"))
+    content["configs"][TASK]["dataset_kwargs"] = "none"
+    path.write_text(json.dumps(content), "utf-8")
+    code, reason = refused(submissions.board())
+    assert code == "unreadable" and "dataset_kwargs is 'none', expected a mapping" in reason

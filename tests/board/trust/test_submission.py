@@ -79,6 +79,34 @@ def test_a_link_and_an_empty_submission_are_refused(both):
     assert any("z.json" in text for text in checked(both).wrong)
 
 
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: os.symlink("../Ada", path), "cy/x: a link to a folder"),
+        (lambda path: os.symlink("/etc/passwd", path), "cy/x: a link that leads out of the folder"),
+        (os.mkfifo, "cy/x: no regular file"),
+    ],
+    ids=["folder", "file", "pipe"],
+)
+def test_what_is_not_read_is_refused_beside_an_entry_that_holds(both, make, said):
+    """Nothing of it has a digest or a name that is looked at: the check said that the submission holds."""
+    both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
+    make(both[1].folder / "cy" / "x")
+    (wrong,) = checked(both).wrong
+    assert wrong.startswith(said)
+    (both[0] / "cy").mkdir()
+    make(both[0] / "cy" / "x")  # what the board has is nobody's fault
+    assert not checked(both).wrong
+
+
+def test_an_entry_that_becomes_a_link_is_not_removed_but_refused(both):
+    (both[1].folder / "ben" / "o.json").unlink()
+    os.symlink("/dev/zero", both[1].folder / "ben" / "o.json")
+    found = checked(both, "ben")
+    assert [str(file) for file in found.removed] == ["ben/o.json"]
+    assert found.wrong == ("ben/o.json: a link that leads out of the folder. Put the file itself there.",)
+
+
 def test_a_second_entry_of_ones_own_must_not_take_the_first_out_of_the_ranking(both):
     both[1].pack("Ada/again.json", PERFECT)
     (said,) = checked(both, "Ada").wrong
@@ -164,7 +192,7 @@ def test_a_folder_of_entries_that_is_a_link_is_refused(both, tmp_path):
         check(both[0], tmp_path / "link", "Cy", rules.read(), both[2], 20)
 
 
-@pytest.mark.parametrize("name", ["cy/.gitattributes", "cy/page.html", "ben/page.html", "README"])
+@pytest.mark.parametrize("name", ["cy/.gitattributes", "cy/page.html", "cy/page.jsonl", "ben/page.html", "README"])
 def test_a_file_that_is_no_submission_is_refused(both, name):
     both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
     (both[1].folder / name).write_text("x")
@@ -225,3 +253,21 @@ def test_who_leaves_no_question_with_a_score_of_all_is_refused(tmp_path, runs, b
     (said,) = check(base, head, "ben", rules.read(own), both[2], 20).wrong
     assert "honest/model on med_cmr_open is ranked now" in said
     assert "Too few questions are left that all models have a score of (total)." in said
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"data_digest": "ffff"}, "Other bytes of the full data than the ranking's"),
+        ({"fingerprint": {"code": "c0de", "prompt": "9409", "degradations": "d1"}}, "Another degradations than"),
+    ],
+)
+def test_data_of_ones_own_push_nobody_out_where_nothing_is_pinned(both, metadata, said):
+    """What most entries have, and of two that as many have the later one in order, is the ranking's."""
+    base, changed, trust = both
+    for number, name in enumerate("xyz"):
+        changed.pack(f"cy/{name}.json", {**HONEST, f"q0{number}": "BBB"}, f"new/{name}", metadata=metadata)
+    accounts = {**trust.owners.accounts, **{f"new/{name}": ("cy",) for name in "xyz"}}
+    trust = replace(trust, pins=pins.NONE, owners=replace(trust.owners, accounts=accounts))
+    wrong = checked((base, changed, trust)).wrong
+    assert len(wrong) == 2 and all("is ranked now and would not be any more" in each and said in each for each in wrong)

@@ -495,3 +495,53 @@ def test_a_number_of_questions_that_no_data_has_is_refused(submissions, name):
     board = submissions.board()
     assert ranked(board) == ["honest/model"]
     assert "1,000,000,000,000,000,000,000,000 questions; at most 1,000,000 are read" in board.refused[0].reason
+
+
+def test_who_is_set_apart_changes_nothing_that_is_said_of_the_questions(submissions, runs, tmp_path):
+    """An invented question stood in the browser, its tags were the filters there, and its count on the first page; the
+    word that data are credentialed kept back the texts of everybody's questions."""
+    path = runs.write(
+        submissions.folder / "Ada", {TASK: runs.choice_rows(HONEST)}, model="honest/model", metadata={"data": "mini"}
+    )
+    content = json.loads(path.read_text("utf-8"))
+    content["configs"][TASK]["dataset_kwargs"] = {"data_files": {"test": "medtasks://medq_deg/clean"}}
+    path.write_text(json.dumps(content), "utf-8")
+    (entry,) = submissions.board().entries
+    pins.write([entry], tmp_path / "own.yml")
+    trust = submissions.owned()
+    trust = replace(
+        trust, pins=pins.read(tmp_path / "own.yml"), levels=levels.Levels({entry.source.digest: "run by the board"})
+    )
+
+    def said(name):
+        options = Options(resamples=0, reports=False, roots=(submissions.folder,))
+        build(submissions.board(trust), tmp_path / name, options)
+        (index,) = (tmp_path / name / "questions" / "medq_deg").glob("*/index.js")
+        withheld = re.search('"withheld":"([^"]*)"', (index.parents[1] / "index.js").read_text("utf-8"))[1]
+        counted = re.search("[0-9,]+ questions", (tmp_path / name / "index.html").read_text("utf-8"))[0]
+        read = json.loads(index.read_text("utf-8").removeprefix("medtasks.task(").removesuffix(");\n"))
+        return withheld, counted, read["ids"], read["tags"]
+
+    alone = said("alone")
+    assert alone[:2] == ("", "12 questions")
+    more = {**PERFECT, **{f"buy {number}": "AAA" for number in range(12)}}
+    submissions.pack("Ben/more.json", more, "other/model", metadata={"data": "mini"})
+    submissions.pack(
+        "Ben/o.json", PERFECT, "other/model", lambda entry: entry.update(credentialed=True), metadata={"data": "mini"}
+    )
+    board = submissions.board(trust)
+    assert ranked(board) == ["honest/model", "other/model"] and codes(board, "other/model") == {"other_questions"}
+    assert said("beside") == alone
+
+
+def test_no_entry_says_which_harness_a_ranking_is_of(submissions):
+    """Of two that as many have the later text in order stood above the ranking, and in a remark beside the other."""
+    submissions.pack("Ada/h.json")
+    submissions.pack("Ben/o.json", {**HONEST, "q01": "BBB"}, "other/model", harness="9, visit evil.example")
+    trust = submissions.owned()
+    own = {key: replace(pin, harness="") for key, pin in trust.pins.found.items()}  # of an earlier release
+    for found, harness in ((trust.pins, "0.7.3"), (pins.Pins(own), ""), (pins.NONE, "")):
+        board = submissions.board(replace(trust, pins=found))
+        assert ranked(board) == ["honest/model", "other/model"] and board.references[TASK].harness == harness
+        remarks = [each.model for each in board.problems if each.code == "other_harness"]
+        assert remarks == (["other/model"] if harness else [])
