@@ -55,12 +55,10 @@ class Group:
         return titles([finding for _, finding in self.found])
 
     def bars(self, title: str) -> tuple[list[tuple[str, Bar]], list[tuple[str, Bar]]]:
-        """A number of each model: those with a line of their own, and of many models the others, best first."""
+        """A number of each model, best first: those with a line of their own, and of many models the others."""
         found = [(model, bar) for model, finding in self.found for bar in finding.bars if bar.title == title]
-        if len(found) <= ALL:
-            return found, []
         ranked = sorted(found, key=lambda each: -each[1].worth)
-        return ranked[:NAMED], ranked[NAMED:]
+        return (ranked, []) if len(ranked) <= ALL else (ranked[:NAMED], ranked[NAMED:])
 
 
 def page(document: Document) -> str:

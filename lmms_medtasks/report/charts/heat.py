@@ -61,14 +61,16 @@ def heat_chart(
 
     ``kind``: "harm", changes with their sign, or "score". ``small``: for a column of a page, with lower rows.
     """
-    top, row_height = (22, 18) if small else (42, _ROW)
+    top, row_height = (22, 18) if small else (48, _ROW)
     height = top + row_height * len(rows) + 4
     width = 100 / max(len(heads), 1)
     svg, names, plot = Svg(_said(title, heads, rows, kind), "sketch" if small else "heat"), Elements(), Elements()
     for number, head in enumerate(heads):
         plot.head(width * (number + 0.5), top - 8, head)
     if total:
-        svg.text(100, top - 8, total, anchor="end")
+        svg.text(100, top - 8, total, "wide", "end")
+        # On a phone the columns' heads are turned, and reach over here.
+        svg.text(100, top - 8, total.partition("(")[2].rstrip(")") or total, "narrow", "end")
     for line, row in enumerate(rows):
         y = float(top + row_height * line)
         name(names, row.name, y + row_height / 2, "" if row.cells else "soft", two_lines=False)

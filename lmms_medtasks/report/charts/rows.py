@@ -27,7 +27,7 @@ _NARROW = 13
 def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True) -> None:
     """A row's name, on two lines where it is long; the whole is its tooltip."""
     lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [short(said, _SECOND)]
-    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [cut_apart([said], _NARROW + 2)[said]]
+    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [cut_apart([said], _NARROW + 6)[said]]
     if lines == narrow:
         names.parts.append(_name(said, lines, y, kind))
     else:
