@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 from lmms_medtasks.report.charts.svg import Elements, lines_of, number
 from lmms_medtasks.short_texts import cut_apart, short
 
-NAMES = (0.0, 26.0)
+NAMES = (0.0, 28.5)
 """Where names stand and how wide they are, percent."""
 _PLOT = 29.0
 
@@ -27,7 +27,7 @@ _NARROW = 13
 def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True) -> None:
     """A row's name, on two lines where it is long; the whole is its tooltip."""
     lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [short(said, _SECOND)]
-    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [cut_apart([said], _NARROW + 6)[said]]
+    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [cut_apart([said], _NARROW + 5)[said]]
     if lines == narrow:
         names.parts.append(_name(said, lines, y, kind))
     else:

@@ -178,5 +178,5 @@ def test_a_long_name_has_a_shorter_form_for_a_phone_that_keeps_its_end():
     found = list(ElementTree.fromstring(range_chart("t", ("a", "b"), rows)).iter(f"{SVG}text"))
     narrow = ["".join(each.itertext()) for each in found if "narrow" in (each.get("class") or "")]
     shown = [text.partition("InternVL3-Instruct")[0] for text in narrow]
-    assert len(set(shown)) == 2 and all(len(each) <= 19 and "…" in each for each in shown)
+    assert len(set(shown)) == 2 and all(len(each) <= 18 and "…" in each for each in shown)
     assert any(text.endswith("8B)") for text in shown)
