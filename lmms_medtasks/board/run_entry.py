@@ -167,6 +167,8 @@ def _has(rows: Samples, measure: str, *fields: str) -> bool:
 
 def judges_of(rows: Samples) -> frozenset[str]:
     """The full names of who judged, one for each model that answered."""
+    if not any(rows.values("judge")):
+        return frozenset()
     found: set[str] = set()
     for judge, models in set(zip(rows.column("judge"), map(_models, rows.column("verdict_models")), strict=True)):
         if judge is not None:

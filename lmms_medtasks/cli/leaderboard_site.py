@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
-    app.command()(build)
+    app.command()(_few_searches_for_cycles()(build))
 
 
 def build(
@@ -88,10 +88,9 @@ def build(
         title=title, resamples=resamples, reports=reports, questions=questions, stamp=stamp, shown=shown, models=known,
         roots=tuple(path if path.is_dir() else path.parent for path in runs), cache=kept,
     )  # fmt: skip
-    with _few_searches_for_cycles():
-        board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept, by_measure=True)
-        _check_found(board, runs, allow_empty)
-        files = site.build(board, output, options)
+    board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept, by_measure=True)
+    _check_found(board, runs, allow_empty)
+    files = site.build(board, output, options)
     for problem in board.bad:
         typer.echo(visible(f"lmms-medtasks: {problem.level}: {problem.reason} ({problem.source})"), err=True)
     apart = sum(not entry.ranked for entry in board.entries)
@@ -127,11 +126,14 @@ def _check_found(board: Board, paths: Sequence[Path], allow_empty: bool) -> None
 def _few_searches_for_cycles() -> Iterator[None]:
     """Python looks for cycles of objects after 1,000,000 new ones, not 700: a build makes millions, few in cycles.
 
-    That is a sixth of a build's time. Objects in no cycle are freed at once all the same.
+    That is a sixth of a build's time. Objects in no cycle are freed at once all the same. What is left at the end is
+    not searched then, nor as the process ends; a later build of this process searches it again.
     """
     before = gc.get_threshold()
+    gc.unfreeze()
     gc.set_threshold(1_000_000, *before[1:])
     try:
         yield
     finally:
+        gc.freeze()
         gc.set_threshold(*before)

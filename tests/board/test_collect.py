@@ -3,6 +3,7 @@
 import copy
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import ranking
+from lmms_medtasks.board.trust import bounded_json, limits
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites.judged_measures import bound_of
@@ -188,6 +190,28 @@ def test_what_is_kept_starts_no_processes_and_gives_the_same(tmp_path, runs, mon
     monkeypatch.setattr("lmms_medtasks.board.collect._SMALL", size // 64 - 2)
     collect([tmp_path / "a", tmp_path / "b"], processes=2, cache=cache)
     assert counts[2:] == [2]
+
+
+def test_a_log_is_gone_through_for_its_limits_until_what_it_says_is_kept(tmp_path, runs, monkeypatch):
+    runs.write(tmp_path / "a", {TASK: runs.choice_rows(GOOD)})
+    checked, check = [], bounded_json.check_lines
+    monkeypatch.setattr(bounded_json, "check_lines", lambda path: checked.append(path) or check(path))
+    cache = BuildCache.at(tmp_path / "cache")
+    # Nothing is kept of a log that is beyond them: it is refused each time.
+    small = replace(limits.limits(), line_bytes=10)
+    with monkeypatch.context() as context:
+        context.setattr(bounded_json, "limits", lambda: small)
+        for _ in range(2):
+            assert "more than 10 bytes" in collect([tmp_path / "a"], cache=cache).problems[0].reason
+    assert len(checked) == 2
+    for _ in range(2):
+        assert len(collect([tmp_path / "a"], cache=cache).entries) == 1
+    assert len(checked) == 3
+    # Another log.
+    with checked[0].open("a") as file:
+        file.write("\n")
+    collect([tmp_path / "a"], cache=cache)
+    assert len(checked) == 4
 
 
 def test_models_are_told_apart_by_their_arguments_which_are_not_kept(tmp_path, runs):

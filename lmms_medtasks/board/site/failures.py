@@ -8,6 +8,7 @@ as its share of the places while others have a failure left, and a picture is ta
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,11 @@ class Failure:
     def step(self) -> int:
         """Tenths of the other models that got it right."""
         return _STEPS * self.right // self.others if self.others else 0
+
+    @functools.cached_property
+    def groups(self) -> list[tuple[str, Any]]:
+        """The task and the tags."""
+        return [("task", self.task), *self.tags.items()]
 
 
 class SuiteVerdicts:
@@ -144,15 +150,11 @@ def chosen(failures: Mapping[str, Sequence[Failure]], most: int = SHOWN) -> list
         # A benchmark that has its share of the places waits until the others have none left.
         suite = min(best, key=lambda each: (count[each] >= share, -best[each].step, count[each]))
         taken.append(best[suite])
-        seen[suite].update(_spread(best[suite]))
+        seen[suite].update(best[suite].groups)
         left[suite] = [each for each in left[suite] if each.cluster != best[suite].cluster]
     return taken
 
 
 def _place(failure: Failure, seen: Counter[tuple[str, Any]]) -> tuple[int, bool, int, str, str]:
-    repeated = sum(seen[each] for each in _spread(failure))
+    repeated = sum(seen[each] for each in failure.groups)
     return -failure.step, not failure.lost, repeated, failure.task, failure.id
-
-
-def _spread(failure: Failure) -> list[tuple[str, Any]]:
-    return [("task", failure.task), *failure.tags.items()]
