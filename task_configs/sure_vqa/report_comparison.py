@@ -21,6 +21,7 @@ from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, Standing
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, methods
+from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import slopes_of_models
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
 _ALL_PAIRS = 4
@@ -41,12 +42,15 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     found = None
     if len(competing) > 1:
         found = across.across(competing, resamples=options.resamples, every=found_methods)
+    joined = tuple(published.tables(found_methods)) or (tables.joined(found_methods),)
+    drawn = slopes_of_models(sources, joined[0].key) if options.drawn else None
     sections = [
         Section(
             "joined",
             "Beside the published methods",
             _said_of_seeds(found_methods),
-            tuple(published.tables(found_methods)) or (tables.joined(found_methods),),
+            joined,
+            (drawn,) if drawn else (),
         ),
         *_duels(found_methods, options),
         *_tested(found, options),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lmms_medtasks.report.cells import percent
 from lmms_medtasks.report.charts import (
     DISC,
+    MODELS,
     PUBLISHED,
     WORST,
     Chart,
@@ -16,17 +17,20 @@ from lmms_medtasks.report.charts import (
     Point,
     Series,
     axis_of,
+    percent_axis,
     places_axis,
     plane_chart,
     signed,
     small_plane,
 )
 from lmms_medtasks.report.charts.svg import Entry, Look
+from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.findings import Sketch
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
+from lmms_medtasks.task_configs.sure_vqa.report_methods import model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, Shift, groups, statistic
 
 _KIND, _BASE = "closed", "medical"
@@ -130,7 +134,7 @@ def sketch(source: Source) -> Sketch | None:
 
 
 def _named(shift: Shift) -> str:
-    """``MIMIC age``: short enough for a column of a page."""
+    """``MIMIC age``: short enough for a column of a page, and for a panel on a phone."""
     dataset, name = shift.label.split(", ")
     return f"{dataset.partition('-')[0]} {name}"
 
@@ -146,3 +150,49 @@ SLOPES = Chart(
     _draw,
     lambda found: any(kind == _KIND for _, kind in groups(found[0])),
 )
+
+
+_OF_MODELS = "Closed questions of each model, i.i.d. and shifted"
+
+
+def slopes_of_models(sources: Sequence[Source], table: str) -> Figure | None:
+    """A panel a real shift that several models were asked, a line a model; None without one.
+
+    ``table``: the key of the table with the numbers. Of more models than there are looks the first ones are drawn.
+    """
+    shown = [source for source in sources if not source.condition]
+    drawn = shown[: len(MODELS)]
+    slopes = dict(zip(_model_names(drawn), map(_slopes, drawn), strict=True))
+    shifts = {shift for own in slopes.values() for shift in own if not shift.strength}
+    shifts = {shift for shift in shifts if sum(shift in own for own in slopes.values()) > 1}
+    if not shifts:
+        return None
+    asked = sorted(shifts, key=lambda each: each.place)
+    panels = [_panel(shift, {name: own.get(shift, ()) for name, own in slopes.items()}) for shift in asked]
+    changes = [(name, shift, own[shift]) for name, own in slopes.items() for shift in asked if shift in own]
+    gist = [f"{name}, {shift.label} {signed(last.y - first.y)} points" for name, shift, (first, last) in changes]
+    about = (
+        "A panel a shift, a line a model, from the i.i.d. test to the shifted one, percent. Bars: 95 % intervals of "
+        f"the shifted test, over images. Grey: {_NAMES[_UNTUNED]}, from the paper and on its data. Dashed: guessing."
+    )
+    about += f" {len(drawn)} of {len(shown)} models; the tables have all." if len(drawn) < len(shown) else ""
+    svg = plane_chart(f"{_OF_MODELS}: {first_listed(gist)}.", panels, height=130)
+    return Figure("shifts", _OF_MODELS, about, svg, table)
+
+
+def _model_names(sources: Sequence[Source]) -> list[str]:
+    """Each source by its model alone, where that tells them apart."""
+    names = [model_of(each) for each in sources]
+    return names if len(set(names)) == len(names) else [each.name for each in sources]
+
+
+def _panel(shift: Shift, models: Mapping[str, tuple[Point, ...]]) -> Panel:
+    """``models``: by name the points of the two tests, () where they were not asked."""
+    chance = 100 * GUESSING[_KIND]
+    series = [Series("published", _printed(shift, _UNTUNED), PUBLISHED, "joined-published", quiet=True)]
+    for place, ((name, points), look) in enumerate(zip(models.items(), MODELS, strict=False)):
+        beside = _BESIDE * (place - (len(models) - 1) / 2)
+        moved = [replace(point, x=point.x + beside, said=f"{name}, {point.said}") for point in points]
+        series.append(Series(name, tuple(moved), look, "joined-thin"))
+    guide = Guide(-0.5, chance, 1.5, chance)
+    return Panel(places_axis(_SAID), percent_axis(), tuple(series), _named(shift), guides=(guide,))

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -141,6 +142,17 @@ def test_several_runs(several):
     assert len(depends) == 1 + 6
 
 
+def test_a_line_a_model_leads_from_each_i_i_d_test_to_the_shifted_one(several):
+    comparison, *_ = report(*several, drawn=True).parts
+    (figure,) = [each for section in comparison.sections for each in section.figures if each.key == "shifts"]
+    assert figure.table in keys(comparison)
+    marks = [each.text for each in ElementTree.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}title")]
+    shifted = [each for each in marks if "shifted" in each and "published" not in each]
+    # Two runs of lora and one of prompt, on two shifts each; the run without images is no model's line.
+    assert len(shifted) == 6 and not any("no image" in each for each in marks)
+    assert any("published" in each for each in marks)
+
+
 def test_paired_tests_lead_and_the_paper_s_come_last(several):
     comparison, *_ = report(*several).parts
     order = keys(comparison)
@@ -238,7 +250,7 @@ def test_every_writer_takes_it_and_the_same_runs_give_the_same_page(several):
     once = page(document)
     assert page(report(*several, drawn=True)) == once
     # RR of each part; two times wins, ties and losses; no robustness is ranked.
-    assert once.count('<svg class="chart') == 4 + 2
+    assert once.count('<svg class="chart') == 4 + 1 + 2
     assert "nan" not in markdown(document).lower()
     for part, each in document.tables():
         rows = list(csv.reader(io.StringIO(csv_text(each, part.origin))))
