@@ -3,7 +3,8 @@
 
 Usage: python docs/site/build.py FOLDER        (pip install -e ".[docs]" first)
        python docs/site/build.py --write       renews docs/python.md, docs/citing.md, docs/notebook.md with its
-                                               figures, docs/notebook.ipynb, docs/contributing/settings.md and templates.md
+                                               figures, docs/notebook.ipynb, docs/contributing/settings.md
+                                               and templates.md
 """
 
 from __future__ import annotations
