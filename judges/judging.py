@@ -75,10 +75,9 @@ class Counts:
             text += f"; {self.spent}"
         if self.cut:
             text += f"; {self.cut} with a text cut for its length"
-        reasons = {
-            reason: count for reason, count in self.reasons.items() if reason != NO_JUDGE
-        }  # the run says it once
-        ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        # That there is no judge is said once, by the run.
+        told = [pair for pair in self.reasons.items() if pair[0] != NO_JUDGE]
+        ordered = sorted(told, key=lambda pair: (-pair[1], pair[0]))
         for reason, count in ordered[:_REASONS_SHOWN]:
             text += f"\n  missing {count}: {reason}"
         if others := ordered[_REASONS_SHOWN:]:

@@ -30,7 +30,7 @@ from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
 
 Outcome = Literal["worse", "not worse", "can't tell", "missing", "not comparable", "not tested"]
-"""not tested: the baseline has no score of this measure (open answers without a judge), so that nothing can have got worse."""
+"""not tested: the baseline has no score of this measure (open answers without a judge): nothing can have got worse."""
 Effect = Literal["fail", "undecided", "warn", "ignore"]
 """What a verdict does to the gate."""
 EFFECTS: tuple[Effect, ...] = ("fail", "undecided", "warn", "ignore")

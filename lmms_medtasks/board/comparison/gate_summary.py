@@ -13,8 +13,8 @@ from lmms_medtasks.statistics.p_values import p_text
 
 _WORD = {"fail": "**FAIL**", "undecided": "**can't tell**", "warn": "warning", "ignore": "pass"}
 _HEAD = (
-    "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [95 %]", "drop, upper limit",
-    "margin", "detectable drop", "p (worse)", "p (worse), corrected", "p (not worse)", "",
+    "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [95 %]",
+    "drop, upper limit", "margin", "detectable drop", "p (worse)", "p (worse), corrected", "p (not worse)", "",
 )  # fmt: skip
 
 
@@ -70,8 +70,8 @@ _NOTE = (
     "least the margin; at {alphas} or below the measure is not worse; not corrected, since the gate passes only where "
     "every measure is not worse. Detectable drop: the smallest true drop that would have been called worse with 80 % "
     "probability, by the images' own variance. Where neither is rejected it can't be told: more images, or a wider "
-    "margin, would decide. `compare` asks something else, whether there is any difference (two-sided, corrected for all "
-    "rows), and can say otherwise."
+    "margin, would decide. `compare` asks something else, whether there is any difference (two-sided, corrected for "
+    "all rows), and can say otherwise."
 )
 
 
