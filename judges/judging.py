@@ -1,4 +1,4 @@
-"""Many judgements: what a rule settles, what is known from before, and the rest asked concurrently."""
+"""Many judgements: what a rule settles, what was judged before, and the rest asked concurrently."""
 
 from __future__ import annotations
 
@@ -67,13 +67,17 @@ class Counts:
 
     def sentence(self) -> str:
         """All of it, for people."""
-        parts = [f"{self.exact} settled by rule", f"{self.cached} known from before", f"{self.judged} judged now"]
+        parts = ((self.exact, "scored by rule"), (self.cached, "judged before"), (self.judged, "judged now"))
+        text = "".join(f"{count} {what}, " for count, what in parts if count) + f"{self.missing} still to judge"
         if self.same:
-            parts.append(f"{self.same} the same as another")
-        text = f"{', '.join(parts)}, {self.missing} missing; {self.spent}"
+            text += f"; {self.same} duplicates share a judgement"
+        if self.spent.requests:
+            text += f"; {self.spent}"
         if self.cut:
             text += f"; {self.cut} with a text cut for its length"
-        ordered = sorted(self.reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        # That there is no judge is said once, by the run.
+        told = [pair for pair in self.reasons.items() if pair[0] != NO_JUDGE]
+        ordered = sorted(told, key=lambda pair: (-pair[1], pair[0]))
         for reason, count in ordered[:_REASONS_SHOWN]:
             text += f"\n  missing {count}: {reason}"
         if others := ordered[_REASONS_SHOWN:]:
@@ -261,7 +265,7 @@ class Judge:
         asked = {key: each for key, each in rest.items() if key not in cached}
         if say and model != had:
             say(
-                f"{self.settings.name} is {answer_phrase(model or '')}, verdicts known from before are "
+                f"{self.settings.name} is {answer_phrase(model or '')}, verdicts from before are "
                 f"{answer_phrase(had or '')}: these are left out, {len(cached)} are known of the model that answers, "
                 f"{len(asked)} to ask."
             )
@@ -288,7 +292,7 @@ class Judge:
             )
         say(
             f"Judging {protocol.name} with {settings.name} at {settings.scrubbed(settings.address.url)}: {total} "
-            f"judgements, {exact} settled by rule, {cached} known from before, {text}."
+            f"judgements, {exact} scored by rule, {cached} judged before, {text}."
         )
         return sum(bool(each.cut) for each in rendered)
 

@@ -71,7 +71,7 @@ def nearest(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
 
 
 class user_errors:  # noqa: N801 (a context manager, used like a function)
-    """Under the harness's command line, end with the message of a :class:`UserError` and status 1.
+    """Under the harness's command line, end with the message of a :class:`UserError` and status 2.
 
     The harness would print a traceback, hide the cause behind seconds of retries, and exit with status 0. As a
     library (``simple_evaluate``) the error is raised as it is.
@@ -89,7 +89,9 @@ class user_errors:  # noqa: N801 (a context manager, used like a function)
     def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, UserError) and is_command_line():
             says = self._every_rank or os.environ.get("RANK", "0") == "0"
-            raise SystemExit(f"lmms-medtasks: {error}" if says else 1) from None
+            if says:
+                print(f"lmms-medtasks: {error}", file=sys.stderr)
+            raise SystemExit(2) from None
 
 
 def is_command_line() -> bool:

@@ -22,7 +22,7 @@ COMMANDS = {
     "leaderboard check": "leaderboard check entries --base none --account ada --pins pins.yml -o check.md",
     "leaderboard build": "leaderboard build entries -o site --pins pins.yml --verified v.yml",
     "leaderboard build of runs": "leaderboard build run -o site_of_runs --no-reports",
-    "gate": "gate --baseline entries --candidate run -o gate.md",
+    "gate": "gate entries run -o gate.md",
     "compare": "compare entries run -o compared.md",
     "report": "report run -o report",
     "metrics": "metrics",

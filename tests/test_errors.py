@@ -30,13 +30,13 @@ def test_user_errors_are_raised_as_they_are_in_a_library(monkeypatch):
         raise UserError("wrong")
 
 
-@pytest.mark.parametrize(("rank", "code"), [("0", "lmms-medtasks: wrong"), ("1", 1)])
-def test_user_errors_end_the_command_line_with_one_message(monkeypatch, rank, code):
+@pytest.mark.parametrize(("rank", "said"), [("0", "lmms-medtasks: wrong\n"), ("1", "")])
+def test_user_errors_end_the_command_line_with_one_message(monkeypatch, capsys, rank, said):
     monkeypatch.setattr(errors, "is_command_line", lambda: True)
     monkeypatch.setenv("RANK", rank)
     with pytest.raises(SystemExit) as end, user_errors():
         raise UserError("wrong")
-    assert end.value.code == code
+    assert end.value.code == 2 and capsys.readouterr().err == said
 
 
 def test_other_errors_pass(monkeypatch):

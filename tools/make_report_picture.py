@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Take the README's picture of a report's first screen, 1440 wide, of a run on the mini data. It needs chromium.
 
+These tasks and no other: with medq_deg beside its levels the numbers are not those that the README's text names.
+
 MEDTASKS_DATA=mini lmms-medtasks run --model medtasks_observer --output_path runs/all \\
     --tasks bones_joints,med_cmr,medobvious,medq_deg_levels,sure_vqa
 python tools/make_report_picture.py runs/all [docs/report.png]

@@ -2,8 +2,9 @@
 """Build the documentation's site, without network, and fail on a dead link.
 
 Usage: python docs/site/build.py FOLDER        (pip install -e ".[docs]" first)
-       python docs/site/build.py --write       renews docs/python.md, docs/citing.md, docs/notebook.md,
-                                               docs/notebook.ipynb, docs/contributing/settings.md and templates.md
+       python docs/site/build.py --write       renews docs/python.md, docs/citing.md, docs/notebook.md with its
+                                               figures, docs/notebook.ipynb, docs/contributing/settings.md
+                                               and templates.md
 """
 
 from __future__ import annotations
@@ -41,16 +42,21 @@ GUIDE = ROOT / "docs" / "README.md"
 PLACES = {GUIDE: "index.md", ROOT / "README.md": "about.md"}
 """Documents that have another place on the site than in the repository."""
 
+_MAIN = """{% extends "base.html" %}
+{% block extrahead %}<style id="hljs-light"></style><style id="hljs-dark"></style>{% endblock %}
+"""
+"""The theme's script for dark mode switches style sheets of highlight.js, which would be loaded from elsewhere."""
+
 _LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 def write_made() -> list[Path]:
     """Write the pages that are kept."""
     folder = ROOT / "docs"
-    texts = {name: make() for name, make in MADE.items()} | notebook.made()
-    for name, text in texts.items():
-        (folder / name).write_text(text, "utf-8")
-    return [folder / name for name in texts]
+    found = {name: make().encode() for name, make in MADE.items()} | notebook.made()
+    for name, contents in found.items():
+        (folder / name).write_bytes(contents)
+    return [folder / name for name in found]
 
 
 def stage(folder: Path) -> None:
@@ -60,7 +66,7 @@ def stage(folder: Path) -> None:
         target = folder / _place(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(_relinked(path, places), "utf-8")
-    for path in _pictures():
+    for path in _files():
         shutil.copy(path, folder / "docs" / path.name)
     for name, made in (("metrics", metric_pages.metric_pages()), ("degradations", pages.degradation_pages())):
         (folder / name).mkdir()
@@ -75,8 +81,9 @@ def _documents() -> list[Path]:
     return found + sorted((ROOT / "task_configs").glob("*/README.md"))
 
 
-def _pictures() -> list[Path]:
-    return sorted(path for ending in ("png", "svg") for path in (ROOT / "docs").glob(f"*.{ending}"))
+def _files() -> list[Path]:
+    """What lies beside the pages of docs and is no page."""
+    return sorted(path for ending in ("png", "svg", "ipynb") for path in (ROOT / "docs").glob(f"*.{ending}"))
 
 
 def _place(path: Path) -> str:
@@ -85,7 +92,7 @@ def _place(path: Path) -> str:
 
 def _relinked(path: Path, places: Mapping[Path, str]) -> str:
     """A document whose links lead to the pages' places; of a link to a file that is no page its text stays."""
-    known = {**places, **{each.resolve(): _place(each) for each in _pictures()}}
+    known = {**places, **{each.resolve(): _place(each) for each in _files()}}
 
     def turned(match: re.Match[str]) -> str:
         target = match[2]
@@ -113,11 +120,14 @@ def build(target: Path) -> None:
         stage(staged)
         configuration = Path(work) / "mkdocs.yml"
         configuration.write_text("site_name: lmms-medtasks\n", "utf-8")
+        theme = Path(work) / "theme"
+        theme.mkdir()
+        (theme / "main.html").write_text(_MAIN, "utf-8")
         config = load_config(
             str(configuration),
             docs_dir=str(staged),
             site_dir=str(target.resolve()),
-            theme={"name": "mkdocs", "highlightjs": False, "color_mode": "auto"},
+            theme={"name": "mkdocs", "custom_dir": str(theme), "highlightjs": False, "color_mode": "auto"},
             plugins=["search"],
             use_directory_urls=False,
             nav=_navigation(),

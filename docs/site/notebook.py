@@ -1,7 +1,7 @@
 """docs/notebook.md and docs/notebook.ipynb, made of docs/site/notebook_cells.txt by running its cells.
 
-A cell is a block of Python. What its last line gives stands below it, as in a notebook; a figure as a picture in the
-.ipynb, by its name in the .md.
+A cell is a block of Python. What its last line gives stands below it, as in a notebook; a figure as a picture, which
+lies beside the .md and within the .ipynb.
 """
 
 from __future__ import annotations
@@ -34,10 +34,19 @@ class Cell(NamedTuple):
     shown: str = ""
 
 
-def made() -> dict[str, str]:
-    """File name in docs -> its text."""
+class Figure(NamedTuple):
+    """``kind``: how its file's name ends."""
+
+    kind: str
+    title: str
+    contents: bytes
+
+
+def made() -> dict[str, bytes]:
+    """File name in docs -> its contents."""
     cells = list(run_cells())
-    return {"notebook.md": markdown(cells), "notebook.ipynb": ipynb(cells)}
+    found = {"notebook.md": markdown(cells).encode(), "notebook.ipynb": ipynb(cells).encode()}
+    return found | {name: figure.contents for name, figure in _figures(cells).values()}
 
 
 def run_cells() -> Iterator[Cell]:
@@ -82,11 +91,15 @@ def _within(folder: str) -> Iterator[None]:
 
 
 def markdown(cells: list[Cell]) -> str:
-    """The page: what a cell gives in a block of text below it."""
-    lines = []
-    for cell in cells:
+    """The page: what a cell gives below it, a figure or a block of text."""
+    lines, figures = [], _figures(cells)
+    for number, cell in enumerate(cells):
         lines += [f"```python\n{cell.text}\n```" if cell.is_code else cell.text, ""]
-        lines += [f"```text\n{cell.shown}\n```", ""] if cell.shown else []
+        if number in figures:
+            name, figure = figures[number]
+            lines += [f"![{figure.title}]({name})", ""]
+        elif cell.shown:
+            lines += [f"```text\n{cell.shown}\n```", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -109,23 +122,28 @@ def ipynb(cells: list[Cell]) -> str:
 
 def _data(cell: Cell) -> dict[str, Any]:
     data: dict[str, Any] = {"text/plain": cell.shown.splitlines(keepends=True)}
-    picture = _png(cell.value)
-    if hasattr(cell.value, "_repr_svg_"):
-        data["image/svg+xml"] = str(cell.value._repr_svg_()).splitlines(keepends=True)
-    elif picture is not None:
-        data["image/png"] = picture
+    figure = _figure(cell.value)
+    if figure is not None and figure.kind == "svg":
+        data["image/svg+xml"] = figure.contents.decode().splitlines(keepends=True)
+    elif figure is not None:
+        data["image/png"] = base64.b64encode(figure.contents).decode()
     elif hasattr(cell.value, "_repr_html_") and len(page := str(cell.value._repr_html_())) < 20_000:
         data["text/html"] = page.splitlines(keepends=True)  # a report's page is too long for a repository
     return data
 
 
-def _png(value: Any) -> str | None:
-    """A figure or a picture as base64 of a PNG; None for anything else."""
-    buffer = io.BytesIO()
-    if hasattr(value, "savefig"):
-        value.savefig(buffer, format="png", dpi=80, metadata={"Software": None})
-    elif hasattr(value, "getbands"):
+def _figures(cells: list[Cell]) -> dict[int, tuple[str, Figure]]:
+    """Number of the cell -> file name beside the page, and the figure."""
+    found = [(number, figure) for number, cell in enumerate(cells) if (figure := _figure(cell.value)) is not None]
+    return {number: (f"notebook-{place}.{figure.kind}", figure) for place, (number, figure) in enumerate(found, 1)}
+
+
+def _figure(value: Any) -> Figure | None:
+    """A chart of ours or a PIL image; None for anything else."""
+    if hasattr(value, "_repr_svg_"):
+        return Figure("svg", value.title, str(value._repr_svg_()).encode())
+    if hasattr(value, "getbands"):
+        buffer = io.BytesIO()
         value.save(buffer, "PNG")
-    else:
-        return None
-    return base64.b64encode(buffer.getvalue()).decode()
+        return Figure("png", "The image that the cell above makes", buffer.getvalue())
+    return None

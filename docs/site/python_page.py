@@ -12,7 +12,7 @@ from lmms_medtasks.interface import comparing, estimate_result, evaluation, run_
 from lmms_medtasks.report import run_report
 
 CHAPTERS = (
-    ("Pictures", ("degrade", "Degrade", "list_degradations", "list_modalities")),
+    ("Images", ("degrade", "Degrade", "list_degradations", "list_modalities")),
     ("Replies", ("parse", "count_outcomes")),
     ("Estimates", ("accuracy", "mean", "difference", "ece", "brier", "cohen_kappa", "krippendorff_alpha")),
     ("Runs", ("list_tasks", "evaluate", "read_runs", "report", "compare")),

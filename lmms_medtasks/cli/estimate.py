@@ -150,7 +150,8 @@ def lines(
     if any(each.trials > 1 for each in found):
         text.append(
             "Tokens are counted for each trial. A server that is asked for all trials in one request reads "
-            "the prompt once, and one that is asked once at temperature 0 writes once too: they take, and bill, fewer."
+            "the prompt once; one that is asked once at temperature 0 writes once too. Such servers use and bill fewer "
+            "tokens than shown."
         )
     if any(each.tokens_in is None or each.tokens_out is None for each in found):
         text.append("A dash: this runner does not report it.")

@@ -37,9 +37,11 @@ def register(app: typer.Typer) -> None:
 
 def gate(
     baseline: Annotated[
-        Path, typer.Option("--baseline", help="Runs or submissions to compare with: a folder or a file.")
+        Path, typer.Argument(metavar="BASELINE", help="Runs or submissions to compare with: a folder or a file.")
     ],
-    candidate: Annotated[Path, typer.Option("--candidate", help="The new runs or submissions: a folder or a file.")],
+    candidate: Annotated[
+        Path, typer.Argument(metavar="CANDIDATE", help="The new runs or submissions: a folder or a file.")
+    ],
     rules: Annotated[Path | None, typer.Option("--rules", help="YAML with rules, before the built-in ones.")] = None,
     margin: Annotated[
         float | None,

@@ -74,8 +74,8 @@ def power(
             f"Assumed: the models differ on {100 * changed:g} % of the questions, and the changes of two questions of "
             f"one image correlate by {correlation:g}. Overall: all questions of a task, right or wrong in one trial "
             "each (T is what the task asks). More trials, graded scores, or a measure of some of the questions, such "
-            "as those of one level, need other numbers. Two runs of a few hundred questions would say it: "
-            "lmms-medtasks power A B.",
+            "as those of one level, need other numbers. Two short runs give a better plan: lmms-medtasks "
+            "power A B.",
             "Images and questions are those of the data that MEDTASKS_DATA chooses, or else of what is prepared.",
         )
     else:

@@ -101,7 +101,7 @@ def run(
         bool, typer.Option("--degrade-control", help="For --degrade: ask the untouched images a second time too.")
     ] = False,
 ) -> None:
-    """Run lmms-eval, and exit with 1 if an evaluation failed.
+    """Run lmms-eval, and exit with 1 if an evaluation failed, with 2 if you can mend why.
 
     Options that are not listed here go to lmms-eval unchanged. Unless you set them, --output_path is a new folder in
     runs/, file names hold the time in UTC (--timezone), and samples are logged. lmms-eval exits with 0 even when an

@@ -6,7 +6,7 @@ import abc
 import functools
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby, islice
 from pathlib import Path
@@ -151,16 +151,15 @@ class MostFrequentModel(_Baseline):
         Raises:
             UserError: a task that is not ours has no training split, or one that can't be learned from.
         """
-        for task in tasks:
-            name, split = str(task.config.task), task.config.training_split
-            suite = _suite_of(task.config)
-            if suite:
-                self._suites[name] = suite
-            if self._train or (not split and suite and _has_training_split(suite)):
-                continue
-            if not split:
-                raise _untaught(name)
-            self._own[name] = most_frequent.MostFrequentAnswer(_own_pairs(task, name, split))
+        by_name = {str(task.config.task): task for task in tasks}
+        configs = {name: vars(task.config) for name, task in by_name.items()}
+        self._suites |= {name: suite for name, config in configs.items() if (suite := _suite_of(config))}
+        if self._train:
+            return
+        check_taught(configs)
+        for name, task in by_name.items():
+            if split := task.config.training_split:
+                self._own[name] = most_frequent.MostFrequentAnswer(_own_pairs(task, name, split))
 
     def _start(self, task: str, documents: Any) -> None:
         """The training questions are those of the shift that the documents of a task of ours name, if they name one."""
@@ -169,7 +168,7 @@ class MostFrequentModel(_Baseline):
             return
         ours = task in self._suites
         if not self._train and not ours:
-            raise _untaught(task)
+            raise _untaught([task], [])
         shift = documents.select_columns(["shift"])[0]["shift"] if ours and "shift" in documents.column_names else ""
         train = self._train or f"medtasks://{self._suites[task]}/train"
         self._task = (task, train)
@@ -212,22 +211,36 @@ class PixelOutlierModel(_Baseline):
         return pixel_outlier.answer(pictures[0], prompt) if pictures else ""
 
 
-def _suite_of(config: Any) -> str:
+def check_taught(configs: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise UserError that names all tasks with nothing to learn from; ``configs``: the harness's, by the task."""
+    untaught = [
+        name
+        for name, config in configs.items()
+        if not config.get("training_split") and not ((suite := _suite_of(config)) and _has_training_split(suite))
+    ]
+    if untaught:
+        raise _untaught(untaught, [name for name in configs if name not in untaught])
+
+
+def _suite_of(config: Mapping[str, Any]) -> str:
     """The name under medtasks:// that a task of our suites reads; "" for another, and for one contributed on top."""
-    files = (config.dataset_kwargs or {}).get("data_files") or {}
+    files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
     found = re.search(r"medtasks://([^/]+)/", str(files))
-    return found[1] if found and not binding.is_on_template(config.process_results) else ""
+    return found[1] if found and not binding.is_on_template(config.get("process_results")) else ""
 
 
 def _has_training_split(suite: str) -> bool:
     return any(split.name == "train" for split in sources.get(suite).splits)
 
 
-def _untaught(task: str) -> UserError:
+def _untaught(tasks: Iterable[str], taught: Iterable[str]) -> UserError:
+    others = ", ".join(taught)
+    can = f" It can be asked: {others}." if others else ""
     return UserError(
-        f"{task}: medtasks_most_frequent has nothing to learn from: the task has no training split, and answers to "
-        "other questions are no baseline. Name one in its YAML (`training_split: train`, with the table under "
-        "dataset_kwargs: data_files: train), or give --model_args train=FILE.parquet or medtasks://SUITE/SPLIT."
+        f"{', '.join(tasks)}: medtasks_most_frequent has nothing to learn from: no training split, and answers to "
+        f"other questions are no baseline.{can} Leave these tasks out, name a training split in their YAML "
+        "(`training_split: train`, with the table under dataset_kwargs: data_files: train), or give --model_args "
+        "train=FILE.parquet or medtasks://SUITE/SPLIT."
     )
 
 

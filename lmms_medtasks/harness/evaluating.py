@@ -44,7 +44,7 @@ from lmms_medtasks.harness import (
 _MARK = "_lmms_medtasks_joined"
 
 OURS = "_lmms_medtasks_ours"
-"""Attribute of the harness's task manager: the names of the tasks of ours that were asked for."""
+"""Attribute of the harness's task manager: the tasks of ours that were asked for, with their configurations."""
 
 
 def join_evaluator(module: Any) -> None:
@@ -130,19 +130,27 @@ def _without_frames(kind: type[BaseException], value: BaseException, traceback: 
 
 def _check_options(named: Mapping[str, Any]) -> None:
     """Raises UserError for options that the model, which is not loaded yet, or our tasks can't be run with."""
-    model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, ())
+    model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, {})
     if not isinstance(model, str) or not (ours or model in model_names.MODELS):
         return
     force_simple = bool(named.get("force_simple"))
     found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
     run_options.check_command(
         model,
-        ours,
+        list(ours),
         named,
         is_baseline=model in model_names.BASELINES,
         lacks_template=found is not None and not hasattr(found, "apply_chat_template"),
     )
-    run_options.check_instruction(model, runners.kind(model, force_simple), ours, named)
+    run_options.check_instruction(model, runners.kind(model, force_simple), list(ours), named)
+    if model == model_names.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
+        from lmms_medtasks.harness import baseline_models
+
+        baseline_models.check_taught(ours)
+
+
+def _argument_names(given: str | Mapping[str, Any]) -> list[str]:
+    return [part.partition("=")[0].strip() for part in given.split(",")] if isinstance(given, str) else list(given)
 
 
 def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:

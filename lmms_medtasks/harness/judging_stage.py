@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from lmms_medtasks.judges.judging import Judge, Wanted
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.judges.shared_budget import SharedBudget
 from lmms_medtasks.judges.stage import protocols_of, trials_of
+from lmms_medtasks.short_texts import listed_or_counted
 
 WITHHELD = "withheld: the terms of its data"
 
@@ -63,6 +65,7 @@ class Stage:
     def __init__(self, tasks: Iterable[Any]) -> None:
         self._tasks = [(task, protocol) for task in _once(tasks) for protocol in protocols_of(task.config)]
         self._judge: Judge | None = None
+        self._missing: Counter[str] = Counter()
         self._rank, self._processes = (int(os.environ.get(*each)) for each in (("RANK", "0"), ("WORLD_SIZE", "1")))
 
     def __enter__(self) -> Stage:
@@ -94,6 +97,7 @@ class Stage:
     def __exit__(self, *error: object) -> None:
         if self._judge:
             self._judge.close()
+            self._tell_missing()
             for task in _once(task for task, _ in self._tasks):
                 del task.apply_filters  # the wrapper stood before the class's own
 
@@ -125,13 +129,22 @@ class Stage:
             if judge.interrupted and not before:
                 self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.",
                           warn=True)  # fmt: skip
-            self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing))
-            if counts.missing:
-                self._say("What is missing is no zero: means are over what was judged, with bounds. Judge it later, "
-                          "without the model: lmms-medtasks judge RUN", warn=True)  # fmt: skip
+            # Without any judge the end says it once of all tasks.
+            self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing) and judge.settings.is_llm)
+            self._missing[task.config.task] += counts.missing
             return done
 
         task.apply_filters = apply_filters
+
+    def _tell_missing(self) -> None:
+        """Once for all tasks, after the last one."""
+        tasks = [task for task, count in self._missing.items() if count]
+        judged = self._judge is not None and self._judge.settings.is_llm
+        how = "" if judged else f"name a judge in {settings.JUDGE}=provider:model, then give "
+        if tasks:
+            self._say(f"{self._missing.total()} answers of {listed_or_counted(tasks, 3, 'tasks')} are still to judge. "
+                      "They are not counted as zero: means are over what was judged, with bounds. To judge them later, "
+                      f"without the model: {how}lmms-medtasks judge RUN", warn=True)  # fmt: skip
 
     def _shared(self, chosen: settings.Settings) -> settings.Settings | None:
         """What all processes of this machine may do together; None where one does it alone, or they can't agree.

@@ -1,8 +1,9 @@
 """The names of our models, as ``--model`` has them."""
 
+MOST_FREQUENT = "medtasks_most_frequent"
 BASELINES = {
     "medtasks_random": "RandomModel",
-    "medtasks_most_frequent": "MostFrequentModel",
+    MOST_FREQUENT: "MostFrequentModel",
     "medtasks_observer": "ObserverModel",
     "medtasks_pixel_outlier": "PixelOutlierModel",
 }

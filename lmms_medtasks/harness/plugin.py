@@ -134,7 +134,7 @@ def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
         configs = {name: _get_config_checked(self, name) for name in leaves}
         chosen_settings.check(leaves, list(configs.values()))
         _check_judge(list(configs.values()))
-        setattr(self, evaluating.OURS, tuple(leaves))
+        setattr(self, evaluating.OURS, configs)
         by_definition = [name for name, config in configs.items() if degraded_tasks.asked(config.get("metadata"))]
         degraded_tasks.load_early(self, [*by_definition, *degraded], self._lmms_medtasks_runner)
     return sorted({*names, *degraded})

@@ -1,4 +1,4 @@
-"""Degradations of pictures in any form, and as a transform for a data loader."""
+"""Degradations of images in any form, and as a transform for a data loader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AnyImages = TypeVar("AnyImages")
 Key = str | int | None
-"""What a picture's draw depends on beside the seed: an id, or None for the picture's pixels."""
+"""What an image's draw depends on beside the seed: an id, or None for the image's pixels."""
 
 _FORMS = (
     "a PIL image; a NumPy array (H, W) or (H, W, C), or a batch (N, H, W, C); a torch tensor (H, W) or (C, H, W), or a "
@@ -29,10 +29,10 @@ _FORMS = (
 
 @dataclass(frozen=True, repr=False)
 class Degrade:
-    """A degradation as a transform: call it with pictures, and get them degraded.
+    """A degradation as a transform: call it with images, and get them degraded.
 
     It needs no torchvision, can be pickled, and stands in a ``Compose`` or in a ``Dataset``. What it draws depends on
-    the picture, the name and the seed alone: not on the worker of a data loader, the order, the batch or any global
+    the image, the name and the seed alone: not on the worker of a data loader, the order, the batch or any global
     generator. It is the draw of ``lmms-medtasks run --degrade``: a model sees the very same pixels there.
 
     Args:
@@ -40,7 +40,7 @@ class Degrade:
         severity: 0 (a copy), 1 (mild) or 2 (severe).
         strength: In place of severity a number from 0 to 3; 1 and 2 are severity 1 and 2, bit for bit.
         seed: Another seed draws other damage. A whole number or a text.
-        modality: What the pictures are of, see :func:`list_modalities`, or one of your own in a file,
+        modality: What the images are of, see :func:`list_modalities`, or one of your own in a file,
             "oct/modalities.yml:OCT". None: any.
         force: Allow a modality that the degradation is not for.
 
@@ -81,9 +81,9 @@ class Degrade:
         return made
 
     def parameters(self, image: Any, *, key: Key = None) -> dict[str, Any]:
-        """What is drawn for one picture: the degradation's parameters, as JSON holds them; {} at level 0.
+        """What is drawn for one image: the degradation's parameters, as JSON holds them; {} at level 0.
 
-        Raises UserError where ``image`` is a batch or a list, or no picture.
+        Raises UserError where ``image`` is a batch, a list, or something else.
         """
         array = _array(image) if _is_tensor(image) else image
         if isinstance(image, (list, tuple)) or getattr(array, "ndim", 3) > 3:
@@ -121,8 +121,8 @@ def degrade(
 ) -> AnyImages:
     """``images`` degraded: the same kind, shape and dtype come back, the input is not changed.
 
-    A batch is told from a picture by its number of dimensions, never by its values: two or three dimensions are one
-    picture, four are a batch. A batch of grey pictures (N, H, W) is refused; give it a channel axis, or a list.
+    A batch is told from an image by its number of dimensions, never by its values: two or three dimensions are one
+    image, four are a batch. A batch of grey images (N, H, W) is refused; give it a channel axis, or a list.
 
     Args:
         images: A PIL image (modes 1, L, LA, P, RGB, RGBA, CMYK, I;16, I, F); a NumPy array (H, W) or (H, W, C) with C
@@ -133,19 +133,19 @@ def degrade(
         severity: 0 (a copy), 1 (mild) or 2 (severe).
         strength: In place of severity a number from 0 to 3; 1 and 2 are severity 1 and 2, bit for bit.
         seed: Another seed draws other damage. A whole number or a text.
-        key: What a picture's draw depends on beside name and seed. None: its pixels, so that a picture in a batch is
-            degraded as it is alone. A text or number, such as an id: pictures with one key share their draw. A list:
-            a key for each picture of a batch or list.
-        modality: What the pictures are of, see :func:`list_modalities`, or one of your own in a file,
+        key: What an image's draw depends on beside name and seed. None: its pixels, so that an image in a batch is
+            degraded as it is alone. A text or number, such as an id: images with one key share their draw. A list:
+            a key for each image of a batch or list.
+        modality: What the images are of, see :func:`list_modalities`, or one of your own in a file,
             "oct/modalities.yml:OCT". None: any.
         force: Allow a modality that the degradation is not for.
 
     Returns:
-        Degraded pictures of the same kind, shape and dtype. A tensor is on the same device and has no gradient.
+        Degraded images of the same kind, shape and dtype. A tensor is on the same device and has no gradient.
 
     Raises:
-        UserError: As :class:`Degrade`; pictures in another form, an unsupported dtype, floats outside [0, 1]; another
-            number of keys than pictures.
+        UserError: As :class:`Degrade`; images in another form, an unsupported dtype, floats outside [0, 1]; another
+            number of keys than images.
 
     Source:
         MedQ-Deg's eighteen degradations; each one's own source stands in the column ``source`` of
@@ -165,7 +165,7 @@ def degrade(
 
 
 def _each(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
-    """``images`` in their form, with ``picture`` of each picture and its key; ``where`` is said in errors."""
+    """``images`` in their form, with ``picture`` of each image and its key; ``where`` is said in errors."""
     if isinstance(images, (list, tuple)):
         keys = _keys(key, len(images), where)
         made = [_each(one, own, picture, f"{where}Item {number}: ")

@@ -85,7 +85,7 @@ def evaluate(
     Args:
         model: A model's name in the harness, such as "medtasks_observer" or "qwen2_5_vl"; a model object of the harness
             (``lmms_eval.api.model.lmms``), which can be used again afterwards; or a function of a prompt and a list of
-            RGB PIL images that gives a reply. Where an object or a function sends pictures, we can't see: data whose
+            RGB PIL images that gives a reply. Where an object or a function sends images, we can't see: data whose
             terms forbid third parties are then yours to keep.
         tasks: Names of tasks, groups or tags; wildcards and degraded tasks ("slake_en@gaussian_noise.2") as well.
         model_args: For a name: the model's arguments, a mapping or a text "name=value,name=value".

@@ -19,7 +19,7 @@ def run(tmp_path, runs):
 @pytest.mark.parametrize("place", ["file/x.md", "folder"])
 @pytest.mark.parametrize(
     ("command", "found"),
-    [("gate --baseline RUN --candidate RUN", "gate: passed"), ("compare RUN RUN", ""), ("leaderboard pin RUN", ""),
+    [("gate RUN RUN", "gate: passed"), ("compare RUN RUN", ""), ("leaderboard pin RUN", ""),
      ("pack RUN --signed-off-by", "")],
     ids=["gate", "compare", "pin", "pack"],
 )  # fmt: skip

@@ -121,7 +121,8 @@ def test_replies_that_are_not_as_many_as_the_requests_end_the_run(harness, batch
         "--model", "batch_runner", "--model_args", f"more={more},by={processes - 1}", "--tasks", "medq_deg_l1",
         "--limit", "2", launcher=("-m", "lmms_medtasks", "run", "--processes", str(processes)), PYTHONPATH=batch_runner,
     )  # fmt: skip
-    assert done.status == 1, done.printed[-3000:]
+    # The launcher of several processes says 1, whatever they say.
+    assert done.status == (2 if processes == 1 else 1), done.printed[-3000:]
     asked = TRIALS * 2 // processes
     assert f"BatchRunner returned {returned} replies to {asked} requests of medq_deg_l1." in done.printed
     assert not list(done.folder.rglob("*_results.json"))

@@ -77,9 +77,7 @@ def test_worked_examples_from_run_to_board(harness, tmp_path):
     assert "chest\\_side" in command("report", folders[0], "--format", "md", "--resamples", 0)
     compared = json.loads(command("compare", *folders, "--format", "json"))
     assert {"chest_side", "lesion_words"} <= {row["task"] for row in compared["comparisons"]}
-    assert "Gate: passed" in command(
-        "gate", "--baseline", folders[0], "--candidate", folders[0], "--include_path", EXAMPLES
-    )
+    assert "Gate: passed" in command("gate", folders[0], folders[0], "--include_path", EXAMPLES)
     command("leaderboard", "build", *folders, "--include_path", EXAMPLES, "-o", tmp_path / "board", "--resamples", 50)
     page = (tmp_path / "board" / "suites" / "chest_side.html").read_text("utf-8")
     assert "a coin" in page and "Comparison" in page and "medtasks_observer" in page

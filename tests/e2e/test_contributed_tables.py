@@ -73,7 +73,7 @@ def test_lists_of_answers_end_a_run_with_row_and_id(harness, tmp_path):
     path.write_text(json.dumps(record) + "\n", "utf-8")
     folder = new(path, columns={})
     done = harness("--model", "medtasks_random", "--include_path", str(folder.parent), "--tasks", "lists")
-    assert done.status == 1
+    assert done.status == 2
     assert "row 1 (id 'n1'): ['liver', 'hepar']" in done.printed and "Traceback" not in done.printed
 
 
@@ -107,7 +107,7 @@ def test_the_most_frequent_answer_is_that_of_the_tasks_own_training_split(harnes
 def test_a_contributed_task_without_a_training_split_is_refused(harness, tmp_path):
     folder = learnable(tmp_path / "tasks", training=False)
     done = harness("--model", MODEL, "--include_path", str(folder.parent), "--tasks", "learnable")
-    assert done.status == 1
+    assert done.status == 2
     assert "learnable: medtasks_most_frequent" in done.printed and "training_split" in done.printed
     assert "Traceback" not in done.printed
 
@@ -155,5 +155,5 @@ def test_a_task_of_others_whose_training_documents_are_not_in_our_form_is_refuse
         "utf-8",
     )
     done = harness("--model", MODEL, "--include_path", str(folder), "--tasks", "foreign_text")
-    assert done.status == 1
+    assert done.status == 2
     assert "foreign_text: training_split: 'train'" in done.printed and "Traceback" not in done.printed

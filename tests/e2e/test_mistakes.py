@@ -35,7 +35,7 @@ ELSEWHERE = "model=m,base_url=http://127.0.0.1.example/v1,api_key=none"
 )
 def test_one_message(harness, arguments, env, message):
     done = harness(*arguments, **env)
-    assert done.status == 1
+    assert done.status == 2
     assert message in done.printed
     assert done.printed.count("lmms-medtasks: ") == 1
     assert "Traceback" not in done.printed
@@ -62,7 +62,7 @@ def test_a_task_that_would_show_clean_pictures_or_none_under_a_degraded_name(har
         f"metric_list: [{{metric: exact_match, aggregation: mean, higher_is_better: true}}]\n{more}"
     )
     done = harness("--model", "dummy", "--tasks", "own_degraded", "--include_path", str(tmp_path))
-    assert done.status == 1, done.printed[-3000:]
+    assert done.status == 2, done.printed[-3000:]
     assert message in done.printed
     assert done.printed.count("lmms-medtasks: ") == 1 and "Traceback" not in done.printed
     assert not list(done.folder.rglob("*.json"))

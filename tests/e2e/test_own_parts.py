@@ -81,7 +81,7 @@ def test_own_parts_stand_in_table_report_comparison_and_board(harness, tmp_path)
     assert "specificity" in page and f"[{own['low']:.1f}, {own['high']:.1f}]" in page
     [model, _] = (tmp_path / "site" / "models").glob("*.html")
     assert all(name in model.read_text("utf-8") for name in OWN)
-    gated = CliRunner().invoke(build(), ["gate", "--baseline", str(done.folder), "--candidate", str(other)])
+    gated = CliRunner().invoke(build(), ["gate", str(done.folder), str(other)])
     assert "specificity" in gated.output and gated.exit_code in (0, 3)
     invoke("pack", done.folder, "-o", tmp_path / "pack.json", "--signed-off-by", "A B <a@b.org>")
     assert "holds" in invoke("pack", tmp_path / "pack.json", "--check")

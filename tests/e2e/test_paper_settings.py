@@ -111,7 +111,7 @@ def test_a_malformed_prompt_is_an_error_before_anything_is_asked(harness, tmp_pa
     file = tmp_path / "bad.txt"
     file.write_bytes(text)
     done = harness(*RANDOM, "--tasks", "med_cmr_mcq", **{chosen_settings.PROMPT: str(file)})
-    assert done.status == 1
+    assert done.status == 2
     assert message in " ".join(done.printed.split())
     assert "Traceback" not in done.printed
 
@@ -126,5 +126,5 @@ def test_a_malformed_prompt_is_an_error_before_anything_is_asked(harness, tmp_pa
 )
 def test_refused(harness, variable, value, task, message):
     done = harness(*RANDOM, "--tasks", task, **{variable: value})
-    assert done.status == 1
+    assert done.status == 2
     assert message in " ".join(done.printed.split())

@@ -56,7 +56,7 @@ def test_replies_record_and_pictures_are_the_same_in_one_process_in_two_and_with
 def test_a_run_whose_server_fails_ends_early_and_says_why(harness, stub):
     stub.rule = lambda body: None if isinstance(body["messages"][0]["content"], str) else Answer(500, "out of memory")
     done = harness("run", *arguments(stub, limit=100), launcher=("-m", "lmms_medtasks"))
-    assert done.status == 1
+    assert done.status == 2
     assert "20 questions in a row got no reply" in done.printed and "out of memory" in done.printed
     assert "Traceback" not in done.printed
     assert len(stub.requests) < 100
@@ -65,11 +65,11 @@ def test_a_run_whose_server_fails_ends_early_and_says_why(harness, stub):
 def test_a_wrong_key_and_an_unknown_model_are_one_message(harness, stub):
     stub.key = "right"
     done = harness(*arguments(stub), OPENAI_API_KEY="wrong")
-    assert done.status == 1 and "The server refuses the key." in done.printed and "Traceback" not in done.printed
+    assert done.status == 2 and "The server refuses the key." in done.printed and "Traceback" not in done.printed
     done = harness(*arguments(stub), OPENAI_API_KEY="right")
     assert done.status == 0, done.printed[-3000:]
     done = harness(*arguments(stub, settings=",model=other"), OPENAI_API_KEY="right")
-    assert done.status == 1 and "does not serve 'other', but: tiny" in done.printed
+    assert done.status == 2 and "does not serve 'other', but: tiny" in done.printed
     assert "Traceback" not in done.printed
 
 
@@ -81,7 +81,7 @@ def test_a_wrong_key_ends_a_run_of_the_harness_s_runners_before_a_question_is_as
     more = ("--tasks", tasks, "--limit", "3")
     model = f"base_url={stub.url},api_key=wrong,model=tiny"
     done = harness("--model", runner, "--model_args", model, *more)
-    assert done.status == 1 and "refuses the key (HTTP 401)" in done.printed and "Traceback" not in done.printed
+    assert done.status == 2 and "refuses the key (HTTP 401)" in done.printed and "Traceback" not in done.printed
     assert not stub.requests
 
 
@@ -94,5 +94,5 @@ def test_data_under_terms_is_kept_from_a_host_that_is_not_private(harness, stub,
     stub.requests = []
     # Loopback through a proxy, which would see it, is not this machine.
     done = harness(*arguments(stub, tasks="sure_mimic_age", limit=2), http_proxy=stub.url, no_proxy="")
-    assert done.status == 1 and "Nothing was sent" in done.printed
+    assert done.status == 2 and "Nothing was sent" in done.printed
     assert not stub.requests

@@ -55,7 +55,7 @@ def test_items_of_medobvious_and_images_of_tasks_that_make_their_own(harness):
 )
 def test_refused(harness, tasks, more, size, message):
     done = harness(*RANDOM, "--tasks", tasks, *more, **{subsets.VARIABLE: size})
-    assert done.status == 1
+    assert done.status == 2
     assert message in " ".join(done.printed.split())
     assert "Traceback" not in done.printed
 

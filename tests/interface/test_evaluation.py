@@ -1,6 +1,7 @@
 """An evaluation as a call gives what the command line gives, and leaves nothing behind."""
 
 import asyncio
+import io
 import json
 import os
 import random  # noqa: TID251 (its state is read)
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import lmms_medtasks as mt
 from lmms_medtasks.harness.in_process import REASONING_TAGS
@@ -170,8 +172,13 @@ def test_the_notebook_page_shows_what_its_cells_give(in_process, monkeypatch):
     import notebook
 
     made, kept = notebook.made(), (DOCS / "notebook.md").read_text("utf-8")
-    assert made["notebook.md"].split() == kept.split(), "python docs/site/build.py --write"
-    one, other = (json.loads(text) for text in (made["notebook.ipynb"], (DOCS / "notebook.ipynb").read_text("utf-8")))
+    assert made["notebook.md"].decode().split() == kept.split(), "python docs/site/build.py --write"
+    figures = {name: contents for name, contents in made.items() if name.startswith("notebook-")}
+    assert sorted(figures) == sorted(re.findall(r"!\[.+\]\((.+)\)", kept)) == ["notebook-1.png", "notebook-2.svg"]
+    assert (DOCS / "notebook-2.svg").read_bytes() == figures["notebook-2.svg"], "python docs/site/build.py --write"
+    with Image.open(DOCS / "notebook-1.png") as shown, Image.open(io.BytesIO(figures["notebook-1.png"])) as again:
+        assert shown.tobytes() == again.tobytes()
+    one, other = (json.loads(text) for text in (made["notebook.ipynb"], (DOCS / "notebook.ipynb").read_bytes()))
     assert [each["source"] for each in one["cells"]] == [each["source"] for each in other["cells"]]
     for cell, shown in zip(one["cells"], other["cells"], strict=True):
         kinds = [set(output["data"]) for output in cell.get("outputs", ())]

@@ -1,4 +1,4 @@
-"""Many judgements: what is asked, what is known from before, and what is told of it."""
+"""Many judgements: what is asked, what was judged before, and what is told of it."""
 
 import dataclasses
 import os
@@ -27,8 +27,8 @@ def test_all_kinds(judge_all, judge_server, protocol, items):
     (line,) = said
     start, end = line.split(" (about ")
     assert start == (
-        f"Judging judge_sample:PROTOCOL with openai:stub-judge at {judge_server.url}: 20 judgements, 10 settled by "
-        "rule, 0 known from before, 10 to ask"
+        f"Judging judge_sample:PROTOCOL with openai:stub-judge at {judge_server.url}: 20 judgements, 10 scored by "
+        "rule, 0 judged before, 10 to ask"
     )
     assert end.endswith(" tokens), 16 at a time.")
     assert abs(int(end.split()[0]) - counts.spent.input_tokens) <= 10  # the stub counts as we estimate
@@ -41,7 +41,7 @@ def test_the_second_run_asks_nothing(judge_all, judge_server, items):
     assert second == first
     assert (counts.cached, counts.judged, counts.spent.requests) == (10, 0, 0)
     assert judge_server.requests == []
-    assert said[0].endswith("10 known from before, 0 to ask.")
+    assert said[0].endswith("10 judged before, 0 to ask.")
 
 
 def test_another_judge_is_asked_anew(judge_all, judge_server, items):

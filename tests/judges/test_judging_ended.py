@@ -257,11 +257,11 @@ def test_kill_9_and_again(judge_server, key):
     answered = sum(judge_server.answered.values())
     assert 60 <= answered < 200
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
-    assert "0 missing" in done.stdout
+    assert "0 still to judge" in done.stdout
     again = sum(judge_server.answered.values()) - 200
     assert len(judge_server.answered) == 200
     assert 0 <= again <= 4  # those that were on their way back when it was killed
-    known = int(done.stdout.split(" known from before")[0].split()[-1])
+    known = int(done.stdout.split(" judged before")[0].split()[-1])
     assert known == answered - again
 
 

@@ -6,6 +6,7 @@ import time
 import types
 
 import pytest
+from loguru import logger
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import judging_stage as stage
@@ -66,7 +67,13 @@ def test_the_second_run_asks_nothing(harness, judge_server):
 
 
 def test_without_a_judge_the_run_completes(harness, judge_server):
+    said: list[str] = []
+    sink = logger.add(said.append, level="WARNING", format="{message}")
     run, logs = harness(REPLIES, ["judge_group"], judge="")
+    logger.remove(sink)
+    # Once for all tasks.
+    (left,) = [line for line in said if "still to judge" in line]
+    assert "MEDTASKS_JUDGE" in left and "judge_open" in left and "judge_more" in left
     found = run.tasks["judge_open"]
     assert found["correctness,trials"] is None  # only rules had a say, of the exact one and the empty one
     errors = {key: value for key, value in found.items() if key.startswith("correctness_stderr")}

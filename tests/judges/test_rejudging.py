@@ -59,7 +59,7 @@ def test_what_is_missing_is_judged_in_place(failing, again, harness, judge_serve
     printed = again(folder)
     assert len(judge_server.requests) == 2  # the same two in both tasks
     assert {request["model"] for request in judge_server.requests} == {"stub-judge"}
-    assert "6 verdicts kept" in printed and "0 missing" in printed
+    assert "6 verdicts kept" in printed and "0 still to judge" in printed
     repaired = only(folder)
     monkeypatch.setenv("MEDTASKS_HOME", str(folder / "fresh"))
     whole, _ = harness(REPLIES, ["judge_group"], RETRIES=5)
@@ -84,7 +84,7 @@ def test_doing_it_twice_changes_no_number(failing, again, judge_server):
     again(failing.path)
     once = only(failing.path.parent)
     judge_server.reset()
-    assert "0 requests" in again(failing.path)
+    assert "judged now" not in again(failing.path)
     assert judge_server.requests == []
     assert only(failing.path.parent).tasks == once.tasks
 
@@ -134,7 +134,7 @@ def test_ctrl_c_keeps_what_was_judged(harness, again, judge_server):
 
     judge_server.rule = rule
     printed = again(run.path, "--judge", "openai:stub-judge", status=130)
-    assert "3 judged now, 3 missing" in printed and "stopped: the run was interrupted" in printed
+    assert "3 judged now, 3 still to judge" in printed and "stopped: the run was interrupted" in printed
     assert only(run.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 3
     judge_server.reset()
     judge_server.rule = None
@@ -169,7 +169,7 @@ def test_keep_going(harness, again, judge_server, stub_judge, monkeypatch, argum
 def test_still_missing(failing, again, judge_server, stub_judge):
     judge_server.rule = lambda request: stub_judge.KINDS["500"]
     printed = again(failing.path, "--task", "judge_open", status=1)
-    assert "2 missing" in printed and "missing 2: request failed: status 500" in printed
+    assert "2 still to judge" in printed and "missing 2: request failed: status 500" in printed
 
 
 def test_at_most_so_many_requests(failing, again, judge_server):
@@ -186,7 +186,7 @@ def test_another_judge_goes_beside(failing, again, harness, judge_server, stub_j
     assert files(folder) == before
     other = folder.with_name(f"{folder.name}-judge-org_other")
     assert set(files(other)) == set(before)
-    assert "0 verdicts kept, 2 settled by rule" in printed
+    assert "0 verdicts kept, 2 scored by rule" in printed
     assert len(judge_server.requests) == 6
     run = only(other)
     assert run.content["configs"]["judge_open"]["metadata"]["judge"]["name"] == "openai:org/other"
@@ -269,7 +269,7 @@ def test_a_run_without_a_judge_is_judged_in_place(harness, again, judge_server, 
         again(run.path)
     printed = again(run.path.parent, "--judge", "openai:stub-judge")
     assert len(judge_server.requests) == 6
-    assert "2 settled by rule" in printed and "6 judged now" in printed
+    assert "2 scored by rule" in printed and "6 judged now" in printed
     fresh = only(run.path.parent)
     assert fresh.content["configs"]["judge_open"]["metadata"]["judge"]["name"] == "openai:stub-judge"
     assert fresh.tasks["judge_open"]["coverage,trials"] == 1.0
@@ -329,7 +329,7 @@ def test_a_task_alone_is_not_filled_by_another_model_than_the_files_others(harne
     for path in (harness.folder.parent / "home").rglob("verdicts.sqlite*"):
         path.unlink()
     printed = again(run.path, "--task", "judge_more", status=1)
-    assert "another model" in printed and "judged now" in printed
+    assert "another model" in printed and "still to judge" in printed
     run = only(run.path.parent)
     assert verdict_models(run, "judge_open") | verdict_models(run, "judge_more") == {"stub-judge"}
     assert files(run.path.parent).keys() == before.keys()

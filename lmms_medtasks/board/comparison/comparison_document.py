@@ -32,7 +32,8 @@ _NOTES = (
     "the other sign (Fisher-Pitman's permutation test, exact up to 2,000 images that differ; with one question an "
     "image and scores of 0 and 1 it is McNemar's exact test). Independent are images, not questions. p (Holm): "
     "corrected over all rows of all tables: that any row of two equally able models is at or below 0.05 has a chance "
-    "of at most 5 %.",
+    "of at most 5 %. `gate` asks something else, whether a drop is larger or smaller than a margin (one-sided), and "
+    "can say otherwise.",
     "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test, exact up to 2,000 "
     "questions that differ; not corrected. It takes questions as independent, which those on one image are not, and is "
     "then too small. None where no question differs.",

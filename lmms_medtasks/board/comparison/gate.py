@@ -29,8 +29,8 @@ from lmms_medtasks.statistics.power import Criterion, detectable
 from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
 
-Outcome = Literal["worse", "not worse", "can't tell", "missing", "not comparable", "no baseline"]
-"""no baseline: it has no score of this measure (open answers without a judge), so that nothing can have got worse."""
+Outcome = Literal["worse", "not worse", "can't tell", "missing", "not comparable", "not tested"]
+"""not tested: the baseline has no score of this measure (open answers without a judge): nothing can have got worse."""
 Effect = Literal["fail", "undecided", "warn", "ignore"]
 """What a verdict does to the gate."""
 EFFECTS: tuple[Effect, ...] = ("fail", "undecided", "warn", "ignore")
@@ -181,7 +181,7 @@ def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings
     base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule, "can't tell", "ignore")
     if second is not None and not _has_scores(first, name):
         said = "The baseline has no score." if _has_scores(second, name) else "Neither side has a score."
-        return replace(base, outcome="no baseline", effect="warn", detail=said)
+        return replace(base, outcome="not tested", effect="warn", detail=said)
     if second is None or name not in second.metrics:
         return replace(base, outcome="missing", effect=rule.on_missing, detail="The candidate has no such result.")
     reasons = list(compared_entries.differing(first, second))

@@ -13,8 +13,8 @@ from lmms_medtasks.statistics.p_values import p_text
 
 _WORD = {"fail": "**FAIL**", "undecided": "**can't tell**", "warn": "warning", "ignore": "pass"}
 _HEAD = (
-    "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [95 %]", "drop at most",
-    "margin", "detectable drop", "p (worse)", "p (worse), corrected", "p (not worse)", "",
+    "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [95 %]",
+    "drop, upper limit", "margin", "detectable drop", "p (worse)", "p (worse), corrected", "p (not worse)", "",
 )  # fmt: skip
 
 
@@ -56,21 +56,22 @@ def decision(gate: Gate) -> str:
         return f"failed ({'1 reason' if failing == 1 else f'{failing} reasons'})"
     if gate.decision == "undecided":
         return f"can't tell ({measures})"
-    if all(each.outcome == "no baseline" for each in gate.verdicts):
+    if all(each.outcome == "not tested" for each in gate.verdicts):
         return "passed (nothing was compared)"
     return f"passed (can't tell of {measures})" if untold else "passed"
 
 
 _NOTE = (
-    "Change: candidate less baseline over the same questions, with a 95 % interval over {clusters}. Drop at most: "
-    "one-sided limit, at the level of the tests; it is that of the second test, which assumes less than the interval "
+    "Change: candidate less baseline over the same questions, with a 95 % interval over {clusters}. Drop, upper "
+    "limit: one-sided, at the level of the tests; it is that of the second test, which assumes less than the interval "
     "does, and may lie beyond the interval's end. Both tests take images as independent, not questions. p (worse): of "
     "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000), "
     "{correction}; at {alphas} or below the measure is worse. p (not worse): of the hypothesis that the drop is at "
     "least the margin; at {alphas} or below the measure is not worse; not corrected, since the gate passes only where "
     "every measure is not worse. Detectable drop: the smallest true drop that would have been called worse with 80 % "
     "probability, by the images' own variance. Where neither is rejected it can't be told: more images, or a wider "
-    "margin, would decide."
+    "margin, would decide. `compare` asks something else, whether there is any difference (two-sided, corrected for "
+    "all rows), and can say otherwise."
 )
 
 
@@ -101,7 +102,7 @@ def _p(value: float | None) -> str:
 def shown_most(each: Verdict) -> str:
     """The largest drop that can't be ruled out; where that is less than none, the least gain."""
     text = shown_difference(each, each.most)
-    return f"gain of at least {text[1:]}" if text.startswith("-") else text
+    return f"gain ≥ {text[1:]}" if text.startswith("-") else text
 
 
 def shown_difference(each: Verdict, value: float | None) -> str:

@@ -20,7 +20,8 @@ from lmms_medtasks.statistics.p_values import p_text
 WIDTH = 100
 ALPHA = 0.05
 _MOST_ROWS, _MOST_FLAGS = 24, 4
-_WHAT = 36
+_WHAT = 41
+"""Width of a task with its measure: no name of 40 letters is cut."""
 _FEW, _MOST_NAMED = 2, 4
 _DISAGREES = "°"
 _MOST_TRIALS, _TRIALS_WIDTH = 3, 11
@@ -45,7 +46,7 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
             f"{len(same)} (level {ALPHA:g})."
         )
         yield ""
-    yield f"  {'task, measure':<{_WHAT}}{'A':>8}{'B':>8}   {'B minus A [95 %]':<25}{'p (Holm)':>10}{'images':>8}"
+    yield f"  {'task, measure':<{_WHAT}}{'A':>7}{'B':>7}  {'B minus A [95 %]':<25}{'p (Holm)':>9}{'images':>7}"
     names = cut_apart(map(_named, rows), _WHAT - 1)
     told = [(sign, each) for sign, group in (("▲", better), ("▼", worse)) for each in group]
     others = [(OTHER, each) for each in rows if not each.alike]
@@ -60,10 +61,11 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
         yield from _filled(f"No question has a score in both: {_first(empty)}.")
     if alike or not rows:
         yield "▲ better  ▼ worse  = not told apart, which does not mean equal   p (Holm): corrected for all rows"
+        yield "Test: any difference, two-sided. gate tests one-sided against a margin, and can say otherwise."
     if others:
         yield f"{OTHER} not of the same thing: a difference says nothing of the models"
     if any(_disagrees(each) for _, each in shown):
-        said = "the interval, of its number alone, and p, corrected for all numbers, disagree: p decides"
+        said = "The interval looks at this row alone; p is corrected for all rows. Where they disagree, go by p."
         yield from _filled(f"{_DISAGREES} {said}")
     lacking = [_named(each) for each in compared.comparisons if each.found.pairs.unscored]
     flags = [text for text in flags if not text.endswith(ONE_SIDED) and text not in compared.warnings]
@@ -122,7 +124,7 @@ def _compared_line(sign: str, each: Comparison, what: str) -> str:
         change += f" [{factor * mean.low:+.{digits}f}, {factor * mean.high:+.{digits}f}]"
     first, second = values
     change += f"{' ' * (len(change) < 24)}{_DISAGREES}" if _disagrees(each) else ""
-    return f"{sign} {what:<{_WHAT}}{first:>8}{second:>8}   {change:<25}{_p(each):>10}{found.pairs.images:>8,}"
+    return f"{sign} {what:<{_WHAT}}{first:>7}{second:>7}  {change:<25}{_p(each):>9}{found.pairs.images:>7,}"
 
 
 def _p(each: Comparison) -> str:
@@ -139,26 +141,27 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     yield from _filled(f"against    {printable(gate.baseline.shown)}")
     ordered = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
     measured = [each for each in ordered if each.test is not None]
-    # A gain takes more room than a drop: what is measured then has less.
-    gains = any(shown_most(each).startswith("gain") for each in measured)
-    wide, what = (29, _WHAT - 8) if gains else (16, _WHAT)
     if measured:
-        heads = f"{'task, measure':<{what}}{'before':>8}{'now':>8}{'drop at most':>{wide}}{'margin':>13}"
+        heads = f"{'task, measure':<{_WHAT}}{'before':>7}{'now':>7}{'drop, upper limit':>19}{'margin':>11}"
         yield from ("", f"  {heads}  outcome")
-    names = cut_apart(map(_named, measured), what - 1)
+    names = cut_apart(map(_named, measured), _WHAT - 1)
     for each in measured[:_MOST_ROWS]:
-        yield from _verdict_lines(each, f"{names[_named(each)]:<{what}}", wide)
+        yield from _verdict_lines(each, names[_named(each)])
     if left := measured[_MOST_ROWS:]:
         outcomes = Counter(each.outcome for each in left)
         yield f"  and {len(left)} more: {', '.join(f'{count} {name}' for name, count in outcomes.items())}"
-    alike: dict[str, list[Verdict]] = {}
+    if measured:
+        yield "Tests: one-sided against the margin. compare tests any difference, two-sided, and can say otherwise."
+    alike: dict[tuple[str, str], list[Verdict]] = {}
     for each in ordered:
         if each.test is None:
-            alike.setdefault(f"{_SIGNS[each.effect]} {each.outcome}. {each.detail}", []).append(each)
+            alike.setdefault((f"{_SIGNS[each.effect]} {each.outcome.capitalize()}", each.detail), []).append(each)
     if alike:
         yield ""
-    for said, own in alike.items():
-        yield from _filled(printable(f"{said} {len(own)}: {first_listed(list(map(_named, own)), _MOST_NAMED)}."))
+    for (outcome, detail), own in alike.items():
+        why = f"{detail[:1].lower()}{detail[1:].removesuffix('.')}"
+        named = first_listed(list(map(_named, own)), _MOST_NAMED)
+        yield from _filled(printable(f"{outcome} ({len(own)}): {why}: {named}."))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found: dict[str, list[str]] = {}
         for own_action, problem in gate.problems:
@@ -183,15 +186,15 @@ def planned_lines(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) ->
     for start in range(0, len(trials), _MOST_TRIALS):
         block = trials[start : start + _MOST_TRIALS]
         yield ""
-        yield f"{'':<{_WHAT + 30}}{'images needed':>{max(_TRIALS_WIDTH * len(block), 15)}}"
+        yield f"{'':<{_WHAT + 26}}{'images needed':>{max(_TRIALS_WIDTH * len(block), 15)}}"
         heads = "".join(f"{f'T={each}':>{_TRIALS_WIDTH}}" for each in block)
-        yield f"{'task, measure':<{_WHAT}}{'images':>8}{'questions':>10}{'T':>4}{'shows':>8}{heads}"
+        yield f"{'task, measure':<{_WHAT}}{'images':>7}{'questions':>10}{'T':>3}{'shows':>6}{heads}"
         for each in found:
             shown = EMPTY if each.shown is None else f"{100 * each.shown:.1f}"
             needed = (each.needed.get(number) for number in block)
             cells = "".join(f"{EMPTY if count is None else f'{count:,}':>{_TRIALS_WIDTH}}" for count in needed)
-            sizes = f"{each.images:>8,}{each.questions:>10,}{each.trials:>4}"
-            yield f"{names[_named(each)]:<{_WHAT}}{sizes}{shown:>8}{cells}"
+            sizes = f"{each.images:>7,}{each.questions:>10,}{each.trials:>3}"
+            yield f"{names[_named(each)]:<{_WHAT}}{sizes}{shown:>6}{cells}"
     yield ""
     for note in (meaning(plan), *notes):
         yield from _filled(note)
@@ -205,10 +208,11 @@ def _few(texts: Sequence[str]) -> list[str]:
     return [*texts[:_FEW], *([f"and {len(texts) - _FEW} more like these"] if len(texts) > _FEW else [])]
 
 
-def _verdict_lines(each: Verdict, what: str, wide: int) -> Iterator[str]:
+def _verdict_lines(each: Verdict, what: str) -> Iterator[str]:
     before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
     margin = shown_difference(each, each.margin)
-    yield f"{_SIGNS[each.effect]} {what}{before:>8}{now:>8}{shown_most(each):>{wide}}{margin:>13}  {each.outcome}"
+    numbers = f"{before:>7}{now:>7}{shown_most(each):>19}{margin:>11}"
+    yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{numbers}  {each.outcome}"
     if each.detail:
         yield from _filled(f"    {printable(each.detail)}")
 

@@ -1,5 +1,6 @@
 """The gate: failed by a planted drop and by unsound runs, passed where none is shown, undecided where neither is."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_a_gain_that_is_shown_is_no_drop_of_less_than_nothing(decided):
     assert found.verdicts[0].most < 0
     screen = list(gate_lines(found))
     for text in ("\n".join(screen), markdown(found)):
-        assert "gain of at least 9" in text and "-9" not in text
+        assert "gain ≥ 9" in text and "-9" not in text
     assert max(map(len, screen)) <= 100
 
 
@@ -243,7 +244,7 @@ def test_a_baseline_without_a_score_is_nothing_to_hold_against(decided):
     unread = dict.fromkeys(answers(0.8, 1), "!")
     found = decided(unread, answers(0.8, 1), "old_problems: ignore")
     assert [(each.outcome, each.effect, each.detail) for each in found.verdicts] == [
-        ("no baseline", "warn", "The baseline has no score.")
+        ("not tested", "warn", "The baseline has no score.")
     ]
     assert found.decision == "passed"
     assert decision(found) == "passed (nothing was compared)"
@@ -257,7 +258,17 @@ def test_the_screen_says_once_what_many_measures_have_in_common(decided):
     found = decided(lost, {TASK: answers(0.8, 1)}, "old_problems: ignore")
     said = [line for line in gate_lines(found) if "no such result" in line]
     assert len(said) == 1
-    assert " 2: medq_deg_l0, accuracy; medq_deg_l2, accuracy." in " ".join(gate_lines(found)).replace("   ", " ")
+    text = " ".join(" ".join(gate_lines(found)).split())
+    assert "Missing (2): " in text and "no such result: medq_deg_l0, accuracy; medq_deg_l2, accuracy." in text
+
+
+def test_the_screen_names_its_test_and_the_other_one_and_cuts_no_name_of_40_letters(decided):
+    found = decided(answers(0.8, 1), answers(0.8, 3))
+    name = f"{'x' * 30}, accuracy"
+    lines = list(gate_lines(replace(found, verdicts=(replace(found.verdicts[0], task="x" * 30),))))
+    assert len(name) == 40 and sum(name in line for line in lines) == 1
+    (test,) = [line for line in lines if "one-sided" in line]
+    assert "compare" in test and "two-sided" in test and max(map(len, lines)) <= 100
 
 
 def test_one_image(decided):
@@ -394,14 +405,7 @@ def invoked(tmp_path):
     def run(*more):
         app = typer.Typer()
         command.register(app)
-        names = [
-            "--baseline",
-            str(tmp_path / "base"),
-            "--candidate",
-            str(tmp_path / "new"),
-            "-o",
-            str(tmp_path / "s.md"),
-        ]
+        names = [str(tmp_path / "base"), str(tmp_path / "new"), "-o", str(tmp_path / "s.md")]
         return CliRunner().invoke(app, [*names, *more])
 
     return run

@@ -337,7 +337,8 @@ def test_an_interval_without_0_beside_a_p_above_the_level_is_marked_and_explaine
     lines = list(compared_lines(found, []))
     (row,) = [line for line in lines if line.startswith(f"= {TASK}")]
     assert row.count("°") == 1 and max(map(len, lines)) <= 100
-    assert any(line.startswith("°") and "p decides" in line for line in lines)
+    assert any(line.startswith("°") and "go by p" in line for line in lines)
+    assert any("two-sided" in line and "gate" in line for line in lines)
 
 
 def test_the_terminal_shows_the_screen_and_all_on_demand(both):
