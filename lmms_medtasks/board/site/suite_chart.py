@@ -4,7 +4,8 @@ A chart is of one of three kinds. ``change``: a row a model, from the first seri
 last and what changed. ``plane``: the second series against the first, which is turned round (100 less its value).
 ``heat``: a row a model, a cell a series, tinted by its number. Its keys:
 
-    kind, title, about: see above. line, axes: of a plane, the names of its diagonal and of its two axes.
+    kind, title, about: see above. axes: of a plane, the names of its two axes. Its line of guessing is that of the plane
+        in the benchmark's report; without one it has none.
     series: name -> [task, measure] patterns; the first that a ranked entry has is drawn.
 
 A suite that declares none has its headline, a row a model.
@@ -31,6 +32,7 @@ from lmms_medtasks.report.charts import (
     Axis,
     Guide,
     Panel,
+    Plane,
     Point,
     RangeRow,
     plane_chart,
@@ -41,6 +43,7 @@ from lmms_medtasks.report.charts import (
 from lmms_medtasks.report.charts import Series as PointSeries
 from lmms_medtasks.report.charts.svg import Entry as LegendEntry
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.short_texts import short
 from lmms_medtasks.suites.suite import Measure
 
@@ -99,13 +102,13 @@ class ChartRow:
 class SuiteChart:
     """A chart with all its rows, best first; ``chance``: what guessing gets on the last series.
 
-    ``axis``: of ``change``, in the unit of the last series.
+    ``guess``: the line of guessing of a ``plane``. ``axis``: of ``change``, in the unit of the last series.
     """
 
     kind: str
     title: str
     about: str
-    line: str
+    guess: Guide | None
     axes: tuple[str, ...]
     series: tuple[Series, ...]
     rows: tuple[ChartRow, ...]
@@ -194,9 +197,9 @@ class SuiteChart:
             PointSeries(_PRINTED, points(printed, ends, 3.5), PUBLISHED, quiet=True),
             PointSeries("measured", points(own, named, 5), DISC, faint=len(own) >= _MANY),
         )
-        entries: list[LegendEntry] = [(DISC, "measured"), ("guess", self.line)]
-        entries[1:1] = [(PUBLISHED, _PRINTED)] if printed else []
-        panel = Panel(x, y, series, guides=(Guide(x.low, y.low, x.high, y.high),))
+        entries: list[LegendEntry] = [(DISC, "measured")]
+        entries += [(PUBLISHED, _PRINTED)] if printed else []
+        panel = Panel(x, y, series, guides=(self.guess,) if self.guess else ())
         said = " ".join(f"{self.said(row)}." for row in self.rows[:OPEN])
         return plane_chart(
             f"{self.title}. {said} The table below has all numbers.", [panel], height=300, entries=entries
@@ -248,9 +251,17 @@ def chart(
     shown = None if chance is None else chance * series[-1].measure.factor
     axis = _axis(series[-1].measure, [*rows, *printed], shown)
     return SuiteChart(
-        said["kind"], said["title"], said.get("about", ""), said.get("line", ""), tuple(said.get("axes", ())),
+        said["kind"], said["title"], said.get("about", ""), _guess(first), tuple(said.get("axes", ())),
         tuple(series), tuple(rows), tuple(printed), shown, axis,
     )  # fmt: skip
+
+
+def _guess(entry: Entry | None) -> Guide | None:
+    """The line that the report of the entry's benchmark draws in its plane."""
+    suite = entry.declaration if entry else None
+    views = report_of(suite).views if suite else ()
+    planes = [each for view in views for each in view.figures if isinstance(each, Plane) and each.alarms]
+    return planes[0].guessing(entry.samples) if entry and planes else None
 
 
 def _series(said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry], ranked: bool) -> list[Series]:
