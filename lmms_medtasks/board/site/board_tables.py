@@ -26,7 +26,7 @@ RANK_MARKS = {
 }
 _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
-    "interval. They are of the whole benchmark; the suite's card says what else differs."
+    "interval. They are of the whole benchmark; the benchmark's card says what else differs."
 )
 _INTERVALS = "Numbers in brackets: 95 % interval over {clusters} (docs/intervals_and_tests.md)."
 

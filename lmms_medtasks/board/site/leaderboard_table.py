@@ -294,4 +294,4 @@ def as_table(found: Leaderboard, standings: Standings) -> Table:
         rows.append(Row(tuple(cells), "run" if row.measured else "reference"))
     notes = (f"Numbers in brackets: 95 % interval over {drawn_clusters(standings.board.entries)}.", SHORT)
     marks: dict[str, Any] = {_MARK: f"Under {READABLE:.0%} of the replies could be read; the others count as wrong."}
-    return Table("overview", "Models by suite", tuple(columns), tuple(rows), notes, marks=marks)
+    return Table("overview", "Models by benchmark", tuple(columns), tuple(rows), notes, marks=marks)
