@@ -21,9 +21,9 @@ from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import CellFunction, Column, Source, rows_of_sources
 from lmms_medtasks.report.views import Row as DeclaredRow
 from lmms_medtasks.report.views import Table as DeclaredTable
-from lmms_medtasks.short_texts import listed
 from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
 from lmms_medtasks.statistics.image_halves import FEWEST_MODELS, SPLITS

@@ -172,6 +172,16 @@ def test_a_plane_is_drawn_on_the_scales_of_its_measures_and_hides_no_model(
     assert ticks == ["0", "1.25", "2.5", "3.75", "5"]
 
 
+def test_who_is_below_guessing_is_not_called_no_better_than_it(tmp_path: Path, runs: ModuleType) -> None:
+    letters = {"knows": "A" * 40, "guesses": "A" * 10 + "B" * 30, "fails": "B" * 40}
+    for name, own in letters.items():
+        rows = runs.choice_rows({f"q{number:02}": letter for number, letter in enumerate(own)})
+        runs.write(tmp_path / name, {SEVERE: rows}, model=name)
+    found = Standings(collect([tmp_path]), 50)
+    said = finding(About("medq_deg", "Mine"), found.board, found, HEAD, None)
+    assert said.endswith("; guesses is no better than guessing (25.0 %); fails is below guessing.")
+
+
 def test_a_plane_has_the_line_of_guessing_that_its_report_draws(tmp_path: Path, runs: ModuleType) -> None:
     rows = [
         row
