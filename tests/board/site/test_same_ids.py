@@ -30,7 +30,16 @@ def numbered_alike(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -
 
 
 def test_questions_of_one_id_on_other_pictures_are_counted_each(numbered_alike: Board) -> None:
-    assert index_page._distinct(numbered_alike.entries) == 8
+    assert index_page._asked(numbered_alike.entries) == "8 questions in all tasks"
+
+
+def test_a_question_that_two_tasks_ask_counts_once_and_is_said_to_be_asked_twice(
+    tmp_path: Path, runs: ModuleType
+) -> None:
+    rows = runs.choice_rows({f"q{n}": "A" for n in range(4)})
+    runs.write(tmp_path, {"bones_joints_t1_knowledge": rows, "bones_joints_t2_note": rows[:3]})
+    said = index_page._asked(collect([tmp_path]).entries)
+    assert said == "4 different questions, asked 7 times in 2 tasks"
 
 
 def test_failures_of_the_second_of_two_tasks_with_the_same_ids_are_found(numbered_alike: Board) -> None:
