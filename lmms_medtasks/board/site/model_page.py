@@ -131,7 +131,7 @@ class ModelPages:
                 group,
                 strengths.interval(group, entry, head.metric),
                 entry.scale(head.metric),
-                head.title,
+                suite_words.about(head.suite),
                 lambda group: (
                     list_address(
                         head.suite,

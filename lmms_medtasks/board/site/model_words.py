@@ -11,6 +11,7 @@ from lmms_medtasks.board.site.board_tables import harness
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.number_marks import BY_WORDS, is_by_words
 from lmms_medtasks.board.site.strengths import Group
+from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, is_told_apart, points
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 from lmms_medtasks.short_texts import interval_text, listed
@@ -132,7 +133,7 @@ class GroupSentence:
 
 
 def group_sentence(
-    group: Group, interval: Interval, shown: Measure, suite: str, address: Callable[[Group], str]
+    group: Group, interval: Interval, shown: Measure, about: About, address: Callable[[Group], str]
 ) -> GroupSentence:
     """``36.5 % [20.1, 55.9]`` on ``degradation dark spots artifact (MedQ-Deg, 42 questions)``, how far from what."""
     digits, factor = shown.digits, shown.factor
@@ -143,10 +144,10 @@ def group_sentence(
     unit = "points" if shown.unit == "%" else shown.unit
     way = "more" if group.mean > group.reference else "less"
     than = f"the median of the other {group.others} models" if group.others else "on its other questions"
-    value = str(group.value).replace("_", " ")
     return GroupSentence(
         number,
-        f"{group.tag.replace('_', ' ')}: {value} ({suite}, {group.questions} questions)",
+        f"{group.tag.replace('_', ' ')}: {about.value_of(group.tag, group.value)} "
+        f"({about.title}, {group.questions} questions)",
         address(group),
         " ".join(filter(None, (f"{apart:.{digits}f}", unit, way, "than", than))),
         group.told_apart,

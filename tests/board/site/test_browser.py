@@ -290,6 +290,12 @@ def test_keys_go_from_question_to_question_but_not_in_a_field(quiet, site):
     assert quiet.run(SHOWN) == ["q0/blur/L1"] and quiet.run("location.hash") == "#medq_deg/q0%2Fblur%2FL1"
 
 
+def test_a_models_name_ends_a_line_behind_a_sign_only(quiet, site):
+    opened(quiet, site, "")
+    parts = quiet.run("[...document.querySelectorAll('table.replies th')].map((head) => head.innerHTML)")
+    assert parts and all("<wbr>" in each or not re.search("[/_.-][^/_.-]", each) for each in parts)
+
+
 def test_pages_of_questions_are_turned(quiet, site):
     opened(quiet, site)
     assert quiet.run("document.querySelectorAll('#list .question').length") == 10
