@@ -91,10 +91,19 @@ class Bar:
     @property
     def guessing(self) -> str:
         """``no better than guessing``, ``below guessing`` where its whole interval is; "" where it is better."""
-        if self.beats_chance or self.chance is None:
+        value = self.cell.value
+        if self.chance is None or not isinstance(value, int | float):
             return ""
-        high = self.cell.high if self.higher_is_better else None
-        return BELOW if high is not None and high < self.chance else NO_BETTER
+        return against_guessing(value, self.cell.low, self.cell.high, self.chance, self.higher_is_better)
+
+
+def against_guessing(
+    value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True
+) -> str:
+    """``no better than guessing``, ``below guessing`` where the whole interval is; "" where it is better."""
+    if beats(value, low, high, chance, higher_is_better):
+        return ""
+    return BELOW if higher_is_better and high is not None and high < chance else NO_BETTER
 
 
 def beats(value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True) -> bool:

@@ -22,6 +22,8 @@ from lmms_medtasks.task_configs.bones_joints.report_groups import MARKS, find_gr
 REFERENCE = Path(__file__).resolve().parent / "reference"
 IMAGING = {"images": AS_PUBLISHED, "reports": REPORTS}
 """What stood for a case's imaging in Tasks IV to VII, and the condition under which we ask so."""
+READ_REPORTS = "§"
+"""Marks a published number of a language model, which read reports where we ask with images (``board.yml``)."""
 
 _PLACE = "in the paper"
 _SOURCE = (
@@ -129,7 +131,9 @@ def published_scores(task: str) -> Iterator[PublishedScores]:
     imaging = "reports" if rest.endswith("_report") else "images"
     for quoted in quoted_numbers():
         # Tasks I to III are the same for a model that was given reports in the others.
-        if quoted["task"] == number and (quoted["imaging"] == imaging or number in ("t1", "t2", "t3")):
-            cells = {"accuracy": Cell(float(quoted["accuracy"]))}
+        other = quoted["imaging"] != imaging and number not in ("t1", "t2", "t3")
+        if quoted["task"] == number and not (other and imaging == "reports"):
+            cells = {"accuracy": Cell(float(quoted["accuracy"]), mark=READ_REPORTS if other else "")}
             paper = "Wang et al., The Illusion of Clinical Reasoning,"
-            yield PublishedScores(paper, quoted["model"], "published, text", cells)
+            source = f"published, text{'; a language model that read reports' if other else ''}"
+            yield PublishedScores(paper, quoted["model"], source, cells)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lmms_medtasks.report.charts import Lines, Plane, Points
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.medobvious.measures import FORMATS
 from lmms_medtasks.task_configs.medobvious.report_published import (
     CHANCE_ROW,
@@ -18,12 +19,12 @@ from lmms_medtasks.task_configs.medobvious.report_published import (
 from lmms_medtasks.task_configs.medobvious.report_tables import SIZES
 
 
-def _found_by_claiming(source: Source) -> float:
+def _found_by_claiming(rows: Samples) -> float:
     """Percent of the outliers that are found by always naming one, at a random place.
 
     Uniform guessing over ``n`` answers of which one says none is right with 1 / n, over the others with 1 / (n - 1).
     """
-    chance = source.rows.where(POSITIVES).scored("chance").column("chance.score")
+    chance = rows.where(POSITIVES).scored("chance").column("chance.score")
     return 100 * float((chance / (1 - chance)).mean()) if len(chance) else 100.0
 
 

@@ -23,6 +23,7 @@ from lmms_medtasks.report.views import Row as DeclaredRow
 from lmms_medtasks.report.views import Table as DeclaredTable
 from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
 from lmms_medtasks.statistics.image_halves import FEWEST_MODELS, SPLITS
@@ -381,7 +382,9 @@ def _ranks(found: Comparison, drawn: bool) -> Section:
         shown.append(_bump_table(found.bump))
         pictures = (bump(found.bump),) if drawn else ()
         if found.not_in_bump:
-            said = (f"Not in all of them, and so not in the bump chart: {', '.join(found.not_in_bump)}.",)
+            names = found.not_in_bump
+            was, them = ("was", "it") if len(names) == 1 else ("were", "them")
+            said = (f"{listed(names)} {was} not run on all task sets, so the chart leaves {them} out.",)
     else:
         said = ("No two models are in all levels and task sets: there is no bump chart.",)
     return Section("ranks", title, said, tuple(shown), pictures)

@@ -10,23 +10,26 @@ from pathlib import Path
 from lmms_medtasks.board.boards import Board, drawn_clusters
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_names import shown_name
+from lmms_medtasks.board.site import number_marks
 from lmms_medtasks.board.site.file_names import model_titles, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 from lmms_medtasks.suites.suite import Measure
 
 _FEWER = "‡"
 RANK_MARKS = {
+    **number_marks.MARKS,
     _FEWER: "Ranked on fewer questions than the mean is of: on those that all models of the table have a score for.",
 }
 _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
-    "interval. They are of the whole benchmark; the suite's card says what else differs."
+    "interval. They are of the whole benchmark; the benchmark's card says what else differs."
 )
 _INTERVALS = "Numbers in brackets: 95 % interval over {clusters} (docs/intervals_and_tests.md)."
 
@@ -54,6 +57,7 @@ class Standings:
         self.titles = model_titles(board.models, arguments)
         self.ranking = functools.cache(self._ranking)
         self.of = functools.cache(self._of)
+        self._signs: dict[tuple[int, str], str] = {}
 
     def _ranking(self, task: str, measure: str) -> tuple[list[str], Ranking]:
         """The keys of the models, and how they stand in this order, with what is said of each two of them."""
@@ -75,6 +79,18 @@ class Standings:
             return []
         place = keys.index(best)
         return [key for row, key in enumerate(keys) if row != place and not found.pairs.better[place, row]]
+
+    def marked(self, found: Cell, entry: Entry, metric: str) -> Cell:
+        """The cell of an entry's number with its signs (:mod:`lmms_medtasks.board.site.number_marks`)."""
+        key = id(entry), metric
+        if key not in self._signs:
+            self._signs[key] = number_marks.signs(entry, metric)
+        return number_marks.with_signs(found, self._signs[key])
+
+    def judged_by(self, model: str, task: str, measure: str) -> str:
+        """``, scored by comparing words, …`` of a ranked model's number that no language model judged; else ""."""
+        own = (each for each in self.board.of(task=task, ranked=True) if each.model.key == model)
+        return f", {BY_WORDS}" if any(number_marks.is_by_words(each, measure) for each in own) else ""
 
     def title(self, entry: Entry) -> str:
         """The model's name, no two alike on the board."""
@@ -133,13 +149,16 @@ def apart(task: str, standings: Standings, links: Links) -> Table | None:
     rows = []
     for entry in ordered:
         cells = [
-            cell(entry.interval(name, standings.resamples > 0), entry.scale(name)) if name in entry.metrics else NONE
+            standings.marked(cell(entry.interval(name, standings.resamples > 0), entry.scale(name)), entry, name)
+            if name in entry.metrics
+            else NONE
             for name in measures
         ]
         rows.append(Row((*_head(entry, standings, links), *cells, *_counted(entry), problem_codes(entry)), "counts"))
     shown = [column(name, entries[0].scale(name)) for name in measures]
     columns = (label("model"), label("source"), *shown, *_COUNTS, label("why not ranked"))
-    return Table(f"{task}-apart", f"{task}: not ranked", columns, tuple(rows), (intervals_note(entries),))
+    notes = (intervals_note(entries),)
+    return Table(f"{task}-apart", f"{task}: not ranked", columns, tuple(rows), notes, marks=number_marks.MARKS)
 
 
 def tiers(found: Mapping[str, Standing]) -> dict[str, int]:
@@ -198,7 +217,8 @@ def _own(entry: Entry, measures: Sequence[str], standings: Standings, links: Lin
     cells: list[Cell] = [*_head(entry, standings, links)]
     for name in measures:
         found = standings.of(entry.task, name).get(entry.model.key)
-        cells += standing_cells(found, entry.scale(name)) if found else [NONE, NONE]
+        own, rank = standing_cells(found, entry.scale(name)) if found else [NONE, NONE]
+        cells += [standings.marked(own, entry, name), rank]
     return (*cells, *_counted(entry), problem_codes(entry))
 
 

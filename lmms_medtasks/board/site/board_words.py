@@ -8,7 +8,7 @@ from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.finding_words import better, guessing_text, mean_text, not_told_apart
-from lmms_medtasks.board.site.guessing import is_told_from_guessing
+from lmms_medtasks.board.site.guessing import against
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard, SuiteColumn
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.scatter import Drawn
@@ -37,7 +37,8 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
         if keys := _leaders(own, standings):
             who = listed([names[standings.titles[key]] for key in keys])
             verb = "is the best measured model" if len(keys) == 1 else "share the first place"
-            number = f"{mean_text(own[keys[0]].mean, head.shown)}{_guessing(own, keys, head)}"
+            number = f"{mean_text(own[keys[0]].mean, head.shown)}{standings.judged_by(keys[0], *of)}"
+            number += _guessing(own, keys, head)
             said = f"{who} {verb} on {head.title}, {head.words}: {number}"
             return f"{said}{_untold_loss(drawn, keys, head)}{_relation(of, keys, own, standings, names)}."
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
@@ -64,6 +65,7 @@ def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
         names = short_names(standings.titles.values())
         who = listed([names[standings.titles[key]] for key in keys])
         said = f"{head.words[:1].upper()}{head.words[1:]}: {who} {mean_text(own[keys[0]].mean, head.shown)}"
+        said += standings.judged_by(keys[0], *of)
         said += f"{_guessing(own, keys, head)}{_relation(of, keys, own, standings, names)}."
     column = found.heads.index(head)
     printed = [row for row in (*found.published, *found.folded) if row.scores[column].sort is not None]
@@ -87,10 +89,11 @@ def _leaders(own: Mapping[str, Standing], standings: Standings) -> list[str]:
 def _guessing(own: Mapping[str, Standing], leaders: list[str], head: SuiteColumn) -> str:
     """Where the best one could be guessing: that it could."""
     mean = own[leaders[0]].mean
-    chance, shown = head.chance, head.shown
-    if chance is None or is_told_from_guessing(mean, chance / shown.factor, shown.higher_is_better):
+    if head.chance is None:
         return ""
-    return f", no better than {guessing_text(chance / shown.factor, shown)}"
+    chance = head.chance / head.shown.factor
+    words = against(mean, chance, head.shown.higher_is_better)
+    return f", {guessing_text(words, chance, head.shown)}" if words else ""
 
 
 def _relation(

@@ -13,7 +13,8 @@ from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.charts.bullets import bullet
-from lmms_medtasks.report.findings import beats
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.findings import against_guessing
 from lmms_medtasks.short_texts import interval_text
 
 LEAST_FIELD = 4
@@ -34,7 +35,7 @@ class ModelHeadline:
         field: ranked models, this one among them. apart: why it is not ranked, "" where it may be.
         quartiles: the field's first quartile, median, third quartile; None of fewer than :data:`LEAST_FIELD` models.
         chance: what guessing gets, None where that is not known. published: least and most of the paper's models.
-        higher_is_better: of two numbers.
+        higher_is_better: of two numbers. signs: what limits the number (:mod:`lmms_medtasks.board.site.number_marks`).
     """
 
     suite: str
@@ -57,18 +58,12 @@ class ModelHeadline:
     chance: float | None
     published: Span | None
     higher_is_better: bool = True
-
-    @property
-    def gain(self) -> float:
-        """How much of the way from guessing, or else from the worst, to the best it comes."""
-        worst, best = self.ends if self.higher_is_better else self.ends[::-1]
-        start = worst if self.chance is None else self.chance
-        return (self.value - start) / (best - start) if best != start else 0.0
+    signs: str = ""
 
     @property
     def number(self) -> str:
         """``69.1 %``."""
-        return f"{self.value:.{self.digits}f} {self.unit}".rstrip()
+        return f"{self.value:.{self.digits}f} {self.unit}".rstrip() + self.signs
 
     @property
     def interval(self) -> str:
@@ -88,9 +83,14 @@ class ModelHeadline:
     @property
     def beats_chance(self) -> bool | None:
         """Whether it is better than guessing, None where that is not known."""
+        return None if self.chance is None else not self.guessing
+
+    @property
+    def guessing(self) -> str:
+        """How it stands to guessing where it is not better, in words; else ""."""
         if self.chance is None:
-            return None
-        return beats(self.value, self.low, self.high, self.chance, self.higher_is_better)
+            return ""
+        return against_guessing(self.value, self.low, self.high, self.chance, self.higher_is_better)
 
     @property
     def said(self) -> str:
@@ -181,6 +181,7 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
         chance=None if chance is None else shown.factor * chance,
         published=(min(numbers), max(numbers)) if numbers else None,
         higher_is_better=shown.higher_is_better,
+        signs=standings.marked(Cell(mean.estimate), entry, metric).mark,
     )
 
 

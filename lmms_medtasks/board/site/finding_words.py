@@ -19,9 +19,9 @@ def mean_text(mean: Interval, shown: Measure) -> str:
     return value + interval_text(low, high, shown.digits)
 
 
-def guessing_text(chance: float, shown: Measure) -> str:
-    """``guessing (25.0 %)``; ``chance`` in the measure's own unit."""
-    return f"guessing ({shown.factor * chance:.{shown.digits}f} {shown.unit}".rstrip() + ")"
+def guessing_text(words: str, chance: float, shown: Measure) -> str:
+    """``no better than guessing (25.0 %)``: ``words`` and the level, ``chance`` in the measure's own unit."""
+    return f"{words} ({shown.factor * chance:.{shown.digits}f} {shown.unit}".rstrip() + ")"
 
 
 def not_told_apart(names: Sequence[str], whom: str = "it") -> str:

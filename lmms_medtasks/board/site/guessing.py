@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry, mean_of
-from lmms_medtasks.report.findings import beats, chance_of_options
+from lmms_medtasks.report.findings import against_guessing, chance_of_options
 from lmms_medtasks.report.reported_suites import report_of
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
 
 _MEASURE = "chance.score"
 """The column of a benchmark that says of each question what guessing gets."""
 
 
-def guessing(entry: Entry, metric: str) -> float | None:
-    """The mean of what a uniform guess gets on the metric's questions, in its measure's own unit.
+def guessing(entry: Entry, metric: str, rows: Samples | None = None) -> float | None:
+    """The mean of what a uniform guess gets on the metric's questions, or these ``rows``, in its measure's own unit.
 
     What the benchmark's report declares (``guessing``), else as the questions say. None where that is not known: for
     measures other than the benchmark's first, and questions without options.
@@ -26,13 +27,20 @@ def guessing(entry: Entry, metric: str) -> float | None:
         return None
     if measure in (declared := report_of(suite).guessing):
         return declared[measure]
-    rows = entry.scored(metric)
+    rows = entry.scored(metric) if rows is None else rows
     if _MEASURE in rows.columns:
         known = rows.column(_MEASURE).astype(float)
         return float(known.mean()) if len(known) and not np.isnan(known).any() else None
     return chance_of_options(rows) if "option_count" in rows.columns else None
 
 
+def against(mean: Interval, chance: float, higher_is_better: bool = True) -> str:
+    """How a mean stands to guessing where it is not better: ``no better than guessing``, ``below guessing``; or ""."""
+    return (
+        "" if mean.estimate is None else against_guessing(mean.estimate, mean.low, mean.high, chance, higher_is_better)
+    )
+
+
 def is_told_from_guessing(mean: Interval, chance: float, higher_is_better: bool = True) -> bool:
     """Whether a mean's interval, or the mean where it has none, is on the better side of guessing."""
-    return mean.estimate is None or beats(mean.estimate, mean.low, mean.high, chance, higher_is_better)
+    return not against(mean, chance, higher_is_better)

@@ -14,6 +14,7 @@ from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.trust.levels import LEVELS
+from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.document import Table
 from lmms_medtasks.report.report_page import unbroken
 
@@ -30,7 +31,7 @@ MANY_SUITES = 7
 class Card:
     """A suite below the table.
 
-    ``questions``: distinct ones of all its tasks. ``models``: with a ranked entry. ``ranked``: with a rank;
+    ``questions``: of all its tasks, in words. ``models``: with a ranked entry. ``ranked``: with a rank;
     ``elsewhere``: on other tasks than that of the column only. ``apart``: set apart.
     """
 
@@ -38,7 +39,7 @@ class Card:
     title: str
     question: str
     finding: Markup
-    questions: int
+    questions: str
     models: int
     ranked: int
     elsewhere: int
@@ -92,7 +93,7 @@ def _card(standings: Standings, name: str, found: Leaderboard) -> Card:
         about.title,
         about.question,
         unbroken(board_words.finding(standings, name, found)),
-        questions=_distinct(standings.board.of_known_questions(name)),
+        questions=_asked(standings.board.of_known_questions(name)),
         models=len({entry.model.key for entry in entries if entry.ranked}),
         ranked=len(ranked),
         elsewhere=len(ranked - of_column),
@@ -114,15 +115,19 @@ def _questions(found: Leaderboard, standings: Standings) -> Mapping[str, int]:
     return {suite: max(each.common for each in standing) for suite, standing in own.items()}
 
 
-def _distinct(entries: Iterable[Entry]) -> int:
-    """How many questions there are; one that several tasks ask otherwise counts once.
+def _asked(entries: Iterable[Entry]) -> str:
+    """How many questions there are, and how often they are asked where several tasks ask the same ones.
 
     Data sets of one benchmark may number their questions alike: the same id on another picture is another question.
     """
-    known = {entry.questions.digest: entry.questions for entry in entries}
-    return len(
-        {each for found in known.values() for each in zip(found.values("id"), found.values("cluster"), strict=True)}
-    )
+    known = {(entry.task, entry.questions.digest): entry.questions for entry in entries}
+    tasks: dict[str, set[tuple[str, str]]] = {}
+    for (task, _), found in known.items():
+        tasks.setdefault(task, set()).update(zip(found.values("id"), found.values("cluster"), strict=True))
+    distinct, asked = len(set().union(*tasks.values())), sum(map(len, tasks.values()))
+    if distinct == asked:
+        return f"{counted(distinct, 'question')} in all tasks"
+    return f"{distinct:,} different questions, asked {asked:,} times in {len(tasks)} tasks"
 
 
 def _remarks(problems: Iterable[Problem], table: Table) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
 from lmms_medtasks.board.model_names import look, without_organisations
-from lmms_medtasks.board.site import board_tables, suite_words
+from lmms_medtasks.board.site import board_tables, number_marks, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import SHORT
@@ -18,13 +17,11 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.suites.suite import Measure
 
-READABLE = 0.9
-"""Share of the replies that could be read below which a number is marked."""
 SHOWN_PUBLISHED = 10
 """Published models that stand in the table; the others are folded below it."""
-_MARK = "†"
 
 
 @dataclass(frozen=True)
@@ -131,14 +128,18 @@ class Leaderboard:
     published: tuple[ModelRow, ...]
     folded: tuple[ModelRow, ...]
     tiers: int
-    marked: bool
+    signs: tuple[tuple[str, str], ...]
     apart: bool
     elsewhere: bool
 
     @property
     def guessed(self) -> bool:
         """Whether a model with a rank has no tint, as it is no better than guessing."""
-        return any(score.rank and not score.cell.tier for row in self.measured for score in row.scores)
+        return any(
+            score.rank and not score.cell.tier and LEXICAL not in score.cell.mark
+            for row in self.measured
+            for score in row.scores
+        )
 
 
 def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leaderboard:
@@ -175,7 +176,7 @@ def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leade
     return Leaderboard(
         heads, tuple(measured), shown, folded,
         tiers=max((score.cell.tier for score in every), default=0),
-        marked=any(score.cell.mark == _MARK for score in every), apart=any(score.apart for score in every),
+        signs=number_marks.legend(score.cell for score in every), apart=any(score.apart for score in every),
         elsewhere=any(score.elsewhere for score in every),
     )  # fmt: skip
 
@@ -208,19 +209,10 @@ def _score(
         return Score(NONE, head, apart=ran, elsewhere=others and not ran)
     chance = None if head.chance is None else head.chance / head.shown.factor
     guessed = chance is not None and not is_told_from_guessing(standing.mean, chance, head.shown.higher_is_better)
-    mark = _MARK if _is_hard_to_read(entries[model.key, head.task], head.measure) else ""
-    cell = replace(
-        board_tables.cell(standing.mean, head.shown), tier=0 if guessed else tiers.get(model.key, 0), mark=mark
-    )
-    return Score(cell, head, standing.ranks)
-
-
-def _is_hard_to_read(entry: Entry, measure: str) -> bool:
-    """Whether too few replies could be read, of the questions of this measure: a task may ask others beside them."""
-    if entry.declaration is None:
-        return False
-    parsed, replies = entry.declaration.read_replies(entry.scored(measure))
-    return replies > 0 and parsed / replies < READABLE
+    number = replace(board_tables.cell(standing.mean, head.shown), mark="")
+    cell = standings.marked(number, entries[model.key, head.task], head.measure)
+    untinted = guessed or LEXICAL in cell.mark
+    return Score(replace(cell, tier=0 if untinted else tiers.get(model.key, 0)), head, standing.ranks)
 
 
 def _about(organisation: str, facts: ModelFacts) -> str:
@@ -293,5 +285,5 @@ def as_table(found: Leaderboard, standings: Standings) -> Table:
             cells += [score.cell, Cell(score.rank or None)]
         rows.append(Row(tuple(cells), "run" if row.measured else "reference"))
     notes = (f"Numbers in brackets: 95 % interval over {drawn_clusters(standings.board.entries)}.", SHORT)
-    marks: dict[str, Any] = {_MARK: f"Under {READABLE:.0%} of the replies could be read; the others count as wrong."}
-    return Table("overview", "Models by suite", tuple(columns), tuple(rows), notes, marks=marks)
+    title, marks = "Models by benchmark", number_marks.MARKS
+    return Table("overview", title, tuple(columns), tuple(rows), notes, marks=marks)

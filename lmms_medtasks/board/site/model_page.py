@@ -21,6 +21,7 @@ from lmms_medtasks.board.site.reports import Report
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.report.charts import with_links
 from lmms_medtasks.report.document import Figure, Part, Section
+from lmms_medtasks.report.judged_tables import LEXICAL
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -113,11 +114,15 @@ class ModelPages:
         self, model: str, headlines: Sequence[ModelHeadline], own: Sequence[Entry], questions: bool
     ) -> tuple[list[GroupSentence], list[GroupSentence], int]:
         """The strongest and the weakest groups in words, and the number of groups that were looked at."""
-        by_task = {each.task: each for each in headlines}
-        groups = [group for each in headlines for group in self._groups(each.task, each.metric).get(model, ())]
+        # What compares words is no score, and so shows no strength.
+        scored = [each for each in headlines if LEXICAL not in each.signs]
+        by_task = {each.task: each for each in scored}
+        groups = [group for each in scored for group in self._groups(each.task, each.metric).get(model, ())]
         entries = {entry.task: entry for entry in own if entry.ranked}
         found = strengths.extremes(
-            groups, lambda group: strengths.questions(group, entries[group.task], by_task[group.task].metric)
+            groups,
+            lambda group: strengths.questions(group, entries[group.task], by_task[group.task].metric),
+            lambda group: strengths.beats_guessing(group, entries[group.task], by_task[group.task].metric),
         )
 
         def said(group: strengths.Group) -> GroupSentence:
@@ -126,7 +131,7 @@ class ModelPages:
                 group,
                 strengths.interval(group, entry, head.metric),
                 entry.scale(head.metric),
-                head.title,
+                suite_words.about(head.suite),
                 lambda group: (
                     list_address(
                         head.suite,

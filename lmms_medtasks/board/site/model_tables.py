@@ -42,7 +42,8 @@ def scores(model: str, standings: Standings, links: Links) -> Table:
             mean = standing.mean if standing else entry.interval(name, standings.resamples > 0)
             value, rank = standing_cells(standing, shown) if standing else (cell(mean, shown), NONE)
             rows.append(
-                Row((Cell(entry.task, href=links.suite(entry.suite)), Cell(name), value, Cell(shown.unit), rank,
+                Row((Cell(entry.task, href=links.suite(entry.suite)), Cell(name),
+                     standings.marked(value, entry, name), Cell(shown.unit), rank,
                      Cell(len(ranked)) if ranked else NONE, Cell(mean.n)))
             )  # fmt: skip
     columns = (label("task"), label("measure"), Column("score", digits=2), label("unit"), count("rank"), count("of"),

@@ -9,8 +9,11 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site.board_tables import harness
 from lmms_medtasks.board.site.bullets import ModelHeadline
+from lmms_medtasks.board.site.number_marks import BY_WORDS, is_by_words
 from lmms_medtasks.board.site.strengths import Group
-from lmms_medtasks.report.findings import Finding, is_told_apart, points
+from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, is_told_apart, points
+from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 from lmms_medtasks.short_texts import interval_text, listed
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.suite import Measure
@@ -19,34 +22,29 @@ _NAMED = 3
 
 
 def sentence(title: str, headlines: Sequence[ModelHeadline], findings: Sequence[Finding]) -> str:
-    """The model's finding: its ranks, the benchmark it is best on, the worst loss, where it is no better than guessing.
+    """The model's finding: its ranks, the worst loss, and where it is no better than guessing.
 
     ``findings``: of its reports; without them nothing is known of a loss.
     """
     if not headlines:
         return f"{title}: no benchmark's headline number is known."
     parts = [each for each in (_ranks(headlines), _worst_loss(findings)) if each]
-    weak = [each.title for each in headlines if each.beats_chance is False]
-    if weak:
+    for words in (NO_BETTER, BELOW):
+        weak = [each.title for each in headlines if each.guessing == words]
         left = len(weak) - _NAMED
         named = weak if left <= 1 else [*weak[:_NAMED], f"{left} more benchmarks"]
-        parts.append(f"no better than guessing on {listed(named)}")
+        parts += [f"{words} on {listed(named)}"] if weak else []
     return f"{title}: {'; '.join(parts)}."
 
 
 def _ranks(headlines: Sequence[ModelHeadline]) -> str:
     ranked = [each for each in headlines if each.rank is not None and each.field > 1]
-    able = [each for each in headlines if each.beats_chance] or [
-        each for each in headlines if all(one.beats_chance is None for one in headlines)
-    ]
-    best = min(able, key=lambda each: (each.rank if each in ranked else float("inf"), -each.gain), default=None)
-    on = "" if best is None else f"its best: {best.title} ({' '.join(filter(None, (best.number, best.interval)))})"
     if len(headlines) == 1:
         only = headlines[0]
         number = " ".join(filter(None, (only.number, only.interval)))
         return f"{number} on {only.title}, {only.place or 'not ranked'}"
     if not ranked:
-        return ", ".join(filter(None, ("not ranked against another model", on)))
+        return "not ranked against another model"
     first = min(each.rank or 0 for each in ranked)
     count = sum(each.rank == first for each in ranked)
     fields = {each.field for each in ranked}
@@ -56,7 +54,7 @@ def _ranks(headlines: Sequence[ModelHeadline]) -> str:
     if first == 1:
         alone = sum(each.worst == 1 for each in ranked)
         said += "" if alone == count else f" (beyond chance on {alone or 'none'})"
-    return ", ".join(filter(None, (said, on)))
+    return said
 
 
 def _worst_loss(findings: Sequence[Finding]) -> str:
@@ -94,14 +92,15 @@ def about_model(own: Sequence[Entry], facts: ModelFacts) -> AboutModel:
         ("release date", _with("released", facts.released)),
     ]
     versions = sorted({version for entry in own if (version := harness(entry))})
-    judges = sorted({entry.judge.name for entry in own if entry.judge} - {"none"})
+    judges = sorted({entry.judge.name for entry in own if entry.judge and not is_lexical(entry.judge.name)} - {"none"})
+    by_words = any(is_by_words(entry, name) for entry in own for name in entry.main_metrics)
     unjudged = any(entry.judge and entry.judge.name == "none" for entry in own)
     signed = sorted({entry.source.signed_off_by for entry in own} - {""})
     levels = list(dict.fromkeys(entry.level for entry in own if entry.level))
     runner = f"runner {model.harness_model}" + (f", lmms-eval {' and '.join(versions)}" if versions else "")
     known += [
         ("runner", runner),
-        ("judge", f"judged by {', '.join(judges)}" if judges else None if unjudged else "no judge needed"),
+        ("judge", f"judged by {', '.join(judges)}" if judges else None if unjudged or by_words else "no judge needed"),
         ("submitter", f"submitted by {', '.join(signed)}" if signed else None),
         ("verified", f"verified: {', '.join(levels)}" if levels else None),
     ]
@@ -110,10 +109,11 @@ def about_model(own: Sequence[Entry], facts: ModelFacts) -> AboutModel:
     warnings = [f"{each} data" for each in other]
     warnings += [f"{apart} of {len(own)} tasks not ranked"] if apart else []
     warnings += ["open answers not judged"] if unjudged else []
+    warnings += [f"{LEXICAL} {BY_WORDS}"] if by_words else []
     return AboutModel(
         tuple(text for _, text in known if text),
         tuple(warnings),
-        tuple(name for name, text in known if not text and not (name == "judge" and unjudged)),
+        tuple(name for name, text in known if not text and not (name == "judge" and (unjudged or by_words))),
     )
 
 
@@ -133,7 +133,7 @@ class GroupSentence:
 
 
 def group_sentence(
-    group: Group, interval: Interval, shown: Measure, suite: str, address: Callable[[Group], str]
+    group: Group, interval: Interval, shown: Measure, about: About, address: Callable[[Group], str]
 ) -> GroupSentence:
     """``36.5 % [20.1, 55.9]`` on ``degradation dark spots artifact (MedQ-Deg, 42 questions)``, how far from what."""
     digits, factor = shown.digits, shown.factor
@@ -144,10 +144,10 @@ def group_sentence(
     unit = "points" if shown.unit == "%" else shown.unit
     way = "more" if group.mean > group.reference else "less"
     than = f"the median of the other {group.others} models" if group.others else "on its other questions"
-    value = str(group.value).replace("_", " ")
     return GroupSentence(
         number,
-        f"{group.tag.replace('_', ' ')}: {value} ({suite}, {group.questions} questions)",
+        f"{group.tag.replace('_', ' ')}: {about.value_of(group.tag, group.value)} "
+        f"({about.title}, {group.questions} questions)",
         address(group),
         " ".join(filter(None, (f"{apart:.{digits}f}", unit, way, "than", than))),
         group.told_apart,

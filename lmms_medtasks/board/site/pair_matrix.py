@@ -19,9 +19,9 @@ BETTER, WORSE, ALIKE = "▲", "▼", "="
 _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 _NO_DIFFERENCE = "no image differs"
 NOTE = (
-    "Both models on the same questions; the unit is the {cluster}. The test is that of the ranks, so the two agree. "
-    "All intervals of this table hold together in 95 % of samples. A pair marked better or worse whose interval "
-    "ends at 0 is told apart by a later step of the test only (max-T, step-down). Ends beyond the scale are cut off."
+    "Each pair is compared on the same questions, {cluster} by {cluster}, with the test that makes the ranks. All "
+    "intervals hold together at 95 %. An interval may end at 0 although the pair is told apart: a later step of the "
+    "test (max-T, step-down) decided. Ends beyond the scale are cut off."
 )
 
 

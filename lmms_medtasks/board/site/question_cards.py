@@ -22,7 +22,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.question_addresses import question_address
-from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms, level_word, rows_of
+from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms, rows_of
 from lmms_medtasks.board.site.question_scores import Scores, mark, scores_of
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.record import FAILED
@@ -177,7 +177,9 @@ class QuestionCards:
             id = str(entry.questions.ids[row])
             shown = self._data.logs.of(entry, [id]).get(id)
             replies = read_replies(columns.trials(row), columns.expected(row), normal, shown.replies if shown else ())
-        return Answered(level_word(columns.level(row)), replies, columns.scores.text(row) or "–", mark(normal))
+        return Answered(
+            suite_words.level_word(columns.level(row)), replies, columns.scores.text(row) or "–", mark(normal)
+        )
 
     def _columns(self, entry: Entry) -> _Columns:
         if id(entry) not in self._entries:

@@ -37,7 +37,6 @@ _NOT_HERE = "Its image is not shown: the data was not at hand when this page was
 _NOT_RECORDED = "The degraded image can't be made: the log does not say with which parameters."
 _NOT_MADE = "The degraded image can't be made with the degradations that are installed here."
 _UNREADABLE = "Its image can't be read."
-_LEVELS = {0: "clean", 1: "mild", 2: "severe"}
 
 
 @dataclass(frozen=True)
@@ -88,13 +87,8 @@ class Form:
         """``clean``, ``severe: motion blur``; "" of a task without degradations."""
         if self.severity is None:
             return ""
-        level = level_word(self.severity)
+        level = suite_words.level_word(self.severity)
         return f"{level}: {_words(self.degradation)}" if self.degradation else level
-
-
-def level_word(severity: int | None) -> str:
-    """``clean``, ``mild``, ``severe``; "" of no level."""
-    return "" if severity is None else _LEVELS.get(severity, f"level {severity}")
 
 
 def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
@@ -232,7 +226,7 @@ class QuestionData:
         named = {form.pair: form.id for form in forms(entry, range(len(entry.questions))) if form.severity == 0}
         wanted = {named[pair]: pair for pair in pairs & named.keys()}
         return {
-            wanted[document.id]: self._plain(document, level_word(0))
+            wanted[document.id]: self._plain(document, suite_words.level_word(0))
             for split in splits
             for document in split.documents(wanted)
         }
@@ -251,7 +245,7 @@ class QuestionData:
             if form.id == document.id:  # the data itself has it degraded
                 degraded = self._plain(document, form.label)
                 return replace(material, pictures=clean.get(form.pair, ()) + degraded)
-            first = self._plain(document, level_word(0))
+            first = self._plain(document, suite_words.level_word(0))
         except NotMade:
             return replace(material, note=_UNREADABLE)
         drawn = self.logs.of(entry, [form.id]).get(form.id)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.short_texts import short
 
 _TAG_VALUES = 40
@@ -60,10 +61,12 @@ def verdicts(normals: Iterable[np.ndarray], count: int) -> tuple[str, str]:
 def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[str, dict[str, list[Any]]]:
     """The tags that divide the questions into a few groups: their values, "" first for none, and each question's code.
 
-    Of the entry with most questions. ``ids``: sorted. ``order``: their places in the list that the codes are of.
+    ``words``: the values for people. Of the entry with most questions. ``ids``: sorted. ``order``: their places in the
+    list that the codes are of.
     """
     most = max(entries, key=lambda entry: len(entry.questions)).questions
     found = {}
+    about = suite_words.about(entries[0].suite)
     place = np.searchsorted(ids, most.ids)
     for name in most.tags:
         own = most.codes(name)
@@ -71,7 +74,8 @@ def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[s
             codes = np.zeros(len(ids), dtype=int)
             codes[place] = own
             values = ["", *(str(value) for value in most.tag(name).dictionary.to_pylist())]
-            found[name] = {"values": values, "codes": codes[order].tolist()}
+            words = [about.value_of(name, value) for value in values]
+            found[name] = {"values": values, "words": words, "codes": codes[order].tolist()}
     return found
 
 

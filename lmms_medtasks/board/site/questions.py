@@ -41,10 +41,14 @@ class Browser:
         self._models = models
 
     def write(self, suite: str, entries: Sequence[Entry]) -> list[str]:
-        """Write all files, for each task also the scores as CSV in ``data/questions/``; returns the tasks."""
+        """Write all files, for each task also the scores as CSV in ``data/questions/``; returns the tasks.
+
+        The task that stands for the benchmark on the board comes first.
+        """
         tasks = []
-        cut = reply_length(entries)
-        for task in suite_words.about(suite).tasks(entries):
+        cut, about = reply_length(entries), suite_words.about(suite)
+        head = about.headline_of([entry for entry in entries if entry.ranked] or entries)
+        for task in about.tasks(entries, head[0] if head else ""):
             own = [entry for entry in entries if entry.task == task]
             known = all_ids(own)
             order = natural_order(known)
@@ -57,6 +61,7 @@ class Browser:
             tasks.append(
                 {
                     "task": task,
+                    "name": about.name_of(task),
                     "folder": self._files[task],
                     "entries": [self._entry(entry) for entry in own],
                     "withheld": withheld,

@@ -26,8 +26,9 @@ def write(
     """
     files = file_names.slugs(entry.task for entry in entries)
     tasks = Browser(folder, data, files, models).write(suite, entries)
-    csv = [(task, f"../data/questions/{suite}-{files[task]}.csv") for task in tasks]
+    about = suite_words.about(suite)
+    csv = [(about.name_of(task), f"../data/questions/{suite}-{files[task]}.csv") for task in tasks]
     pages.page(
         f"questions/{suite}.html", "questions.html", f"questions/{suite}",
-        name=suite, about=suite_words.about(suite), csv=csv,
+        name=suite, about=about, csv=csv,
     )  # fmt: skip

@@ -24,20 +24,31 @@ SHORT = (
 """For below a table."""
 
 MEANING = (
-    "Rank: 1 plus the number of models with a better mean on the questions that all of them have a score for; tied "
-    "models share it. Its interval begins at 1 plus the number of models that are better beyond chance. It ends at the "
-    "number of models that are not worse beyond chance. “Beyond chance” is a test of each ordered pair of models; the "
-    "hypothesis is that the first is no better than the second. Differences are paired by question; the unit is the "
-    "image with all its questions. The test flips the sign of all differences of an image at once, and the "
-    "largest studentised "
-    "difference of all pairs decides, step by step (max-T, step-down): the chance of telling any two models apart "
-    "that are as likely to be better as worse on each image is at most 5 % in a column, and then all the intervals of "
-    "a column hold together in 95 % of samples (Mogstad, "
-    f"Romano, Shaikh and Wilhelm, 2024). With fewer than {LEAST_CLUSTERS} images an order is mostly chance, so there "
-    "are no ranks. "
-    "A wide interval says that the questions can't tell the models apart, not that they are alike."
+    (
+        "Rank",
+        "1 plus the number of models with a better mean on the questions that all of them have a score for. Tied "
+        "models share it.",
+    ),
+    (
+        "Its interval",
+        "It begins at 1 plus the number of models that are better beyond chance. It ends at the number of models that "
+        "are not worse beyond chance. All the intervals of a column hold together in 95 % of samples. A wide one says "
+        "that the questions can't tell the models apart, not that they are alike.",
+    ),
+    (
+        "The test",
+        "“Beyond chance” is a test of each ordered pair of models: its hypothesis is that the first is no better than "
+        "the second. Differences are paired by question; the unit is the image with all its questions. The test flips "
+        "the sign of all differences of an image at once. The largest studentised difference of all pairs decides, "
+        "step by step (max-T, step-down; Mogstad, Romano, Shaikh and Wilhelm, 2024). In a column it tells two models "
+        "apart that are as likely to be better as worse on each image with a chance of at most 5 %.",
+    ),
+    (
+        f"Fewer than {LEAST_CLUSTERS} images",
+        "An order is then mostly chance, so there are no ranks.",
+    ),
 )
-"""For the foot of a page with ranks."""
+"""For the foot of a page with ranks: what is explained, and how."""
 
 
 @dataclass(frozen=True)

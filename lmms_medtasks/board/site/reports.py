@@ -187,7 +187,7 @@ def _parts(suite: str, runs: Sequence[Run], asked: Options) -> Report:
                 for source, each in made.found
                 if each is not None
             ]
-        return Report(tuple(parts), "" if parts else "This suite has no report.", tuple(findings))
+        return Report(tuple(parts), "" if parts else "This benchmark has no report.", tuple(findings))
     except UserError as error:
         return Report((), str(error))
     except packs.UNCOMPUTABLE as error:

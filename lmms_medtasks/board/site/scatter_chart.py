@@ -78,11 +78,14 @@ def _loss_axis(found: Drawn) -> Axis:
 
 
 def _point(point: ModelPoint, found: Drawn, size: float, label: str = "") -> Point:
-    """A model with its tooltip, and its name where there is a ``label``; the best one's numbers stand below that."""
+    """A model with its tooltip, and its name where there is a ``label``; the best one's numbers stand below that.
+
+    Whose it is is said as the page's filters say it (``assets/index.js``).
+    """
     kind, digits = "measured" if point.measured else "published", found.shown.digits
     numbers = f"{point.x:.{digits}f}, loses {point.y:.{digits}f}"
     label += f"\n{numbers}" if label and point is found.best else ""
     return Point(
         point.x, point.y, f"{point.name} ({kind}): {numbers}", point.loss.low, point.loss.high, point.good.low,
-        point.good.high, label, size,
+        point.good.high, label, size, f"{kind} {point.name.lower()}",
     )  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site.bullets import LEAST_FIELD
+from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import common_scores
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval, intervals, mean_interval
@@ -77,12 +78,17 @@ class Extremes:
     looked: int = 0
 
 
-def extremes(groups: Sequence[Group], questions_of: Callable[[Group], frozenset[str]]) -> Extremes:
+def extremes(
+    groups: Sequence[Group],
+    questions_of: Callable[[Group], frozenset[str]],
+    is_strength: Callable[[Group], bool] = lambda group: True,
+) -> Extremes:
     """The extremes of a model's groups of all benchmarks.
 
     Where some are held against other models, those that are not are left out: the two differences do not compare. A
     group that shares most of its questions with a more extreme one is left out too: it says the same again.
-    ``questions_of``: the ids of a group's questions.
+    ``questions_of``: the ids of a group's questions. ``is_strength``: whether a group may be called strong, which one
+    that guessing explains may not.
     """
     against_others = [each for each in groups if each.others]
     chosen = against_others or list(groups)
@@ -97,6 +103,8 @@ def extremes(groups: Sequence[Group], questions_of: Callable[[Group], frozenset[
         for group in sorted((each for each in found if sign * each.better > 0), key=place):
             if len(kept) == SHOWN:
                 break
+            if sign > 0 and not is_strength(group):
+                continue
             own = questions_of(group)
             if not any(group.task == other.task and _mostly(own, ids) for other, ids in kept):
                 kept.append((group, own))
@@ -145,6 +153,13 @@ def interval(group: Group, entry: Entry, metric: str) -> Interval:
     """A group's mean over all questions that the model has a score for, with its 95 % interval."""
     shown, rows = entry.scale(metric), _rows(group, entry, metric)
     return mean_interval(rows.column("cluster").tolist(), _scores(rows, shown), bounds=shown.range)
+
+
+def beats_guessing(group: Group, entry: Entry, metric: str) -> bool:
+    """Whether the group's interval lies above what guessing gets on its questions; also where that is not known."""
+    chance = guessing(entry, metric, _rows(group, entry, metric))
+    better = entry.scale(metric).higher_is_better
+    return chance is None or is_told_from_guessing(interval(group, entry, metric), chance, better)
 
 
 def _rows(group: Group, entry: Entry, metric: str) -> Samples:

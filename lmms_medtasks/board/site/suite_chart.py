@@ -4,7 +4,8 @@ A chart is of one of three kinds. ``change``: a row a model, from the first seri
 last and what changed. ``plane``: the second series against the first, which is turned round (100 less its value).
 ``heat``: a row a model, a cell a series, tinted by its number. Its keys:
 
-    kind, title, about: see above. line, axes: of a plane, the names of its diagonal and of its two axes.
+    kind, title, about: see above. axes: of a plane, the names of its two axes. Its line of guessing is that of the
+        plane in the benchmark's report; without one it has none.
     series: name -> [task, measure] patterns; the first that a ranked entry has is drawn.
 
 A suite that declares none has its headline, a row a model.
@@ -21,6 +22,7 @@ from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site.board_tables import Links, Standings, cell, column
 from lmms_medtasks.board.site.guessing import guessing
+from lmms_medtasks.board.site.number_marks import MARKS, legend, signs_of
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.errors import UserError
@@ -31,6 +33,7 @@ from lmms_medtasks.report.charts import (
     Axis,
     Guide,
     Panel,
+    Plane,
     Point,
     RangeRow,
     plane_chart,
@@ -41,6 +44,8 @@ from lmms_medtasks.report.charts import (
 from lmms_medtasks.report.charts import Series as PointSeries
 from lmms_medtasks.report.charts.svg import Entry as LegendEntry
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.short_texts import short
 from lmms_medtasks.suites.suite import Measure
 
@@ -99,13 +104,13 @@ class ChartRow:
 class SuiteChart:
     """A chart with all its rows, best first; ``chance``: what guessing gets on the last series.
 
-    ``axis``: of ``change``, in the unit of the last series.
+    ``guess``: the line of guessing of a ``plane``. ``axis``: of ``change``, in the unit of the last series.
     """
 
     kind: str
     title: str
     about: str
-    line: str
+    guess: Guide | None
     axes: tuple[str, ...]
     series: tuple[Series, ...]
     rows: tuple[ChartRow, ...]
@@ -116,7 +121,13 @@ class SuiteChart:
     def text(self, row: ChartRow, place: int) -> str:
         """A series' number of a model, without its interval."""
         found = row.cells[place]
-        return self.series[place].column.text(Cell(found.value, mark=found.mark if row.is_published else ""))
+        mark = found.mark if row.is_published else signs_of(found)
+        return self.series[place].column.text(Cell(found.value, mark=mark))
+
+    @property
+    def legend(self) -> tuple[tuple[str, str], ...]:
+        """The signs of its numbers with their meanings."""
+        return legend(cell for row in self.rows for cell in row.cells)
 
     def said(self, row: ChartRow) -> str:
         """A model's numbers in words, for a screen reader and as a tooltip."""
@@ -194,18 +205,18 @@ class SuiteChart:
             PointSeries(_PRINTED, points(printed, ends, 3.5), PUBLISHED, quiet=True),
             PointSeries("measured", points(own, named, 5), DISC, faint=len(own) >= _MANY),
         )
-        entries: list[LegendEntry] = [(DISC, "measured"), ("guess", self.line)]
-        entries[1:1] = [(PUBLISHED, _PRINTED)] if printed else []
-        panel = Panel(x, y, series, guides=(Guide(x.low, y.low, x.high, y.high),))
+        entries: list[LegendEntry] = [(DISC, "measured")]
+        entries += [(PUBLISHED, _PRINTED)] if printed else []
+        panel = Panel(x, y, series, guides=(self.guess,) if self.guess else ())
         said = " ".join(f"{self.said(row)}." for row in self.rows[:OPEN])
         return plane_chart(
             f"{self.title}. {said} The table below has all numbers.", [panel], height=300, entries=entries
         )
 
     def strength(self, row: ChartRow, place: int) -> float:
-        """How strong a heat map's cell is, from 0 to 1."""
+        """How strong a heat map's cell is, from 0 to 1; of a number that is no score 0."""
         value, series = row.value(place), self.series[place]
-        if value is None:
+        if value is None or LEXICAL in row.cells[place].mark:
             return 0.0
         low, high = _ends(series.measure)
         share = min(max((value - low) / (high - low), 0.0), 1.0)
@@ -217,7 +228,7 @@ class SuiteChart:
         rows = [Row((Cell(row.name, href=row.href), *row.cells)) for row in self.rows]
         rows += [Row((Cell(row.name), *row.cells), "reference") for row in self.printed]
         columns = (label("model"), *(replace(each.column, name=each.name) for each in self.series))
-        return Table("chart", f"{self.title}: the numbers", columns, tuple(rows), (self.about,))
+        return Table("chart", f"{self.title}: the numbers", columns, tuple(rows), (self.about,), marks=MARKS)
 
 
 def chart(
@@ -248,9 +259,17 @@ def chart(
     shown = None if chance is None else chance * series[-1].measure.factor
     axis = _axis(series[-1].measure, [*rows, *printed], shown)
     return SuiteChart(
-        said["kind"], said["title"], said.get("about", ""), said.get("line", ""), tuple(said.get("axes", ())),
+        said["kind"], said["title"], said.get("about", ""), _guess(first), tuple(said.get("axes", ())),
         tuple(series), tuple(rows), tuple(printed), shown, axis,
     )  # fmt: skip
+
+
+def _guess(entry: Entry | None) -> Guide | None:
+    """The line that the report of the entry's benchmark draws in its plane."""
+    suite = entry.declaration if entry else None
+    views = report_of(suite).views if suite else ()
+    planes = [each for view in views for each in view.figures if isinstance(each, Plane) and each.alarms]
+    return planes[0].guessing(entry.samples) if entry and planes else None
 
 
 def _series(said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry], ranked: bool) -> list[Series]:
@@ -287,7 +306,8 @@ def _measured(series: Sequence[Series], standings: Standings, links: Links, with
                 mean = standings.of(task, metric)[entry.model.key].mean
             else:
                 mean = entry.interval(metric, with_interval=with_intervals and standings.resamples > 0)
-            cells.setdefault(entry.model.key, [NONE] * len(series))[place] = cell(mean, each.measure)
+            shown = standings.marked(cell(mean, each.measure), entry, metric)
+            cells.setdefault(entry.model.key, [NONE] * len(series))[place] = shown
     return [ChartRow(standings.titles[key], tuple(own), links.model(key)) for key, own in cells.items()]
 
 
@@ -313,9 +333,10 @@ def _sorting(kind: str, series: Sequence[Series]) -> tuple[int | None, Measure]:
 
 
 def _order(row: ChartRow, place: int | None, measure: Measure) -> float:
-    """The best is least; a model without the number comes last."""
-    values = [row.value(each) for each in range(len(row.cells))] if place is None else [row.value(place)]
-    known = [value for value in values if value is not None]
+    """The best is least; a model without the number comes last. What is no score counts where there is no other."""
+    places = range(len(row.cells)) if place is None else [place]
+    scores = [each for each in places if LEXICAL not in row.cells[each].mark]
+    known = [value for each in scores or places if (value := row.value(each)) is not None]
     if not known:
         return float("inf")
     mean = sum(known) / len(known)

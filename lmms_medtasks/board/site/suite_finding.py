@@ -10,10 +10,11 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import changes
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.finding_words import NAMED, better, guessing_text, mean_text, not_told_apart
-from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
+from lmms_medtasks.board.site.guessing import against, guessing
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure
 from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.report.findings import BELOW, NO_BETTER
 from lmms_medtasks.short_texts import interval_text, listed_or_counted
 
 _SEVERAL = 3
@@ -37,6 +38,7 @@ def finding(
     )
     best = next((key for key in ordered if measured[key].rank == 1), ordered[0])
     said = f"{about.title}: {standings.titles[best]} {mean_text(measured[best].mean, shown)} {about.phrase_of(*head)}"
+    said += standings.judged_by(best, *head)
     said += _loss(about, head, drawn, standings, best)
     clauses = [_guessers(board, head, measured, ordered, standings)]
     alone = clauses[0].startswith("the other")
@@ -146,20 +148,29 @@ def _guessers(
     if chance is None:
         return ""
     shown = board.scale(*head)
-    weak = [key for key in ordered if not is_told_from_guessing(measured[key].mean, chance, shown.higher_is_better)]
-    level = guessing_text(chance, shown)
+    words = {key: against(measured[key].mean, chance, shown.higher_is_better) for key in ordered}
+    weak = [key for key in ordered if words[key]]
     if not weak:
         return ""
-    if len(weak) == len(ordered):
-        return _none_better(len(weak), level)
-    if len(weak) == len(ordered) - 1 and ordered[0] not in weak:
-        who = "the other, " + standings.titles[weak[0]] + "," if len(weak) == 1 else f"the other {len(weak)}"
-    else:
-        who = listed_or_counted([standings.titles[key] for key in weak], NAMED, f"of {len(ordered)}")
-    return f"{who} {'is' if len(weak) == 1 else 'are'} no better than {level}"
+    kinds = [kind for kind in (NO_BETTER, BELOW) if kind in words.values()]
+    if len(weak) == len(ordered) and kinds != [BELOW]:
+        return _none_better(len(weak), guessing_text(NO_BETTER, chance, shown))
+    said = []
+    for kind in kinds:
+        own = [key for key in weak if words[key] == kind]
+        if len(own) == len(ordered):
+            who = "" if len(own) == 1 else f"{'both' if len(own) == 2 else f'all {len(own)}'} are "
+        elif len(own) == len(ordered) - 1 and ordered[0] not in own:
+            who = f"the other, {standings.titles[own[0]]}, is " if len(own) == 1 else f"the other {len(own)} are "
+        else:
+            who = listed_or_counted([standings.titles[key] for key in own], NAMED, f"of {len(ordered)}")
+            who += " is " if len(own) == 1 else " are "
+        said.append(f"{who}{guessing_text(kind, chance, shown) if kind == kinds[0] else kind}")
+    return "; ".join(said)
 
 
 def _none_better(count: int, level: str) -> str:
+    """``level``: ``no better than guessing (25.0 %)``."""
     if count == 1:
-        return f"no better than {level}"
-    return f"{'neither' if count == 2 else f'none of the {count}'} is better than {level}"
+        return level
+    return f"{'neither' if count == 2 else f'none of the {count}'} is {level.removeprefix('no ')}"

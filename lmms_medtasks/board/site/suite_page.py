@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import board_tables, published, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
+from lmms_medtasks.board.site.number_marks import BY_WORDS, is_by_words, legend, signs_of
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.pair_matrix import NOTE, Matrix, matrix
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
@@ -21,6 +23,7 @@ from lmms_medtasks.board.site.telling_questions import Telling, telling
 from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, labelled
 from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 
@@ -100,8 +103,9 @@ class SuitePage:
         self._pages.page(
             f"suites/{name}.html", "suite.html", f"suites/{name}",
             name=name, about=about, head=head, drawn=drawn, blocks=blocks, compared=compared,
-            finding=finding(about, self._board, self._standings, head, drawn),
+            labelled=labelled, finding=finding(about, self._board, self._standings, head, drawn),
             badges=_badges(about, entries, head),
+            signs=legend(self._numbers(head).values()) if head else (),
             places=self._places(headline, drawn) if headline else [],
             headline_caption=_caption(about, head, self._board) if head else "",
             apart_count=sum(not entry.ranked for entry in entries), listed=_named,
@@ -129,21 +133,30 @@ class SuitePage:
         shown = self._board.scale(*headline.of)
         column = board_tables.column("", shown)
         rows = {row.name: row for row in drawn.rows} if drawn else {}
-        found = self._standings.of(*headline.of)
+        found, numbers = self._standings.of(*headline.of), self._numbers(headline.of)
         places = []
         for key in self._ordered(headline.of):
-            each, title = found[key], self._standings.titles[key]
-            whole = board_tables.cell(each.mean, shown)
+            each, title, whole = found[key], self._standings.titles[key], numbers[key]
             ends = [Cell(end) for end in (whole.low, whole.high) if end is not None]
             first = rows[title].cells[0] if headline.first and title in rows else Cell(None)
             places.append(
                 Place(
                     each.ranks or "–", title, self._links.model(key),
-                    column.text(Cell(whole.value)), " to ".join(map(column.text, ends)) or whole.mark,
+                    column.text(Cell(whole.value, mark=signs_of(whole))),
+                    " to ".join(map(column.text, ends)) or whole.mark.removeprefix(signs_of(whole)),
                     column.text(Cell(first.value)),
                 )
             )  # fmt: skip
         return places
+
+    def _numbers(self, head: TaskMeasure) -> dict[str, Cell]:
+        """Each ranked model's number with its interval and its signs, by the model's key."""
+        found, shown = self._standings.of(*head), self._board.scale(*head)
+        return {
+            entry.model.key: self._standings.marked(board_tables.cell(standing.mean, shown), entry, head[1])
+            for entry in self._board.of(task=head[0], ranked=True)
+            if (standing := found.get(entry.model.key))
+        }
 
     def _unplaced(self, head: TaskMeasure) -> str:
         """The models whose every entry of the headline's task is set apart, so that the ranking lacks them; or ""."""
@@ -221,8 +234,10 @@ def _badges(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasur
     found += [Badge("trials a question", str(trials))] if trials > 1 else []
     versions = sorted({each.version for each in own})
     found.append(Badge("task version " + ", ".join(versions)))
-    judges = sorted({each.judge.name for each in own if each.judge} - {"none"})
+    judges = sorted({each.judge.name for each in own if each.judge and not is_lexical(each.judge.name)} - {"none"})
     found += [Badge("judged by " + ", ".join(judges))] if judges else []
+    ranked = [(each, name) for each in entries if each.ranked for name in each.main_metrics]
+    found += [Badge(BY_WORDS, LEXICAL, is_warning=True)] if any(starmap(is_by_words, ranked)) else []
     models = len({each.model.key for each in own if each.ranked})
     found.append(Badge("model ranked" if models == 1 else "models ranked", str(models)))
     return [*found, *([Badge("paper", href=about.paper)] if about.paper else [])]

@@ -11,6 +11,7 @@ Its keys:
     names: task (a pattern) -> its name for people.
     phrases: [task, measure, words] patterns; the words say what a number is of, behind it ("69.1 % under severe
         degradation") and as a column's heading.
+    values: tag -> value -> its words, where the value itself is a code ("iid").
     chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_chart.py).
     pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
         where it is neither the question's own nor that of the question it is a form of.
@@ -70,6 +71,15 @@ class About:
     short: str = ""
     question: str = ""
     scatter: Scatter | None = None
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def value_of(self, tag: str, value: object) -> str:
+        """The value of a tag for people."""
+        text = str(value)
+        declared = self.values.get(tag, {}).get(text)
+        if declared is None and tag == "severity" and text.isdecimal():
+            return level_word(int(text))
+        return declared or text.replace("_", " ")
 
     def name_of(self, task: str) -> str:
         """A task's name for people; without one its own, without the suite's."""
@@ -98,14 +108,22 @@ class About:
                     return found
         return have[0] if have else None
 
-    def tasks(self, entries: Iterable[Entry]) -> list[str]:
-        """The tasks of the entries, those of ``open`` first, in its order, then by name."""
+    def tasks(self, entries: Iterable[Entry], first: str = "") -> list[str]:
+        """The tasks of the entries: ``first``, then those of ``open``, in its order, then by name."""
 
-        def place(task: str) -> tuple[int, str]:
+        def place(task: str) -> tuple[bool, int, str]:
             fits = [n for n, pattern in enumerate(self.open) if fnmatch.fnmatchcase(task, pattern)]
-            return (fits or [len(self.open)])[0], task
+            return task != first, (fits or [len(self.open)])[0], task
 
         return sorted({entry.task for entry in entries}, key=place)
+
+
+_LEVELS = {0: "clean", 1: "mild", 2: "severe"}
+
+
+def level_word(severity: int | None) -> str:
+    """``clean``, ``mild``, ``severe``; "" of no level."""
+    return "" if severity is None else _LEVELS.get(severity, f"level {severity}")
 
 
 @functools.cache
@@ -131,6 +149,9 @@ def about(suite: str) -> About:
         chart=found.get("chart"),
         pictures=found.get("pictures", {}),
         short=found.get("short", ""),
+        values={
+            tag: {str(value): words for value, words in each.items()} for tag, each in found.get("values", {}).items()
+        },
         question=found.get("question", ""),
         scatter=_scatter(found["scatter"]) if "scatter" in found else None,
     )

@@ -8,7 +8,7 @@ the same questions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,7 +69,18 @@ def telling(
         used.add(row)
         images.add(str(found.clusters[row]))
         chosen.append(found.telling(row, rule.heading, names))
-    return chosen
+    return _numbered(chosen)
+
+
+def _numbered(chosen: Sequence[Telling]) -> list[Telling]:
+    """The same, with a number behind a heading that several have."""
+    headings = [each.heading for each in chosen]
+    return [
+        each
+        if headings.count(each.heading) == 1
+        else replace(each, heading=f"{each.heading} ({headings[: place + 1].count(each.heading)})")
+        for place, each in enumerate(chosen)
+    ]
 
 
 class _Scores:

@@ -12,6 +12,7 @@ from lmms_medtasks.report.charts.points import PointRow, point_chart
 from lmms_medtasks.report.charts.svg import GUESS, MODELS, OTHER, PUBLISHED_GROUPS
 from lmms_medtasks.report.document import Cell, Figure
 from lmms_medtasks.report.views import Column, Row, Source, Table
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import first_listed
 
 MOST = len(MODELS)
@@ -79,14 +80,14 @@ class Plane(TableChart):
     """Two columns against each other: a cross a source, published rows by their column ``group``.
 
     ``groups``: group -> its title. labelled: published models that are named. alarms: whether 100 less the second
-    column stands across, and the first one up: what was found against false alarms. claimed: percent that is found by
-        who always says that there is something, at a random place; the guessing line of such a chart ends there.
+    column stands across, and the first one up: what was found against false alarms. claimed: from the rows asked to
+        the percent that is found by who always says that there is something, at a random place.
     """
 
     groups: Mapping[str, str] = field(default_factory=dict)
     labelled: tuple[str, ...] = ()
     alarms: bool = False
-    claimed: Callable[[Source], float] = lambda source: 100.0
+    claimed: Callable[[Samples], float] = lambda rows: 100.0
 
     def draw(self, columns: Sequence[Column], sources: Sequence[Source]) -> str:
         """Panels with one plot."""
@@ -103,9 +104,13 @@ class Plane(TableChart):
         bare = replace(panel, x=replace(panel.x, title=""), y=replace(panel.y, title=""), guides=guides)
         return small_plane(f"{self.title}. {self.axis[0]}, {self.axis[1]}.", bare)
 
+    def guessing(self, rows: Samples) -> Guide:
+        """What guesses get that claim something more or less often, from never to always."""
+        return Guide(0, 0, 100, self.claimed(rows), "guessing" if self.alarms else "")
+
     def _panel(self, columns: Sequence[Column], sources: Sequence[Source]) -> Panel:
         series = [*self._published(columns), *self._sources(columns, sources)]
-        guides = [Guide(0, 0, 100, self.claimed(sources[0]), "guessing" if self.alarms else "")]
+        guides = [self.guessing(sources[0].rows)]
         if self.chance:
             x, y = self._cells(columns, sources[0], self.chance)
             if x.value is not None and y.value is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from lmms_medtasks.report.charts.svg import TEXT_WIDTH
@@ -14,6 +15,10 @@ _PLACES = (
 )  # fmt: skip
 """Where a name may stand from its mark, in pixels, down is positive: to its right, to its left, and so on."""
 _BESIDE = 8
+_LED = 16.0
+"""Pixels below or above its mark from which on a name has a line that leads to it."""
+_PASSES = 7.0
+"""Pixels from a mark within which a leading line seems to lead to it."""
 _SIZE, _MARGIN = 12.0, 6.0
 LINE = 15.0
 """Pixels from one line of a name to the next."""
@@ -39,7 +44,8 @@ def name_places(
         for number, place in enumerate(places):
             boxes = [box_of(name, width * x / 100, y, place) for width in widths]
             cost = sum(
-                _cost(box, width, height, marked, own) for box, width, own in zip(boxes, widths, taken, strict=True)
+                _cost(box, width, height, marked, own) + _passed((width * x / 100, y), place, width, marked)
+                for box, width, own in zip(boxes, widths, taken, strict=True)
             )
             best = min(best, (cost, number))
         chosen = places[best[1]]
@@ -47,6 +53,12 @@ def name_places(
         for own, width in zip(taken, widths, strict=True):
             own.append(box_of(name, width * x / 100, y, chosen))
     return found
+
+
+def leader(place: tuple[float, float, str]) -> tuple[float, float] | None:
+    """Where the line ends that leads from a mark to its name, in pixels from the mark; None where the name is near."""
+    dx, dy, _ = place
+    return None if abs(dy) <= _LED else (dx, dy - 4 if dy > 0 else dy + 3)
 
 
 def _lifted(place: tuple[float, float, str], more: float) -> tuple[float, float, str]:
@@ -72,6 +84,23 @@ def _cost(box: Box, width: float, height: float, marked: Sequence[tuple[float, f
     names = sum(left < other[2] and other[0] < right and top < other[3] and other[1] < bottom for other in others)
     outside = left < 0 or right > width or top < 0 or bottom > height
     return float(marks) + 100 * names + 1000 * outside
+
+
+def _passed(
+    start: tuple[float, float], place: tuple[float, float, str], width: float, marked: Sequence[tuple[float, float]]
+) -> float:
+    """How many other marks the name's leading line seems to lead to."""
+    end = leader(place)
+    if end is None:
+        return 0.0
+    length = math.hypot(*end)
+    count = 0
+    for x, y in marked:
+        right, down = width * x / 100 - start[0], y - start[1]
+        along = (right * end[0] + down * end[1]) / length
+        aside = abs(right * end[1] - down * end[0]) / length
+        count += math.hypot(right, down) > _PASSES and 0 < along < length and aside < _PASSES
+    return float(count)
 
 
 def spread(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:

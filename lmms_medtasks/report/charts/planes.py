@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from lmms_medtasks.report.charts.axes import Axis
-from lmms_medtasks.report.charts.labels import LINE, name_places, spread
+from lmms_medtasks.report.charts.labels import LINE, leader, name_places, spread
 from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend
 from lmms_medtasks.short_texts import cut_apart
 
@@ -22,15 +22,16 @@ _AT_ENDS = 3
 """Twentieths of a line at each end that a name may touch."""
 _WEIGHT = 20
 """How many places of bars a name would rather hide than a point."""
-_LED = 16.0
-"""Pixels below or above its mark from which on a name has a line that leads to it."""
 _NEAR = 3.0
 """Pixels that a name may stand from its line's end without a thin line that leads to it."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A place on a panel and its intervals; ``said``: a tooltip, ``label``: a name (lines of it), ``size``: pixels."""
+    """A place on a panel and its intervals; ``said``: a tooltip, ``label``: a name (lines of it), ``size``: pixels.
+
+    ``model``: whose it is, where a page hides some.
+    """
 
     x: float
     y: float
@@ -41,6 +42,7 @@ class Point:
     x_high: float | None = None
     label: str = ""
     size: float = 5
+    model: str = ""
 
 
 @dataclass(frozen=True)
@@ -188,41 +190,44 @@ class _Plot:
         kind = "interval-harm" if series.look and series.look.kind == "harm" else "interval"
         kind += " faint" if series.faint else ""
         for point, (x, y) in zip(series.points, places, strict=True):
-            if point.low is not None and point.high is not None:
-                low, high = (self.place(point.x, each)[1] for each in (point.low, point.high))
-                own.upright(x, low, high, kind)
-            if point.x_low is not None and point.x_high is not None:
-                low, high = (self.place(each, point.y)[0] for each in (point.x_low, point.x_high))
-                own.interval(low, high, y, kind)
+            with own.of(point.model):
+                if point.low is not None and point.high is not None:
+                    low, high = (self.place(point.x, each)[1] for each in (point.low, point.high))
+                    own.upright(x, low, high, kind)
+                if point.x_low is not None and point.x_high is not None:
+                    low, high = (self.place(each, point.y)[0] for each in (point.x_low, point.x_high))
+                    own.interval(low, high, y, kind)
         for point, (x, y) in zip(series.points, places, strict=True):
             if series.look:
-                own.mark(x, y, series.look, point.said, point.size)
+                with own.of(point.model):
+                    own.mark(x, y, series.look, point.said, point.size)
 
     def _names(self, own: Elements, widths: Sequence[float]) -> None:
         named: list[tuple[str, float, float]] = []
         marked: list[tuple[float, float]] = []
-        quiet: list[bool] = []
+        quiet: list[tuple[bool, str]] = []
         points = [(each, point) for each in self.panel.series for point in each.points]
         for series, point in points:
             marked += self._drawn(point)
             if point.label:
                 x, y = self.place(point.x, point.y)
                 named.append((point.label, x, y - self.top))
-                quiet.append(series.quiet)
+                quiet.append((series.quiet, point.model))
         marked += [each for guide in self.panel.guides for each in self._along(guide.x1, guide.y1, guide.x2, guide.y2)]
         for series in self.panel.series:
             for one, other in pairwise(series.points if series.line else ()):
                 # A name stands at one end of its line: what counts is the rest of it.
                 marked += self._along(one.x, one.y, other.x, other.y)[_AT_ENDS:-_AT_ENDS]
         places = name_places(named, marked, widths, self.height)
-        for (name, x, y), (dx, dy, anchor), is_quiet in zip(named, places, quiet, strict=True):
-            if abs(dy) > _LED:
-                # Far from its mark a name has a line that leads to it.
-                end = f"{dx:g} {dy - 4 if dy > 0 else dy + 3:g}"
-                own.at(x, self.top + y, f'<path d="M0 0L{end}" class="leader{" quiet" if is_quiet else ""}"/>')
-            for number, line in enumerate(name.split("\n")):
-                kind = "soft quiet" if is_quiet else "soft" if number else "label"
-                own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
+        for (name, x, y), place, (is_quiet, model) in zip(named, places, quiet, strict=True):
+            dx, dy, anchor = place
+            with own.of(model):
+                if end := leader(place):
+                    kind = f"leader{' quiet' if is_quiet else ''}"
+                    own.at(x, self.top + y, f'<path d="M0 0L{end[0]:g} {end[1]:g}" class="{kind}"/>')
+                for number, line in enumerate(name.split("\n")):
+                    kind = "soft quiet" if is_quiet else "soft" if number else "label"
+                    own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
 
     def _along(self, x1: float, y1: float, x2: float, y2: float) -> list[tuple[float, float]]:
         """Places on a line, y from the plot's top."""

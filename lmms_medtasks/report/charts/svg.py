@@ -6,7 +6,8 @@ on a dark page and in print. All texts are escaped here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -116,6 +117,14 @@ class Elements:
         """Other elements within a part of the width, both percent; with a ``height`` they are cut at its edges."""
         cut = f'height="{number(height)}" overflow="hidden"' if height else 'overflow="visible"'
         self.parts.append(f'<svg x="{number(x)}%" width="{number(width)}%" {cut}>{"".join(inner.parts)}</svg>')
+
+    @contextmanager
+    def of(self, model: str) -> Iterator[None]:
+        """What is written meanwhile belongs to ``model``, so that a page can hide it; "" for none."""
+        start = len(self.parts)
+        yield
+        if model and len(self.parts) > start:
+            self.parts[start:] = [f"<g data-model={quoteattr(model)}>{''.join(self.parts[start:])}</g>"]
 
     def at(self, x: float, y: float, text: str) -> None:
         """An element that is drawn around (0, 0), at a place."""

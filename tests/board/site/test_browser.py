@@ -160,6 +160,21 @@ def test_what_a_filter_of_models_lets_through_lies_in_no_fold(quiet, site):
     assert quiet.run(f"{fold}.open")
 
 
+def test_the_drawing_shows_the_models_that_the_filters_leave(quiet, site):
+    shown = "[...new Set([...document.querySelectorAll('.drawn [data-model]')]"
+    shown += ".filter((mark) => mark.getBoundingClientRect().width).map((mark) => mark.dataset.model))]"
+    quiet.open(site / "suites" / "medobvious.html")  # another fragment alone would not load the page anew
+    quiet.open(site / "index.html")
+    every = quiet.run(shown)
+    assert "measured good" in every and any(each.startswith("published ") for each in every)
+    quiet.open(site / "suites" / "medobvious.html")
+    quiet.open(site / "index.html", "#name=good")
+    assert quiet.run(shown) == ["measured good"]
+    quiet.open(site / "suites" / "medobvious.html")
+    quiet.open(site / "index.html", "#published=0")
+    assert {each.partition(" ")[0] for each in quiet.run(shown)} == {"measured"}
+
+
 def test_paper_is_white_after_the_button_for_dark_was_pressed(quiet, site):
     # A tinted cell of its own: whether the index has one depends on the ranks.
     tint = "(cell => { document.body.append(cell); cell.className = 'tint tier-1';"
@@ -288,6 +303,12 @@ def test_keys_go_from_question_to_question_but_not_in_a_field(quiet, site):
     opened(quiet, site, "#medq_deg/q0")
     pressed(quiet, "j")
     assert quiet.run(SHOWN) == ["q0/blur/L1"] and quiet.run("location.hash") == "#medq_deg/q0%2Fblur%2FL1"
+
+
+def test_a_models_name_ends_a_line_behind_a_sign_only(quiet, site):
+    opened(quiet, site, "")
+    parts = quiet.run("[...document.querySelectorAll('table.replies th')].map((head) => head.innerHTML)")
+    assert parts and all("<wbr>" in each or not re.search("[/_.-][^/_.-]", each) for each in parts)
 
 
 def test_pages_of_questions_are_turned(quiet, site):

@@ -90,8 +90,8 @@ def headline(
     )  # fmt: skip
 
 
-def test_the_sentence_has_ranks_the_best_benchmark_the_worst_loss_and_guessing() -> None:
-    found = [headline("One", 60.0, 1), headline("Two", 80.0, 1), headline("Three", 26.0, 2)]
+def test_the_sentence_has_ranks_the_worst_loss_and_guessing_and_compares_no_levels_of_guessing() -> None:
+    found = [headline("One", 60.0, 1), headline("Two", 80.0, 1), headline("Three", 26.0, 2), headline("Four", 9.0, 3)]
     change = Interval(-0.2, -0.25, -0.15, 9, 9)
     lost = [
         Finding("Two", (), "", "", "", change=change, under="under snow"),
@@ -99,9 +99,10 @@ def test_the_sentence_has_ranks_the_best_benchmark_the_worst_loss_and_guessing()
         Finding("Three", (), "", "", "", change=Interval(-0.5, -1.0, 0.1, 9, 9), under="under fog"),
     ]
     said = model_words.sentence("name", found, lost)
-    assert said.startswith("name: rank 1 of 4 on 2 of 3 benchmarks, its best: Two (80.0 % [77.0, 83.0])")
-    assert "loses 20.0 points [15.0, 25.0] under snow on Two" in said
-    assert said.endswith("no better than guessing on Three.")
+    assert said == (
+        "name: rank 1 of 4 on 2 of 4 benchmarks; loses 20.0 points [15.0, 25.0] under snow on Two; "
+        "no better than guessing on Three; below guessing on Four."
+    )
 
 
 def test_a_first_rank_that_chance_leaves_open_is_said() -> None:

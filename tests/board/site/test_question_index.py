@@ -70,7 +70,7 @@ def test_tags_that_divide_the_questions_are_those_of_the_entry_with_most_and_bla
     )
     found = tags([few, most], np.array(["q1", "q2", "q3", "q4"]), np.arange(4))
     # q2 is no question of the larger entry, and q4 has no value.
-    assert found == {"modality": {"values": ["", "CT", "MRI"], "codes": [1, 0, 2, 0]}}
+    assert found == {"modality": {"values": ["", "CT", "MRI"], "words": ["", "CT", "MRI"], "codes": [1, 0, 2, 0]}}
 
 
 def test_forty_values_are_groups_and_more_name_questions() -> None:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import question_index, question_shards, questions
+from lmms_medtasks.board.site import question_index, question_shards, questions, suite_words
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.question_scores import Scores, scores_of
-from lmms_medtasks.board.site.suite_words import AllowedData, shown
+from lmms_medtasks.board.site.suite_words import AllowedData, order, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.csv_writer import csv_text
@@ -193,3 +193,27 @@ def test_the_stream_of_scores_is_the_csv_of_their_table(monkeypatch):
         for row, id in enumerate(ids.tolist())
     )
     assert "".join(questions._csv_lines(names, ids, found)) == csv_text(Table("t", "t", columns, rows))
+
+
+def test_the_browser_opens_on_the_task_of_the_headline_and_has_words_for_tasks_and_values(tmp_path, runs):
+    for task, level in (("medq_deg_calib", 1), ("medq_deg_l0", 0), ("medq_deg_l2", 2)):
+        runs.write(tmp_path / "run" / task, {task: runs.choice_rows({"q1": "A", "q2": "B"}, severity=level)}, model="m")
+    build(collect([tmp_path / "run"]), tmp_path / "site", Options(resamples=0, reports=False))
+    found = read(tmp_path / "site" / "questions" / "medq_deg" / "index.js")["tasks"]
+    assert [(each["task"], each["name"]) for each in found][0] == ("medq_deg_l2", "Severe degradation (L2)")
+    page = (tmp_path / "site" / "questions" / "medq_deg.html").read_text("utf-8")
+    assert ">Severe degradation (L2)</a>" in page and ">medq_deg_l2</a>" not in page
+    about = suite_words.about("medq_deg")
+    assert (about.value_of("severity", 2), about.value_of("degradation", "gaussian_noise")) == (
+        "severe",
+        "gaussian noise",
+    )
+    assert suite_words.about("med_cmr").value_of("dimension", "SOD") == "small objects"
+
+
+def test_the_questions_of_each_benchmark_lead_to_those_of_all_others(site):
+    suites = [path.stem for path in sorted((site / "questions").glob("*.html"))]
+    for name in suites:
+        page = (site / "questions" / f"{name}.html").read_text("utf-8")
+        line = page[page.index("Questions of ") : page.index("<noscript>")]
+        assert re.findall(r'<a href="([^"]+)\.html"', line) == [other for other in order(suites) if other != name]

@@ -11,7 +11,7 @@ import pytest
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import index_page, leaderboard_table, suite_words
+from lmms_medtasks.board.site import index_page, number_marks, suite_words
 from lmms_medtasks.board.site.failures import SuiteVerdicts
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_cards import QuestionCards
@@ -30,7 +30,16 @@ def numbered_alike(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -
 
 
 def test_questions_of_one_id_on_other_pictures_are_counted_each(numbered_alike: Board) -> None:
-    assert index_page._distinct(numbered_alike.entries) == 8
+    assert index_page._asked(numbered_alike.entries) == "8 questions in all tasks"
+
+
+def test_a_question_that_two_tasks_ask_counts_once_and_is_said_to_be_asked_twice(
+    tmp_path: Path, runs: ModuleType
+) -> None:
+    rows = runs.choice_rows({f"q{n}": "A" for n in range(4)})
+    runs.write(tmp_path, {"bones_joints_t1_knowledge": rows, "bones_joints_t2_note": rows[:3]})
+    said = index_page._asked(collect([tmp_path]).entries)
+    assert said == "4 different questions, asked 7 times in 2 tasks"
 
 
 def test_failures_of_the_second_of_two_tasks_with_the_same_ids_are_found(numbered_alike: Board) -> None:
@@ -64,5 +73,5 @@ def test_a_number_is_marked_by_the_replies_to_its_own_questions_alone(
         write(tmp_path / silent, silent, "A" * 80, "said", tasks={"sure_slake_modality": rows(silent)})
     entries = {entry.model.name: entry for entry in collect([tmp_path]).entries}
     assert entries["open"].counts.parse_rate == entries["closed"].counts.parse_rate == 0.5
-    assert not leaderboard_table._is_hard_to_read(entries["open"], "closed_ood")
-    assert leaderboard_table._is_hard_to_read(entries["closed"], "closed_ood")
+    assert number_marks.signs(entries["open"], "closed_ood") == ""
+    assert number_marks.signs(entries["closed"], "closed_ood") == number_marks.HARD_TO_READ

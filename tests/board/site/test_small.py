@@ -11,6 +11,7 @@ from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.cards import card, markdown
 from lmms_medtasks.board.site.exports import harmless
 from lmms_medtasks.samples.model_arguments import read_arguments, shown_arguments
+from lmms_medtasks.task_configs.bones_joints.report_published import READ_REPORTS
 
 
 def test_marks_of_generated_passages_are_not_shown():
@@ -133,5 +134,12 @@ def test_published_rows_of_bones_and_joints_stand_below_their_tasks():
     )
     models = {task: [each.model for each in rows.published(f"bones_joints_{task}", {})] for task in tasks}
     assert models["t1_knowledge"] == ["GPT-4o"] and len(models["t4_diagnosis_report"]) == 2
-    assert models["t4_diagnosis"] == models["t3_image_noimage"] == models["t8_released"] == []
+    assert models["t3_image_noimage"] == models["t8_released"] == []
+    # The language models of the paper read reports: their numbers stand beside ours on images too, and are marked.
+    read_reports = rows.published("bones_joints_t4_diagnosis", {})
+    assert [(each.model, each.cells["accuracy"].value, each.cells["accuracy"].mark) for each in read_reports] == [
+        ("MedGPT", 83.3, READ_REPORTS), ("DeepSeek-R1-0528", 70.0, READ_REPORTS),
+    ]  # fmt: skip
+    assert all("read reports" in each.source for each in read_reports)
+    assert f" {READ_REPORTS} " in suite_words.about("bones_joints").chart["about"]
     assert len(models["t8_inconsistency"]) == 4

@@ -250,3 +250,15 @@ def test_alike_models_are_told_apart_about_as_seldom_as_the_level_says() -> None
             looked += 1
     # 5 % of 40 models are 2; seven or more would be a chance of 1 in 300.
     assert looked == 40 and told <= 6
+
+
+def test_a_group_that_guessing_explains_is_no_strength() -> None:
+    # Of two options 6 of 8 are right, whose interval holds a half; of four 16 of 20.
+    letters = "1" * 6 + "0" * 2 + "1" * 16 + "0" * 4 + "0" * 30
+    tags = ["yes or no"] * 8 + ["of four"] * 20 + ["hard"] * 30
+    options = [2] * 8 + [4] * 50
+    entry = made_up_entry("m", right_and_wrong(letters), tags={"kind": tags, "option_count": options})
+    found = strengths.of_task([entry], "accuracy")[entry.model.key]
+    chosen = extremes(found, distinct, lambda each: strengths.beats_guessing(each, entry, "accuracy"))
+    assert [each.value for each in chosen.strongest] == ["of four"]
+    assert "yes or no" in [each.value for each in extremes(found, distinct).strongest]

@@ -21,6 +21,7 @@ from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.site.telling_questions import telling
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
 
 CLEAN, SEVERE = "medq_deg_l0", "medq_deg_l2"
 HEAD, FIRST = (SEVERE, "accuracy"), (CLEAN, "accuracy")
@@ -157,10 +158,11 @@ def test_the_chart_has_every_ranked_model_and_published_ones_that_are_never_meas
 def test_a_plane_is_drawn_on_the_scales_of_its_measures_and_hides_no_model(
     about: About, standings: Standings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = {"kind": "plane", "title": "t", "line": "as good", "series": {"a": [[*FIRST]], "b": [[*HEAD]]}}
+    said = {"kind": "plane", "title": "t", "series": {"a": [[*FIRST]], "b": [[*HEAD]]}}
     drawn = chart(replace(about, chart=said), standings.board, standings, LINKS, HEAD)
     assert drawn is not None
     ((title, picture),) = drawn.drawings
+    assert drawn.guess is None and 'class="guess"' not in picture  # its report declares no plane
     assert title == "" and picture.count('class="own"') == 1 + 3 and picture.count('class="published"') == 1 + 40
     # "best" has 95 of 100 on the first series, so it stands 5 % from the left; 75 of 100 are a quarter from the top.
     assert re.search(r'<circle cx="5%" cy="\d+" r="5" class="own"><title>best: a 95.0', picture)
@@ -168,6 +170,35 @@ def test_a_plane_is_drawn_on_the_scales_of_its_measures_and_hides_no_model(
     series = [replace(each, measure=own) for each, own in zip(drawn.series, measures, strict=True)]
     ticks = re.findall(r'text-anchor="middle">([\d.]+)<', replace(drawn, series=tuple(series)).drawings[0][1])
     assert ticks == ["0", "1.25", "2.5", "3.75", "5"]
+
+
+def test_who_is_below_guessing_is_not_called_no_better_than_it(tmp_path: Path, runs: ModuleType) -> None:
+    letters = {"knows": "A" * 40, "guesses": "A" * 10 + "B" * 30, "fails": "B" * 40}
+    for name, own in letters.items():
+        rows = runs.choice_rows({f"q{number:02}": letter for number, letter in enumerate(own)})
+        runs.write(tmp_path / name, {SEVERE: rows}, model=name)
+    found = Standings(collect([tmp_path]), 50)
+    said = finding(About("medq_deg", "Mine"), found.board, found, HEAD, None)
+    assert said.endswith("; guesses is no better than guessing (25.0 %); fails is below guessing.")
+
+
+def test_a_plane_has_the_line_of_guessing_that_its_report_draws(tmp_path: Path, runs: ModuleType) -> None:
+    rows = [
+        row
+        for sign in (0, 1)
+        for row in runs.choice_rows({f"q{sign}{number}": "AB"[number % 2] for number in range(12)}, negative=sign)
+    ]
+    for row in rows:
+        # One of four places and none.
+        row["questions"]["measures"]["chance"] = {"score": 0.2}
+    reported = {f"accuracy_{sign},trials": 0.5 for sign in ("positive", "negative")}
+    board = collect([runs.write(tmp_path, {"medobvious": rows}, reported=reported)])
+    head = ("medobvious", "accuracy")
+    drawn = chart(suite_words.about("medobvious"), board, Standings(board, 0), LINKS, head)
+    assert drawn is not None and drawn.guess == PLANE.guessing(board.entries[0].samples)
+    # Who always claims an outlier finds one of the four places.
+    assert (drawn.guess.x2, drawn.guess.y2, drawn.guess.label) == (100, 25.0, "guessing")
+    assert ">guessing</text>" in drawn.drawings[0][1] and drawn.drawings[0][1].count('class="guess"') == 1
 
 
 def test_rows_beyond_the_first_are_folded_and_none_is_lost(about: About, standings: Standings) -> None:

@@ -80,6 +80,20 @@ def test_there_is_a_page_for_each_suite_and_model(pages, board):
     assert sum(name.startswith("models/") for name in pages) == len(board.models) == 3
 
 
+def test_pages_call_a_benchmark_a_benchmark(pages):
+    for name, page in pages.items():
+        said = [*page.text, *(value for _, key, value in page.attributes if key in ("aria-label", "title"))]
+        assert not [each for each in said if re.search(r"\b[Ss]uites?\b", each)], name
+
+
+def test_what_a_rank_is_stands_in_four_points(pages):
+    text = pages["measured.html"].path.read_text("utf-8")
+    points = re.search(r'<h2 id="ranks">.*?<ul[^>]*>(.*?)</ul>', text, re.DOTALL)
+    assert points and re.findall(r"<strong>(.*?)</strong>", points[1]) == [
+        "Rank.", "Its interval.", "The test.", "Fewer than 10 images.",
+    ]  # fmt: skip
+
+
 def test_pages_are_whole_html(pages):
     for name, page in pages.items():
         assert page.open == [], name

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.report.charts.labels import Box, box_of, name_places, spread
+from lmms_medtasks.report.charts.labels import Box, box_of, leader, name_places, spread
 
 HEIGHT = 320.0
 WIDTHS = (290.0, 600.0)
@@ -71,6 +72,20 @@ def test_where_there_is_room_no_two_names_touch_and_none_leaves_the_plot(
 def test_a_name_alone_stands_to_the_right_and_at_the_right_edge_to_the_left() -> None:
     assert name_places([("name", 50.0, 100.0)], [(50.0, 100.0)], WIDTHS, HEIGHT)[0][2] == "start"
     assert name_places([("name", 99.0, 100.0)], [(99.0, 100.0)], WIDTHS, HEIGHT)[0][2] == "end"
+
+
+def test_no_line_leads_to_a_name_past_another_mark() -> None:
+    # Two marks 7 and 14 pixels apart, each with its bars, as of two models that guess.
+    marks = [(7.3, 220.0), (8.9, 206.0)]
+    bars = [(x + 4.0 * step / 10, y) for x, y in marks for step in range(-10, 11)]
+    bars += [(x, y + 3.0 * step) for x, y in marks for step in range(-10, 11)]
+    marked = [*marks * 20, *bars]
+    width = 400.0
+    for one, other in (marks, marks[::-1]):
+        for place in name_places([("random", *one), ("most frequent", *other)], marked, [width], HEIGHT)[:1]:
+            if end := leader(place):
+                way = [(width * one[0] / 100 + end[0] * step / 50, one[1] + end[1] * step / 50) for step in range(51)]
+                assert min(math.dist(each, (width * other[0] / 100, other[1])) for each in way) > 7
 
 
 def test_without_names_there_are_no_places() -> None:

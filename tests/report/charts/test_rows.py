@@ -58,6 +58,8 @@ def test_range_chart_places_numbers_in_proportion():
     assert marks(text, "light") == [(68.75, "own, mild: 75.0 %")]
     assert marks(text, "own") == [(37.5, "own, severe: 50.0 % [40.0, 60.0]")]
     assert marks(text, "published") == [(100.0, "paper, clean: 100.0 %"), (0.0, "paper, severe: 20.0 %")]
+    # What the rows below are stands on a ground of its own, over the line of guessing that runs through its place.
+    assert text.index('class="guess"') < text.index('class="soft quiet">published in the paper')
     bars = [each for each in ElementTree.fromstring(text).iter(f"{SVG}line") if each.get("class") == "interval"]
     assert (bars[0].get("x1"), bars[0].get("x2")) == ("25%", "50%")  # 40 and 60, and two caps
     assert len(bars) == 3

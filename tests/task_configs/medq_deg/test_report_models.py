@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.report import Options, build
-from lmms_medtasks.task_configs.medq_deg.report_models import caveats, compare, model_names
+from lmms_medtasks.task_configs.medq_deg.report_models import caveats, compare, model_names, sections
 
 QUESTIONS = {
     "q1": ("image a", "CT", "Counting", "gaussian_noise", 2, "A"),
@@ -165,3 +165,9 @@ def test_questions_of_fewer_trials_are_not_compared_by_confidence(analyses):
     assert len(mild) == 1 and "2 trials" in mild[0]
     (severe,) = compare(sets, resamples=20).overconfidence
     assert severe.condition.label.startswith("severe") and set(severe.condition.tables) == {"good", "poor"}
+
+
+def test_a_model_that_the_bump_chart_lacks_is_named(analyses):
+    sets = analyses(poor={1: {"q1": "BB", "q2": "BB"}})
+    said = [text for each in sections(sets, Options(resamples=0, drawn=False)) for text in each.paragraphs]
+    assert "poor was not run on all task sets, so the chart leaves it out." in said

@@ -21,6 +21,9 @@ const medtasks = (() => {
     return made;
   }
 
+  // Lines end behind a sign, where they must end.
+  const breakable = (text) => text.split(/(?<=[/_.-])(?=[^/_.-])/).flatMap((part, place) => place ? [element("wbr"), part] : [part]);
+
   function script(path) {
     return new Promise((done, failed) => {
       const made = element("script");
@@ -74,11 +77,11 @@ const medtasks = (() => {
       task = { ...found, ...content };
       options(get("model"), [["", "any"], ...task.entries.map((entry) => [entry.page, entry.name])]);
       const tags = Object.entries(task.tags);
-      get("tags").replaceChildren(...tags.map(([tag, { values, codes }]) => {
+      get("tags").replaceChildren(...tags.map(([tag, { words, codes }]) => {
         const label = element("label", "", `${tag.replaceAll("_", " ")} `), select = element("select");
         select.dataset.tag = tag;
         const used = new Set(codes);
-        options(select, [["", "any"], ...values.map((value, code) => [String(code), value || "–"]).filter(([code]) => used.has(Number(code)))]);
+        options(select, [["", "any"], ...words.map((said, code) => [String(code), said || "–"]).filter(([code]) => used.has(Number(code)))]);
         select.addEventListener("change", changed);
         label.append(select);
         return label;
@@ -206,7 +209,8 @@ const medtasks = (() => {
       const [text, digit] = one.scores[score];
       const entry = task.entries[place];
       const line = body.insertRow();
-      const head = element("th", "", entry.ranked ? entry.name : `${entry.name} (not ranked)`);
+      const head = element("th");
+      head.append(...breakable(entry.ranked ? entry.name : `${entry.name} (not ranked)`));
       head.scope = "row";
       const cell = element("td"), kind = Object.keys(WAS).find((name) => WAS[name](digit));
       for (const [reply, mark] of replies(said, one.right)) {
@@ -243,7 +247,8 @@ const medtasks = (() => {
     const made = element("li", "question");
     made.dataset.row = row;
     made.tabIndex = -1;
-    const head = element("h2"), link = element("a", "", one.id);
+    const head = element("h2"), link = element("a");
+    link.append(...breakable(one.id));
     link.href = fragment(one.id);
     head.append(link);
     made.append(head);
@@ -291,7 +296,7 @@ const medtasks = (() => {
       texts.append(more);
     }
     if (one.note) texts.append(element("p", "soft", one.note));
-    const tags = Object.entries(task.tags).map(([name, tag]) => [name, tag.values[tag.codes[row]]]).filter(([, value]) => value);
+    const tags = Object.entries(task.tags).map(([name, tag]) => [name, tag.words[tag.codes[row]]]).filter(([, value]) => value);
     if (tags.length) texts.append(element("p", "soft", tags.map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`).join("; ")));
     texts.append(copyLink(`${pageAddress()}${fragment(one.id)}`));
     made.append(texts);
@@ -304,7 +309,7 @@ const medtasks = (() => {
     get("filters").hidden = one;
     get("alone").hidden = !one;
     const count = `${rows.length.toLocaleString("en")} of ${task.ids.length.toLocaleString("en")} questions`;
-    get("found").textContent = one ? `${task.task}: one question` : unknown.length ? `Nothing here is called ${unknown.join(", ")}. ${count}` : count;
+    get("found").textContent = one ? `${task.name}: one question` : unknown.length ? `Nothing here is called ${unknown.join(", ")}. ${count}` : count;
     const place = rows.indexOf(alone);
     get("place").textContent = one ? place < 0 ? "not in the list" : `${place + 1} of ${rows.length}`
       : shown.length ? `${first + 1} to ${first + shown.length}` : "none";
@@ -375,7 +380,7 @@ const medtasks = (() => {
 
   load(`${suite}/index.js`, "index", undefined).then(async (found) => {
     index = found;
-    options(get("task"), index.tasks.map((each) => [each.task, each.task]));
+    options(get("task"), index.tasks.map((each) => [each.task, each.name]));
     browser.hidden = false;
     await follow(false);
   }).catch(failed);
