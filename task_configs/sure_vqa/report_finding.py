@@ -55,16 +55,16 @@ def finding(source: Source) -> Finding | None:
     loss, more = lost(change, f"on closed questions under {of}"), ""
     if of_all is not first:
         over = f"{_called(both)} ({_questions(source, both):,} questions)"
-        more = f"; in the {over} {_moves(bars[2], bars[3])}"
+        more = f"; {over} from {value_text(bars[2], 1)} to {shown(bars[3])}"
         loss += f"; {lost(_change(source, both), f'in the {over}')}"
     most = _worst(source, both) if len(both) > 1 else ""
     one = "" if of_all is first else f", 1 of {len(both)} shifts"
     extent = f"{_called(first)}{one} ({_questions(source, first):,} questions)"
-    doubt = "" if change.low is None or is_told_apart(change) else ", which may be chance"
+    doubt = "" if change.low is None or is_told_apart(change) else ", maybe by chance"
     return Finding(
         "SURE-VQA",
         tuple(bars),
-        f"On closed questions, {extent}, accuracy {_moves(bars[0], shifted)} shifted{doubt}{guessed}{more}{most}.",
+        f"Closed questions, {extent}: accuracy {_moves(bars[0], shifted)}{doubt}{guessed}{more}{most}.",
         f"correct on {whole(shifted)} of closed questions under {of}",
         "closed questions under shift",
         f"{loss}{most}.",
@@ -92,9 +92,9 @@ def _bars(source: Source, shifts: Sequence[Shift]) -> tuple[Bar, ...]:
 
 
 def _moves(iid: Bar, shifted: Bar) -> str:
-    """``falls from 91.5 % i.i.d. to 83.1 % [76.7, 88.3]``."""
+    """``falls from 91.5 % i.i.d. to 83.1 % [76.7, 88.3] shifted``."""
     verb = "falls" if shifted.worth < iid.worth else "goes"
-    return f"{verb} from {value_text(iid, 1)} i.i.d. to {shown(shifted)}"
+    return f"{verb} from {value_text(iid, 1)} i.i.d. to {shown(shifted)} shifted"
 
 
 def _change(source: Source, shifts: Sequence[Shift]) -> Interval:

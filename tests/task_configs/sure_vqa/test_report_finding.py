@@ -52,7 +52,7 @@ def test_a_loss_whose_interval_has_0_is_perhaps_chance(write_sure_run, sources_o
     for labels, doubt in ((alike, True), (lost, False)):
         run = write_sure_run(name=f"run_{doubt}", questions=questions, labels=labels)
         found = finding(sources_of(run, resamples=50)[0])
-        assert ("may be chance" in found.sentence) is doubt, found.sentence
+        assert ("maybe by chance" in found.sentence) is doubt, found.sentence
 
 
 def test_the_boards_column_is_of_the_same_shift():
