@@ -122,7 +122,9 @@ class ModelPages:
         found = strengths.extremes(
             groups,
             lambda group: strengths.questions(group, entries[group.task], by_task[group.task].metric),
-            lambda group: strengths.beats_guessing(group, entries[group.task], by_task[group.task].metric),
+            lambda group, level: strengths.beats_guessing(
+                group, entries[group.task], by_task[group.task].metric, level
+            ),
         )
 
         def said(group: strengths.Group) -> GroupSentence:

@@ -81,14 +81,14 @@ class Extremes:
 def extremes(
     groups: Sequence[Group],
     questions_of: Callable[[Group], frozenset[str]],
-    is_strength: Callable[[Group], bool] = lambda group: True,
+    is_strength: Callable[[Group, float], bool] = lambda group, level: True,
 ) -> Extremes:
     """The extremes of a model's groups of all benchmarks.
 
     Where some are held against other models, those that are not are left out: the two differences do not compare. A
     group that shares most of its questions with a more extreme one is left out too: it says the same again.
     ``questions_of``: the ids of a group's questions. ``is_strength``: whether a group may be called strong, which one
-    that guessing explains may not.
+    that guessing explains may not; by an interval of a level at which those of all groups hold together.
     """
     against_others = [each for each in groups if each.others]
     chosen = against_others or list(groups)
@@ -103,7 +103,7 @@ def extremes(
         for group in sorted((each for each in found if sign * each.better > 0), key=place):
             if len(kept) == SHOWN:
                 break
-            if sign > 0 and not is_strength(group):
+            if sign > 0 and not is_strength(group, 1 - ALPHA / len(found)):
                 continue
             own = questions_of(group)
             if not any(group.task == other.task and _mostly(own, ids) for other, ids in kept):
@@ -149,17 +149,17 @@ def _common(entry: Entry, asked: np.ndarray) -> dict[str, np.ndarray]:
     return {name: each for name, each in alike if len(np.unique(each)) <= MOST_VALUES}
 
 
-def interval(group: Group, entry: Entry, metric: str) -> Interval:
-    """A group's mean over all questions that the model has a score for, with its 95 % interval."""
+def interval(group: Group, entry: Entry, metric: str, level: float = 1 - ALPHA) -> Interval:
+    """A group's mean over all questions that the model has a score for, with its interval."""
     shown, rows = entry.scale(metric), _rows(group, entry, metric)
-    return mean_interval(rows.column("cluster").tolist(), _scores(rows, shown), bounds=shown.range)
+    return mean_interval(rows.column("cluster").tolist(), _scores(rows, shown), bounds=shown.range, level=level)
 
 
-def beats_guessing(group: Group, entry: Entry, metric: str) -> bool:
-    """Whether the group's interval lies above what guessing gets on its questions; also where that is not known."""
+def beats_guessing(group: Group, entry: Entry, metric: str, level: float = 1 - ALPHA) -> bool:
+    """Whether the interval of this level is above what guessing gets on the questions; also where that is not known."""
     chance = guessing(entry, metric, _rows(group, entry, metric))
     better = entry.scale(metric).higher_is_better
-    return chance is None or is_told_from_guessing(interval(group, entry, metric), chance, better)
+    return chance is None or is_told_from_guessing(interval(group, entry, metric, level), chance, better)
 
 
 def _rows(group: Group, entry: Entry, metric: str) -> Samples:

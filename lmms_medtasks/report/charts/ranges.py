@@ -54,7 +54,11 @@ def range_chart(
         plot.line(scale.place(tick), top - 6, scale.place(tick), height - 6, "grid")
         plot.text(scale.place(tick), top - 12, said, anchor="middle")
     if chance is not None:
-        plot.line(scale.place(chance), top - 6, scale.place(chance), height - 6, "guess")
+        # The line leaves out the row that says what the rows below it are.
+        rows_end = top + _ROW * len(own)
+        ends = [(top - 6, rows_end), (rows_end + _SMALL_ROW, height - 6)] if printed else [(top - 6, height - 6)]
+        for start, end in ends:
+            plot.line(scale.place(chance), start, scale.place(chance), end, "guess")
     svg.text(100, top - 26, series[-1].partition(" (")[0], anchor="end", dx=-50)
     if len(series) > 1:
         svg.text(100, top - 26, "change", anchor="end")
@@ -64,16 +68,13 @@ def range_chart(
         _row(svg, names, plot, row, series, scale, y + _ROW / 2)
         y += _ROW
     if printed:
-        head = y + _SMALL_ROW - 5
+        svg.text(0, y + _SMALL_ROW - 5, "published in the paper, on its own data", "soft")
         y += _SMALL_ROW
         for row in printed:
             _row(svg, names, plot, row, series, scale, y + _SMALL_ROW / 2)
             y += _SMALL_ROW
     svg.frame(names, *NAMES, height)
     svg.frame(plot, *plot_place(2))
-    if printed:
-        # After the plot, on a ground of its own: the line of guessing ends at the text.
-        svg.text(0, head, "published in the paper, on its own data", "soft quiet")
     return svg.written(height)
 
 

@@ -259,6 +259,6 @@ def test_a_group_that_guessing_explains_is_no_strength() -> None:
     options = [2] * 8 + [4] * 50
     entry = made_up_entry("m", right_and_wrong(letters), tags={"kind": tags, "option_count": options})
     found = strengths.of_task([entry], "accuracy")[entry.model.key]
-    chosen = extremes(found, distinct, lambda each: strengths.beats_guessing(each, entry, "accuracy"))
+    chosen = extremes(found, distinct, lambda *each: strengths.beats_guessing(each[0], entry, "accuracy", each[1]))
     assert [each.value for each in chosen.strongest] == ["of four"]
     assert "yes or no" in [each.value for each in extremes(found, distinct).strongest]

@@ -75,17 +75,20 @@ def test_a_name_alone_stands_to_the_right_and_at_the_right_edge_to_the_left() ->
 
 
 def test_no_line_leads_to_a_name_past_another_mark() -> None:
-    # Two marks 7 and 14 pixels apart, each with its bars, as of two models that guess.
-    marks = [(7.3, 220.0), (8.9, 206.0)]
-    bars = [(x + 4.0 * step / 10, y) for x, y in marks for step in range(-10, 11)]
-    bars += [(x, y + 3.0 * step) for x, y in marks for step in range(-10, 11)]
-    marked = [*marks * 20, *bars]
-    width = 400.0
-    for one, other in (marks, marks[::-1]):
-        for place in name_places([("random", *one), ("most frequent", *other)], marked, [width], HEIGHT)[:1]:
-            if end := leader(place):
-                way = [(width * one[0] / 100 + end[0] * step / 50, one[1] + end[1] * step / 50) for step in range(51)]
-                assert min(math.dist(each, (width * other[0] / 100, other[1])) for each in way) > 7
+    # Two models that guess, with their bars, on the line of guessing and on that of no loss.
+    height, widths = 400.0, (299.0, 616.0)
+    one, other = (7.33, 347.0), (8.87, 333.0)
+    steps = [step / 20 for step in range(21)]
+    bars = [(x + reach * (2 * step - 1), y) for (x, y), reach in ((one, 3.0), (other, 5.6)) for step in steps]
+    bars += [(one[0], one[1] - 36 + 73 * step) for step in steps]
+    lines = [(8.87, height * step) for step in steps] + [(100 * step, 333.0) for step in steps]
+    marked = [*[one] * 20, *[other] * 20, *bars, *lines]
+    places = name_places([("random", *one), ("most frequent", *other)], marked, widths, height)
+    for (x, y), place, (beside, below) in zip((one, other), places, (other, one), strict=True):
+        end = leader(place)
+        for width in widths if end else ():
+            way = [(width * x / 100 + end[0] * step, y + end[1] * step) for step in steps]
+            assert min(math.dist(each, (width * beside / 100, below)) for each in way) >= 7
 
 
 def test_without_names_there_are_no_places() -> None:
