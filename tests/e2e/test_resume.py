@@ -318,7 +318,7 @@ def test_a_server_that_stops_while_a_run_is_resumed_ends_it_and_the_next_start_g
     stopping = cut.stop_after(5)
     statuses, once = cut.start()
     stopping.join()
-    assert statuses == [1] and "20 questions in a row got no reply" in cut.command.printed
+    assert statuses == [2] and "20 questions in a row got no reply" in cut.command.printed
     assert "Traceback" not in cut.command.printed and cut.command.journals
     sums += once
     cut.start_again()
