@@ -1,5 +1,6 @@
 """The gate: failed by a planted drop and by unsound runs, passed where none is shown, undecided where neither is."""
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -86,8 +87,9 @@ def test_a_gain_that_is_shown_is_no_drop_of_less_than_nothing(decided):
     assert found.verdicts[0].most < 0
     screen = list(gate_lines(found))
     for text in ("\n".join(screen), markdown(found)):
-        row = next(line for line in text.splitlines() if "medq_deg_l1" in line and "gain" in line)
-        assert "gain ≥ 9" in row and "-9" not in row
+        # A folder of the tests may have "-9" in its name.
+        without_paths = re.sub(r"/\S+", "", text)
+        assert "gain ≥ 9" in without_paths and "-9" not in without_paths
     assert max(map(len, screen)) <= 100
 
 
