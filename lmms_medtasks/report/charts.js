@@ -3,6 +3,7 @@
 // on a report's page and on every page of a leaderboard. Without this script marks have a browser's own tooltips.
 (() => {
   const REACH = 16;  // pixels between the pointer and a mark that still is meant
+  const ONE_PLACE = 3;  // pixels between marks that hide each other
   const tip = document.createElement("div");
   tip.className = "tip";
   tip.hidden = true;
@@ -20,12 +21,16 @@
   // Shape and class: what a legend tells apart, whatever the size.
   const lookOf = (mark) => `${mark.localName} ${mark.getAttribute("class")} ${(mark.getAttribute("d") || "").replace(/[-\d. ]/g, "")}`;
 
-  function show(mark) {
+  // `others`: marks that may lie at the same place, which no pointer can tell apart.
+  function show(mark, others = []) {
     if (mark === near) return;
     hide();
     near = mark;
     mark.classList.add("near");
-    tip.textContent = mark.dataset.said;
+    const middle = (each) => { const box = each.getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2]; };
+    const [x, y] = middle(mark);
+    const here = others.filter((each) => each !== mark && Math.hypot(middle(each)[0] - x, middle(each)[1] - y) < ONE_PLACE);
+    tip.textContent = [mark, ...here].map((each) => each.dataset.said).join("\n");
     tip.hidden = false;
     const at = mark.getBoundingClientRect(), box = tip.getBoundingClientRect();
     const left = at.left + at.width / 2 - box.width / 2, above = at.top - box.height - 8;
@@ -39,11 +44,14 @@
       // The browser's own tooltip would stand beside ours.
       const mark = title.parentNode, link = mark.closest("a");
       mark.dataset.said = title.textContent;
-      if (link) link.setAttribute("aria-label", title.textContent);
+      if (link) {
+        link.setAttribute("aria-label", title.textContent);
+        link.setAttribute("tabindex", "-1");  // one stop a chart: the arrow keys choose, Enter follows
+      }
       title.remove();
-      marks.push(mark);
+      if (mark.localName !== "text" && mark.localName !== "line") marks.push(mark);  // a name, a diagonal: where they are hit
     }
-    if (!marks.length) return;
+    if (!chart.querySelector("[data-said]")) return;
     const looks = new Map(marks.map((mark) => [mark, lookOf(mark)]));
     const legend = [...chart.querySelectorAll(".entry")].map((entry) => [entry, lookOf(entry.querySelector("circle, path, line"))]);
     const told = new Set(legend.map(([, look]) => look).filter((look) => [...looks.values()].includes(look)));
@@ -63,14 +71,13 @@
       }
       let found = null, least = [REACH, Infinity];
       for (const mark of marks) {
-        if (mark.localName === "line") continue;  // its box is that of a diagonal
         const box = mark.getBoundingClientRect();
         const far = [away(box), Math.hypot((box.left + box.right) / 2 - event.clientX, (box.top + box.bottom) / 2 - event.clientY)];
         if (box.width && (far[0] < least[0] || (far[0] === least[0] && far[1] < least[1]))) [found, least] = [mark, far];
       }
       found = found || event.target.closest("[data-said]");
       if (found) {
-        show(found);
+        show(found, marks.includes(found) ? marks : []);
         sift(looks.get(found));
       } else {
         hide();
@@ -87,6 +94,8 @@
     chart.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (event.key === "Escape") leave();
+      const link = near?.closest("a");
+      if (event.key === "Enter" && link) location.assign(link.href.baseVal);
       if (!step) return;
       event.preventDefault();
       const shown = marks.filter((mark) => mark.getBoundingClientRect().width);

@@ -4,12 +4,12 @@ const latexSigns = {
   "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}", "~": "\\textasciitilde{}",
   "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "–": "--", "−": "$-$", "×": "$\\times$",
   "≤": "$\\leq$", "≥": "$\\geq$", "‖": "$\\parallel$", "†": "\\textdagger{}", "‡": "\\textdaggerdbl{}", "¶": "\\textparagraph{}",
-  "◊": "$\\diamond$", "§": "\\textsection{}", "°": "\\textdegree{}", "…": "\\ldots{}",
+  "◊": "$\\diamond$", "∂": "$\\partial$", "§": "\\textsection{}", "°": "\\textdegree{}", "…": "\\ldots{}",
   "▲": "$\\uparrow$", "▼": "$\\downarrow$",
 };
 // Behind the end of a row a bracket or a star would be an argument of it.
 const latexText = (text) => text.trim().replace(/(^|[\s[(])-(?=[\d.])/g, "$1−")
-  .replace(/[\\&%$#_{}~^<>|–−×≤≥‖†‡◊¶§°…▲▼]/g, (sign) => latexSigns[sign]).replace(/^[[*]/, "{$&}");
+  .replace(/[\\&%$#_{}~^<>|–−×≤≥‖†‡◊∂¶§°…▲▼]/g, (sign) => latexSigns[sign]).replace(/^[[*]/, "{$&}");
 
 // What a cell says to the eye, once: neither the words for screen readers only, nor a line's shorter second form.
 function cellText(cell) {
@@ -35,6 +35,8 @@ function latex(table) {
 }
 
 function standalone(svg) {
+  // Not what a pointer or a key has chosen just now.
+  for (const node of [svg, ...svg.querySelectorAll("[class]")]) node.classList.remove("sifted", "near", "like");
   const copy = svg.cloneNode(true);
   const from = [svg, ...svg.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((node, number) => {

@@ -21,7 +21,7 @@ MARKS = {
     "°": "No interval: all images give the same value, which tells nothing of how others would vary.",
     "*": "No interval: the number can't be computed once one of the images is left out.",
     "¶": "No interval: the denominator of this ratio may be 0.",
-    "†": "Over fewer groups than the paper's average: some have no question here.",
+    "∂": "Over fewer groups than the paper's average: some have no question here.",
 }
 
 
@@ -146,9 +146,11 @@ class Table:
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """What the marks in the cells mean."""
+        """What the marks in the cells mean; one that is not known as a whole is several signs."""
+        known = {**MARKS, **self.marks}
         used = {cell.mark for row in self.rows for cell in row.cells}
-        return {mark: text for mark, text in {**MARKS, **self.marks}.items() if mark in used}
+        signs = {sign for mark in used for sign in ((mark,) if mark in known else mark)}
+        return {mark: text for mark, text in known.items() if mark in signs}
 
 
 @dataclass(frozen=True)

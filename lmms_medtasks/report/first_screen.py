@@ -95,10 +95,8 @@ class FirstScreen:
         first = [place for place, count in leads.items() if count == most]
         if len(first) != 1:
             return ""
-        share = f"all {compared}" if most == compared > 1 else f"{most} of {compared}"
-        return (
-            f"{self.models[first[0]].model} has the best of {len(self.models)} models' numbers in {share} comparisons."
-        )
+        share = f"all {compared}" if most == compared > 1 else f"{most} of the {compared}"
+        return f"{self.models[first[0]].model} leads in {share} numbers that several of these models have."
 
     @property
     def ranked(self) -> tuple[ModelFindings, ...]:
@@ -128,6 +126,12 @@ class FirstScreen:
     def other_scales(self) -> bool:
         """Whether a number's scale is not 0 to 100."""
         return any(bar.scale for model in self.models for finding in model.findings for bar in finding.bars)
+
+    @property
+    def is_weak_somewhere(self) -> bool:
+        """Whether a number is no better than guessing: its bar has a colour of its own."""
+        bars = (bar for model in self.models for finding in model.findings for bar in finding.bars)
+        return not all(bar.beats_chance for bar in bars)
 
     @property
     def marks(self) -> dict[str, str]:

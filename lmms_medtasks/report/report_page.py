@@ -20,6 +20,7 @@ from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
 from lmms_medtasks.report.findings import Bar, Finding, Sketch, titles
 from lmms_medtasks.report.first_screen import ALL, NAMED
+from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def page(document: Document) -> str:
             sentences=document.first.sentences if document.first else {},
             best_meaning=best_models.MEANING,
             common=common,
-            marks=MARKS,
+            marks={**MARKS, **MEANINGS},
             note_number=numbers.get,
             short_title=models[0].model if len(models) == 1 else "lmms-medtasks",
             script=Markup(own_script),  # noqa: S704 - our own file

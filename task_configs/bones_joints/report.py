@@ -34,7 +34,6 @@ from lmms_medtasks.task_configs.bones_joints.measures import (
 from lmms_medtasks.task_configs.bones_joints.report_cases import task_pairs_table, tasks_table
 from lmms_medtasks.task_configs.bones_joints.report_figures import PATHWAY
 from lmms_medtasks.task_configs.bones_joints.report_groups import (
-    MARKS,
     SHOWN,
     TaskGroup,
     find_group,
@@ -104,7 +103,7 @@ TASKS = Table(
         "Empty: replies that say nothing; they count as wrong. Unreadable: multiple choice without one option that can "
         "be read; counts as wrong.",
     ),
-    marks=MARKS,
+    marks=judged_tables.MEANINGS,
 )
 
 
@@ -155,7 +154,7 @@ GAPS = Table(
         "the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
         "below 60 % on open questions.",
     ),
-    marks=MARKS,
+    marks=judged_tables.MEANINGS,
 )
 
 
@@ -340,7 +339,7 @@ SITES = Table(
     _site_rows,
     lambda sources: (Column("of the paper's questions", _paper_share), *_accuracy_columns(sources)),
     (_INTERVALS, "Task VIII is by the site of the text. The number of questions is in the next table."),
-    marks=MARKS,
+    marks=judged_tables.MEANINGS,
 )
 SITE_COUNTS = Table(
     "site_counts",
@@ -361,7 +360,7 @@ DISEASES = Table(
         f"The paper counts {disease_count()} diseases and does not list them: 'listed' are those that its text names, "
         "all others are 'unlisted'.",
     ),
-    marks=MARKS,
+    marks=judged_tables.MEANINGS,
     long=True,
 )
 

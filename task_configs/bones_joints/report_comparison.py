@@ -9,7 +9,7 @@ from lmms_medtasks.report.document import Cell, Flag, Part
 from lmms_medtasks.report.document import Column as MadeColumn
 from lmms_medtasks.report.document import Row as MadeRow
 from lmms_medtasks.report.document import Table as MadeTable
-from lmms_medtasks.report.judged_tables import Judging, is_lexical
+from lmms_medtasks.report.judged_tables import MEANINGS, Judging, is_lexical
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import extent, extents_of_data, question_ids
@@ -20,7 +20,7 @@ from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.report_cases import model_pairs_table, models_table
 from lmms_medtasks.task_configs.bones_joints.report_figures import PATHWAY_OF_MODELS
-from lmms_medtasks.task_configs.bones_joints.report_groups import MARKS, SHOWN, find_group, task_groups
+from lmms_medtasks.task_configs.bones_joints.report_groups import SHOWN, find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE
 
 ALL = "all tasks"
@@ -53,7 +53,7 @@ MODELS = Table(
         "With images where a model was asked with images, else with radiology reports. In brackets: 95 % interval "
         "over the images of cases, of each number by itself.",
     ),
-    marks=MARKS,
+    marks=MEANINGS,
 )
 
 

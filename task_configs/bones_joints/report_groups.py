@@ -11,9 +11,8 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, percent
-from lmms_medtasks.report.document import MARKS as GENERAL
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.judged_tables import INCOMPLETE, LEXICAL, MEANINGS, OTHER, Judging, marks
+from lmms_medtasks.report.judged_tables import Judging, marks
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import named, sources_by_model
 from lmms_medtasks.report.views import Source
@@ -23,13 +22,6 @@ from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.bones_joints import judging
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLISHED, CONDITIONS, LABELS, REPORTS
-
-_COMBINED = (LEXICAL, OTHER, INCOMPLETE, LEXICAL + OTHER, LEXICAL + INCOMPLETE, OTHER + INCOMPLETE,
-             LEXICAL + OTHER + INCOMPLETE)  # fmt: skip
-_JUDGED = {combined: " ".join(MEANINGS[mark] for mark in combined) for combined in sorted(_COMBINED)}
-_FEW = "‖"
-MARKS = {**_JUDGED, **{combined + _FEW: f"{meaning} {GENERAL[_FEW]}" for combined, meaning in _JUDGED.items()}}
-"""The same of each mark, and of each combination of them."""
 
 SHOWN = (AS_PUBLISHED, REPORTS)
 """The conditions under which a task compares with the paper's."""

@@ -12,12 +12,13 @@ import yaml
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.suite_report import PublishedScores, extent
 from lmms_medtasks.report.views import CellFunction, Column, Published, Row, Source, Table
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, RELEASED, REPORTS
-from lmms_medtasks.task_configs.bones_joints.report_groups import MARKS, find_group, task_groups
+from lmms_medtasks.task_configs.bones_joints.report_groups import find_group, task_groups
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 IMAGING = {"images": AS_PUBLISHED, "reports": REPORTS}
@@ -119,7 +120,7 @@ PUBLISHED_TABLE = Table(
     ),
     ("Without intervals; the tables of each run have them.",),
     QUOTED,
-    MARKS,
+    MEANINGS,
 )
 
 

@@ -29,7 +29,7 @@ def rows_by_side(
     """For each side the mean over its dimensions (marked where one has no score), and its dimensions."""
     for side, names in SIDES.items():
         own_rows = (sources[0].rows.where({**where, **BY_DIMENSION[name]}).scored(measure) for name in names)
-        mark = "" if all(map(len, own_rows)) else "†"
+        mark = "" if all(map(len, own_rows)) else "∂"
         within = {**where, "dimension": names}
         label = Cell(f"Mean of the {side} dimensions", mark=mark)
         yield Row((label,), within, "counts", of_side(side))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -119,11 +118,10 @@ def _main_notes(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def _mark_meanings() -> dict[str, str]:
-    """What each mark means, and those that stand together."""
+    """What each mark means."""
     alone = {**MEANINGS, INCOMPLETE: f"{MEANINGS[INCOMPLETE].rstrip('.')} (bounds: the run's own tables)."}
     printed = {_OTHER_QUESTIONS: "Probably the numbers of the other of the two columns: compares with no run."}
-    together = (marks for size in (1, 2, 3) for marks in itertools.combinations(alone, size))
-    return {**dict(sorted(("".join(marks), " ".join(alone[each] for each in marks)) for marks in together)), **printed}
+    return {**alone, **printed}
 
 
 MAIN = Table(

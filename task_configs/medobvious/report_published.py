@@ -92,7 +92,7 @@ def _format_notes(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def _tier_mark(source: Source) -> str:
-    return "" if len(set(source.rows.column("tier"))) == len(TIERS) else "†"
+    return "" if len(set(source.rows.column("tier"))) == len(TIERS) else "∂"
 
 
 GUESSING = ("uniform guessing", "arithmetic")

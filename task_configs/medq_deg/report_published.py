@@ -122,7 +122,7 @@ def _bare(tag: str, name: str | None, drop: bool) -> CellFunction:
         else:
             found = source.interval(MEAN, {**DEGRADED, tag: name}) if name else source.interval(MACROS[tag])
         made = percent(found, bare=True)
-        return Cell(made.value, mark="†") if name is None and missing(source, tag) else made
+        return Cell(made.value, mark="∂") if name is None and missing(source, tag) else made
 
     return cell
 

@@ -34,7 +34,9 @@ from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     answered_share,
     groups,
     is_baseline,
+    kind_label,
     mean,
+    of_words,
     replies,
     scores,
     shifts,
@@ -111,7 +113,7 @@ def robustness_bounds(source: Source, shift: Shift, kind: str) -> tuple[float | 
 
 
 def _group(row: Row) -> tuple[Shift, str]:
-    return Shift.of(row.where["shift"]), str(row.labels[1])
+    return Shift.of(row.where["shift"]), str(row.labels[1]).removesuffix(judged_tables.LEXICAL)
 
 
 def _is_small(source: Source, shift: Shift, kind: str) -> bool:
@@ -140,12 +142,20 @@ def _any_missing(found: Sequence[Source]) -> bool:
     return any(missing(each, shift, kind) for each in found for shift, kind in groups(each))
 
 
+def _said_of_words(found: Sequence[Source]) -> list[str]:
+    return [f"{sign} {meaning}" for sign, meaning in of_words(found).items()]
+
+
 ROBUSTNESS_TABLE = Table(
     "robustness",
     "Relative robustness by shift",
     ("shift", "questions"),
     lambda found: [
-        Row((shift.label, kind), shift.where(kind), estimates=dict.fromkeys(_BY_TEST, ROBUSTNESS[kind]))
+        Row(
+            (shift.label, kind_label(found[0], shift, kind)),
+            shift.where(kind),
+            estimates=dict.fromkeys(_BY_TEST, ROBUSTNESS[kind]),
+        )
         for shift, kind in groups(found[0])
     ],
     lambda found: (
@@ -157,7 +167,7 @@ ROBUSTNESS_TABLE = Table(
         Column("RR", unit="", digits=2, statistic="ratio"),
         *(_BOUNDS if _any_missing(found) else ()),
     ),
-    lambda found: (*_ROBUSTNESS_NOTES, *([_MISSING] if _any_missing(found) else [])),
+    lambda found: (*_ROBUSTNESS_NOTES, *([_MISSING] if _any_missing(found) else []), *_said_of_words(found)),
     marks={"#": f"Fewer than {SMALL} OoD questions: their mean and RR say little without their intervals."},
 )
 
@@ -170,7 +180,7 @@ _HEAD = ("shift", "questions", "test")
 def _test_rows(found: Sequence[Source]) -> Iterator[Row]:
     for shift, kind in groups(found[0]):
         for side, name in SIDE_NAMES.items():
-            yield Row((shift.label, kind, name), shift.where(kind, side))
+            yield Row((shift.label, kind_label(found[0], shift, kind), name), shift.where(kind, side))
 
 
 def _of_test(source: Source, row: Row, rows: Samples) -> Cell:
@@ -228,9 +238,10 @@ TESTS = Table(
         Column("missing as worst", functools.partial(_missing_as, "low"), "", 2),
         Column("missing as best", functools.partial(_missing_as, "high"), "", 2),
     ),
-    (
+    lambda found: (
         "Failed requests have no score and are left out; an empty reply counts as wrong. A missing judgement is never "
         "a score. images: of the questions with a score.",
+        *_said_of_words(found),
     ),
     long=True,
 )
@@ -243,9 +254,10 @@ TRADITIONAL = Table(
         Column("judged score", _of_test, "", 2),
         *(Column(head, Mean(measure=name, exact=True), "", 2) for name, head in TEXT_HEADS.items()),
     ),
-    (
+    lambda found: (
         "Means over all replies, from 0 to 1. They match tokens and know neither synonyms nor negation: the paper "
         "shows them to fail (section 2, P2), and scores by the judge. Normalised as in the VQA challenge.",
+        *_said_of_words(found),
     ),
 )
 

@@ -24,7 +24,7 @@ from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
 from lmms_medtasks.task_configs.sure_vqa.report_across import RESAMPLES, Across, Duel
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, AgainstBaseline, Standing
-from lmms_medtasks.task_configs.sure_vqa.report_methods import Method
+from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method
 from lmms_medtasks.task_configs.sure_vqa.report_published import score
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
@@ -49,7 +49,7 @@ def joined(methods: Sequence[Method]) -> Table:
         label("shift"),
         *(score(f"{kind} {name}") for kind in KINDS for name in ("i.i.d.", "OoD", "RR")),
     )
-    return Table("joined", "Scores and robustness", columns, tuple(rows))
+    return Table("joined", "Scores and robustness", columns, tuple(rows), marks=MARKS)
 
 
 _NO_RANK = "¤"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lmms_medtasks.report.cells import NONE, number
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.suite_report import settings_of
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import distinct_names, model_name
@@ -23,10 +24,13 @@ from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     answered_share,
     image_shown,
     is_baseline,
+    is_by_words,
     shifts,
     statistic,
 )
 
+MARKS = {LEXICAL: MEANINGS[LEXICAL]}
+"""The marks of :meth:`Method.joined`, for a table."""
 _SEED = re.compile(r"[\s_.\-]*\(?seed[\s_.=\-]*(\d+)\)?", re.IGNORECASE)
 
 
@@ -66,11 +70,13 @@ class Method:
         if self.baseline and any(answered_share(rows) == 0 for rows in tests):
             return NONE
         intervals = [statistic(each, shift, kind, name) for each in asked]
+        sign = LEXICAL * any(is_by_words(each, shift, kind) for each in asked)
         if len(self.sources) == 1:
-            return number(intervals[0]) if intervals else NONE
+            cell = number(intervals[0]) if intervals else NONE
+            return cell if cell.value is None else replace(cell, mark=sign + cell.mark)
         values = [each.estimate for each in intervals]
         joined = None if None in values else join(values)
-        return Cell(joined.mean, sd=joined.sd) if joined else NONE
+        return Cell(joined.mean, sd=joined.sd, mark=sign) if joined else NONE
 
 
 def split_seed(model: str) -> tuple[str, str]:

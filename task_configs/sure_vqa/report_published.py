@@ -16,7 +16,7 @@ from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, shift_of
 from lmms_medtasks.task_configs.sure_vqa.reference import CorruptionRow, Printed
 from lmms_medtasks.task_configs.sure_vqa.reference import Row as PublishedRow
-from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, methods
+from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method, methods
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SCALE, Shift
 
 
@@ -74,7 +74,13 @@ def _shift(shift: Shift, methods: Sequence[Method], shown: bool) -> Table:
     number = _TABLES[shift.dataset, shown]
     said = "" if shown else ", no image"
     return Table(
-        _key(shift, shown), f"{shift.label}{said} (Table {number})", columns, tuple(rows), _NOTES, _PUBLISHED_NOTES
+        _key(shift, shown),
+        f"{shift.label}{said} (Table {number})",
+        columns,
+        tuple(rows),
+        _NOTES,
+        _PUBLISHED_NOTES,
+        MARKS,
     )
 
 
@@ -115,7 +121,9 @@ def corruptions(found: Sequence[Method]) -> Table | None:
         *_NOTES,
     )
     published = ("Published rows: LLaVA-Med 1.5 with IA3, the i.i.d. test of the split named in brackets.",)
-    return Table("corruptions", "Corruptions beside real shifts (Table 22)", columns, tuple(rows), notes, published)
+    return Table(
+        "corruptions", "Corruptions beside real shifts (Table 22)", columns, tuple(rows), notes, published, MARKS
+    )
 
 
 def _corrupted(shifts: Iterable[Shift]) -> list[Shift]:

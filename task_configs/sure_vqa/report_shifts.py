@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
@@ -78,6 +79,23 @@ class Shift:
     def where(self, kind: str = "", side: str = "") -> dict[str, Any]:
         """The restriction to its questions, those of a kind and of a test."""
         return {"shift": f"{self.dataset}_{self.name}", **KINDS.get(kind, {}), **SIDES.get(side, {})}
+
+
+def is_by_words(source: Source, shift: Shift, kind: str) -> bool:
+    """Whether the judge that compares words gave scores of these questions; what a rule settled is not its."""
+    found = Judging.of(source.rows.where(shift.where(kind)))
+    return found is not None and any(map(is_lexical, found.deciding))
+
+
+def kind_label(source: Source, shift: Shift, kind: str) -> str:
+    """``open``, with a sign where it is no score."""
+    return kind + LEXICAL * is_by_words(source, shift, kind)
+
+
+def of_words(sources: Iterable[Source]) -> dict[str, str]:
+    """The sign of :func:`kind_label` with its meaning, where a source has it."""
+    marked = any(is_by_words(each, shift, kind) for each in sources for shift, kind in groups(each))
+    return {LEXICAL: MEANINGS[LEXICAL]} if marked else {}
 
 
 def shifts(source: Source) -> list[Shift]:

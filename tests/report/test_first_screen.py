@@ -417,7 +417,7 @@ def test_of_several_models_the_screen_begins_with_who_leads_most_numbers():
 
     models = (model("a", 50.0, 60.0, 70.0), model("b", 55.0, 65.0, 70.0), model("c", 1.0))
     shown = FirstScreen((), models, (), {}, best={"S": "b is best."})
-    assert shown.leader == "b has the best of 3 models' numbers in 2 of 3 comparisons."
+    assert shown.leader == "b leads in 2 of the 3 numbers that several of these models have."
     assert [each.model for each in shown.named] == ["b", "a", "c"]
     assert replace(shown, models=models[:1]).leader == ""
     assert replace(shown, best={"S": best_models.OTHER_QUESTIONS}).leader == ""

@@ -154,7 +154,7 @@ def test_published_rows_stand_below_the_run(document):
     # Average, drop; Clinical Understanding 0, drop 50; Imaging Perception 25, drop 75; then nothing is known.
     values = [cell.value for cell in table(document, "table2").rows[0].cells]
     assert values == ["some_model", "this run", 12.5, 62.5, 0, 50, 25, 75, *[None] * 8]
-    assert table(document, "table2").rows[0].cells[2].mark == "†"
+    assert table(document, "table2").rows[0].cells[2].mark == "∂"
 
 
 def test_published_numbers_that_do_not_add_up_are_named(document):

@@ -61,10 +61,10 @@ def test_mean_over_fewer_dimensions_is_marked(write_cmr):
     (part,) = build([write_cmr(mcq=REPLIES)], Options(resamples=0, drawn=False)).parts
     (table,) = (each for section in part.sections for each in section.tables if each.key == "mcq")
     marks = {row.cells[0].value: row.cells[0].mark for row in table.rows}
-    assert [name for name, mark in marks.items() if mark == "†"] == [
+    assert [name for name, mark in marks.items() if mark == "∂"] == [
         "Mean of the visual dimensions", "Mean of the reasoning dimensions",
     ]  # fmt: skip
-    assert any(note.startswith("† ") for note in table.all_notes)
+    assert any(note.startswith("∂ ") for note in table.all_notes)
 
 
 def test_failed_request_counts_as_nothing(tables):

@@ -10,6 +10,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.csv_writer import csv_text
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
@@ -140,6 +141,22 @@ def test_several_runs(several):
     assert depends[0][:3] == ["SLAKE", "lora, prompt", "4"]
     assert depends[1][:5] == ["SLAKE", "all fine-tuning methods", "4", "19.16", "7.2e-05"]
     assert len(depends) == 1 + 6
+
+
+def test_scores_of_a_judge_that_compares_words_are_marked_and_those_of_rules_are_not(write_sure_run):
+    """The closed questions got empty replies, which a rule settles."""
+    labels = {name: "_" if name.startswith("c") else label for name, label in LABELS.items()}
+    runs = [write_sure_run(name=name, checkpoint=name, judge="lexical", labels=labels) for name in ("one", "two")]
+    comparison, own, _ = report(*runs).parts
+    for key in ("robustness", "tests", "traditional"):
+        assert {row[1] for row in table(own, key)} == {"closed", f"open{LEXICAL}"}, key
+    tables = {each.key: each for section in comparison.sections for each in section.tables}
+    (row,) = [each for each in tables["published_slake_modality"].rows if each.cells[0].value == "one"]
+    marks = [cell.mark for cell in row.cells[2:]]
+    assert not any(LEXICAL in mark for mark in marks[:3]) and all(LEXICAL in mark for mark in marks[3:])
+    for part in (comparison, own):
+        tables = [each for section in part.sections for each in section.tables]
+        assert any(note == f"{LEXICAL} {MEANINGS[LEXICAL]}" for each in tables for note in each.all_notes)
 
 
 def test_a_line_a_model_leads_from_each_i_i_d_test_to_the_shifted_one(several):
