@@ -114,8 +114,8 @@ class ModelPages:
         self, model: str, headlines: Sequence[ModelHeadline], own: Sequence[Entry], questions: bool
     ) -> tuple[list[GroupSentence], list[GroupSentence], int]:
         """The strongest and the weakest groups in words, and the number of groups that were looked at."""
-        # What compares words is no score, and so shows no strength.
-        scored = [each for each in headlines if LEXICAL not in each.signs]
+        # What compares words is no score, and so shows no strength; of who guesses, groups differ by their options.
+        scored = [each for each in headlines if LEXICAL not in each.signs and not each.guessing]
         by_task = {each.task: each for each in scored}
         groups = [group for each in scored for group in self._groups(each.task, each.metric).get(model, ())]
         entries = {entry.task: entry for entry in own if entry.ranked}
