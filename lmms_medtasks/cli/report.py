@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from enum import Enum
 from pathlib import Path
@@ -117,8 +118,8 @@ def _print(document: Document, format: Format, everything: bool) -> None:
 
         from lmms_medtasks.report.terminal import show
 
-        # A pipe has no width of its own: wide enough that no table is cut.
-        console = Console() if sys.stdout.isatty() else Console(width=240)
+        # A pipe has no width of its own: wide enough for most tables, unless COLUMNS says another.
+        console = Console() if sys.stdout.isatty() else Console(width=shutil.get_terminal_size((240, 0)).columns)
         show(document, console, everything=everything)
         return
     typer.echo(_texts(document, format), nl=False)

@@ -8,7 +8,10 @@ from lmms_medtasks.report import degradation_loss, terminal_first_screen
 from lmms_medtasks.report.document import Document, Kind, Part, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
+    from rich.table import Table as RichTable
 
 _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim italic", "reference": "dim"}
 
@@ -16,8 +19,8 @@ _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim i
 def show(document: Document, console: Console, *, everything: bool = False) -> None:
     """Print the report: its first screen alone, or with ``everything`` all tables behind it.
 
-    A document without a first screen is printed whole; without ``everything`` its long tables and the published models'
-    rows are left out, and named.
+    Of a document without a first screen the first part is printed; its long tables, the published models' rows, and the
+    other parts are named. ``everything``: they are printed too.
     """
     from rich.text import Text
 
@@ -41,8 +44,12 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
             return
     else:
         console.print(Text(document.title, style="bold"))
-    for part in document.parts:
+    shown = document.parts if everything else document.parts[:1]
+    for part in shown:
         _part(part, console, everything)
+    if len(shown) < len(document.parts):
+        names = "; ".join(part.title for part in document.parts[len(shown) :])
+        console.print(Text(f"More: {names}. --all shows them.", style="dim"))
 
 
 def _part(part: Part, console: Console, everything: bool) -> None:
@@ -72,18 +79,40 @@ def _part(part: Part, console: Console, everything: bool) -> None:
 
 
 def _table(table: Table, console: Console) -> None:
+    """A table; one that is too wide as several, each with the texts that its rows begin with."""
+    from rich.text import Text
+
+    console.print()
+    heads = next((place for place, column in enumerate(table.columns) if column.kind != "text"), len(table.columns))
+    names, left = list(range(heads)), list(range(heads, len(table.columns)))
+    while True:
+        count = len(left)
+        while count > 1 and _width(table, [*names, *left[:count]], console) > console.width:
+            count -= 1
+        console.print(_rich_table(table, [*names, *left[:count]]))
+        left = left[count:]
+        if not left:
+            break
+    for note in table.all_notes:
+        console.print(Text(note, style="dim"))
+
+
+def _width(table: Table, places: Sequence[int], console: Console) -> int:
+    return console.measure(_rich_table(table, places), options=console.options.update(max_width=10_000)).maximum
+
+
+def _rich_table(table: Table, places: Sequence[int]) -> RichTable:
+    """The columns at these places."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    console.print()
     # Text, not str: square brackets in a model's name are no markup.
     shown = RichTable(title=Text(table.title, style="bold"), title_justify="left", header_style="", box=SIMPLE_HEAD)
-    for column in table.columns:
+    columns = [table.columns[place] for place in places]
+    for column in columns:
         shown.add_column(Text(column.head), justify="left" if column.kind == "text" else "right")
     for row in table.rows:
-        cells = zip(table.columns, row.cells, strict=True)
+        cells = zip(columns, (row.cells[place] for place in places), strict=True)
         shown.add_row(*(Text(column.text(cell), style=_STYLES[row.kind]) for column, cell in cells))
-    console.print(shown)
-    for note in table.all_notes:
-        console.print(Text(note, style="dim"))
+    return shown

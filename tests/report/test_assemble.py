@@ -2,6 +2,7 @@
 
 import html
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -74,3 +75,20 @@ def test_a_comparison_opens_with_what_was_found_of_each_model(write_run):
     said = document.first.sentences["MedQ-Deg", document.parts[0].name]
     assert said.startswith("some_model") and "; other" in said and "no better than guessing at" in said
     assert document.parts[0].name == "Comparison"
+
+
+def test_one_benchmark_in_a_terminal_is_its_first_part_in_the_width_that_there_is(write_run):
+    """Cells were cut to "med… MIM… [21…"; a table that is too wide stands as several, each with its rows' names."""
+    document = build([write_run("a"), write_run("b", model="other")], Options(resamples=0, drawn=False))
+    alone = replace(document, first=None)
+    texts = {}
+    for everything in (False, True):
+        console = Console(width=70, file=io.StringIO())
+        show(alone, console, everything=everything)
+        texts[everything] = console.file.getvalue()
+        assert max(map(len, texts[everything].splitlines())) <= 70
+    assert document.parts[1].title in texts[False].partition("More: ")[2] and "More: " not in texts[True]
+    assert texts[True].count("Accuracy by level and calibration") > 1  # the comparison's, in pieces
+    (levels,) = [each for each in document.parts[0].sections[0].tables if each.key == "models"]
+    heads = [column.head for column in levels.columns]
+    assert all(head.split()[0] in texts[False] for head in heads)
