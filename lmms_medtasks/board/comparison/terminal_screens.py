@@ -12,7 +12,9 @@ from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.comparison.gate_summary import decision, shown_difference, shown_most, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.board.comparison.planning import Plan, Planned, meaning
+from lmms_medtasks.board.word_verdicts import LEGEND
 from lmms_medtasks.report.document import EMPTY
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import cut_apart, first_listed
 from lmms_medtasks.statistics.p_values import p_text
@@ -62,6 +64,8 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     if alike or not rows:
         yield "▲ better  ▼ worse  = not told apart, which does not mean equal   p (Holm): corrected for all rows"
         yield "Test: any difference, two-sided. gate tests one-sided against a margin, and can say otherwise."
+    if any(any(each.by_words) for _, each in shown):
+        yield LEGEND
     if others:
         yield f"{OTHER} not of the same thing: a difference says nothing of the models"
     if any(_disagrees(each) for _, each in shown):
@@ -124,7 +128,8 @@ def _compared_line(sign: str, each: Comparison, what: str) -> str:
         change += f" [{factor * mean.low:+.{digits}f}, {factor * mean.high:+.{digits}f}]"
     first, second = values
     change += f"{' ' * (len(change) < 24)}{_DISAGREES}" if _disagrees(each) else ""
-    return f"{sign} {what:<{_WHAT}}{first:>7}{second:>7}  {change:<25}{_p(each):>9}{found.pairs.images:>7,}"
+    one, other = (LEXICAL if is_by_words else " " for is_by_words in each.by_words)
+    return f"{sign} {what:<{_WHAT}}{first:>7}{one}{second:>6}{other} {change:<25}{_p(each):>9}{found.pairs.images:>7,}"
 
 
 def _p(each: Comparison) -> str:
