@@ -9,6 +9,12 @@ LEGEND = f"{LEXICAL} {MEANINGS[LEXICAL][0].lower()}{MEANINGS[LEXICAL][1:]}"
 """What the sign means, where it stands in a text and not in a table with marks."""
 
 
+def word_signs(by_words: tuple[bool, bool]) -> tuple[str, str]:
+    """The signs of two sides' numbers, "" for none."""
+    one, other = by_words
+    return LEXICAL * one, LEXICAL * other
+
+
 def is_by_words(entry: Entry, metric: str) -> bool:
     """Whether the number is made of verdicts of the judge that compares words; a rule's alone are not its."""
     if entry.judge is None or not is_lexical(entry.judge.name):

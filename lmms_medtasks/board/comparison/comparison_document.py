@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.board.boards import drawn_clusters
+from lmms_medtasks.board.comparison.compared_entries import problems_said
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
 from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
@@ -81,17 +83,10 @@ def _flags(compared: Compared) -> list[Flag]:
 
 def _problems(compared: Compared, *, refused: bool) -> list[str]:
     """What each side's board says of runs that were read, or ``refused``, and of which: each sentence once."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for name, side in zip("AB", compared.sides, strict=True):
-        for problem in side.board.problems:
-            if problem.code == "limited" or (problem.level == "refused") is not refused:
-                continue
-            found.setdefault(problem.reason, {}).setdefault(name, []).append(problem.task or problem.source)
-    where = {
-        reason: "; ".join(f"{name}: {', '.join(dict.fromkeys(tasks))}" for name, tasks in by_side.items())
-        for reason, by_side in found.items()
-    }
-    return [f"{reason} ({said})" for reason, said in where.items()]
+    return problems_said(
+        dict(zip("AB", compared.sides, strict=True)),
+        lambda problem: problem.code != "limited" and (problem.level == "refused") is refused,
+    )
 
 
 def _differences(compared: Compared) -> list[Table]:
@@ -124,8 +119,8 @@ def _columns(unit: str, digits: int) -> tuple[Column, ...]:
 def _row(each: Comparison) -> Row:
     found, factor = each.found, each.scale.factor
     cells = [
-        Cell(None if value is None else factor * value, mark=_mark(is_by_words))
-        for value, is_by_words in zip((found.first, found.second), each.by_words, strict=True)
+        Cell(None if value is None else factor * value, mark=sign)
+        for value, sign in zip((found.first, found.second), word_signs(each.by_words), strict=True)
     ]
     shown = scaled(found.mean, factor)
     least = each.detectable.difference if each.detectable else None
@@ -139,10 +134,6 @@ def _row(each: Comparison) -> Row:
         probability(found.p), probability(each.adjusted), probability(found.question_p), Cell(found.test),
         Cell(found.cohens_h), Cell(found.odds), Cell(found.rank_biserial),
     ))  # fmt: skip
-
-
-def _mark(is_by_words: bool) -> str:
-    return LEXICAL if is_by_words else ""
 
 
 def _telling_tables(compared: Compared) -> list[Table]:
@@ -182,7 +173,8 @@ def _telling_row(each: Telling, shared: str, by_words: tuple[bool, bool]) -> Row
     if shown:
         texts = [_cut(" ".join(shown.prompt.split()).removeprefix(shared)), _cut(shown.expected)]
     replies = [_replies(answer) for answer in (each.first_answer, each.second_answer)]
-    scores = [Cell(value, mark=_mark(own)) for value, own in zip((each.first, each.second), by_words, strict=True)]
+    values = zip((each.first, each.second), word_signs(by_words), strict=True)
+    scores = [Cell(value, mark=sign) for value, sign in values]
     return Row((Cell(each.id), Cell(each.measure), *scores, *texts, *replies))
 
 

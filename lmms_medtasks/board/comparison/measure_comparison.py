@@ -63,6 +63,8 @@ class Comparison:
     @property
     def by_words(self) -> tuple[bool, bool]:
         """Whether A's number, and B's, is of the judge that compares words."""
+        if self.found.first is None:  # then B has none as well: no question has a score in both
+            return False, False
         return is_by_words(self.first, self.measure), is_by_words(self.second, self.measure)
 
 
