@@ -36,6 +36,7 @@ def pin(
     """
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.trust import pins
+    from lmms_medtasks.report.judged_tables import is_lexical
     from lmms_medtasks.suites import registry
 
     registry.give(include_path or ())
@@ -52,6 +53,15 @@ def pin(
         typer.echo(
             f"No judge is pinned for {', '.join(without)}. With --owners nothing is ranked by a judge that neither a "
             "pin nor the rules name: write it into the rules, as board: {TASK: {judge: NAME}}, or pin a judged run.",
+            err=True,
+        )
+    # The pin's judge, not the run's: one that was pinned before stays.
+    judges = {entry.task: pin.judge for entry in judged if (pin := pinned.of(entry))}
+    if by_words := sorted(task for task, judge in judges.items() if is_lexical(judge)):
+        typer.echo(
+            f"Warning: the board's judge of {', '.join(by_words)} is lexical now, which compares words and is no "
+            "language model: its numbers are a smoke test, no scores. For a board of scores remove these pins by hand "
+            "and pin a run that a language model judged.",
             err=True,
         )
     if board.refused:
