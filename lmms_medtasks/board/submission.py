@@ -20,7 +20,9 @@ from lmms_medtasks.board.site.ranking import Standing, standings
 from lmms_medtasks.board.submission_summary import Checked, Place, Remark
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.samples.result_files import SUFFIX
 from lmms_medtasks.short_texts import interval_text
 
@@ -201,6 +203,7 @@ def _score(entry: Entry, metric: str, own: Standing) -> str:
     if mean.estimate is None:
         return "no number"
     unit = " %" if scale.unit == "%" else ""
+    unit += LEXICAL * is_by_words(entry, metric)
     low, high = (None if end is None else scale.factor * end for end in (mean.low, mean.high))
     return f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}{interval_text(low, high, scale.digits)}"
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lmms_medtasks.board.word_verdicts import LEGEND
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
 
@@ -20,9 +22,9 @@ class Place:
     """Where a new entry would stand on one measure.
 
     Attributes:
-        model, task, level, measure: names, as on the board. score: the mean with its interval. rank: its rank, the
-            ranks that chance leaves open and the number of models; or why there is none. ahead, behind: models of a
-            better and of a lower rank, the best first.
+        model, task, level, measure: names, as on the board. score: the mean with its sign and its interval. rank: its
+            rank, the ranks that chance leaves open and the number of models; or why there is none. ahead, behind:
+            models of a better and of a lower rank, the best first.
     """
 
     model: str
@@ -97,6 +99,7 @@ class Checked:
                 "| " + " | ".join(map(escaped, (each.task, each.measure, each.score, each.rank, each.against))) + " |"
                 for each in places
             ]
+        said += ["", LEGEND] if self._is_signed else []
         for title, reasons in self._remarks():
             said += ["", f"### {title}", ""]
             said += [f"- {escaped(reason)} {escaped(tasks)}" for reason, tasks in reasons.items()]
@@ -119,10 +122,16 @@ class Checked:
             for each in places:
                 said = (f"{each.task}, {each.measure}: {each.score}", each.rank, each.against)
                 yield from _filled("  " + ", ".join(text for text in said if text))
+        yield from ("", LEGEND) if self._is_signed else ()
         for title, reasons in self._remarks():
             yield from ("", f"{title}:")
             for reason, tasks in reasons.items():
                 yield from _filled(f"  {reason} {tasks}")
+
+    @property
+    def _is_signed(self) -> bool:
+        """Whether a score has the sign of the judge that compares words."""
+        return any(LEXICAL in each.score for each in self.places)
 
     def _holds(self) -> str:
         """That it may be merged, and how much of what it brings is ranked: a check that holds is no rank."""

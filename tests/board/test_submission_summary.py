@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.board.submission_summary import Checked, Place, Remark
+from lmms_medtasks.board.word_verdicts import LEGEND
+from lmms_medtasks.report.judged_tables import LEXICAL
 
 WIDTH = 100
 PLACE = Place("new/model", "a_task", "scores only", "accuracy", "80.6 % [60.1, 95.0]", "rank 2 [1, 3] of 3")
@@ -68,6 +70,15 @@ def test_places_of_one_model_and_level_stand_together_each_in_a_row() -> None:
     assert text.count("### ") == text.count("| Task | Measure |") == 3
     rows = [line for line in text.splitlines() if line.startswith("| a") or line.startswith("| b")]
     assert len(rows) == 4 and "b" in rows[1] and all(row.count(" | ") == 4 for row in rows)
+
+
+@pytest.mark.parametrize("signed", [0, 1, 2])
+def test_what_the_sign_of_a_score_means_is_said_once(signed: int) -> None:
+    score = f"80.6 %{LEXICAL} [60.1, 95.0]"
+    places = [replace(PLACE, task=f"task_{row}", score=score if row < signed else PLACE.score) for row in range(3)]
+    found = replace(NOTHING, places=tuple(places))
+    for text in ("\n".join(found.lines()), found.markdown()):
+        assert text.count(LEGEND) == bool(signed) and text.count(LEXICAL) == signed + bool(signed)
 
 
 def test_what_is_said_of_several_tasks_is_said_once_with_their_names() -> None:

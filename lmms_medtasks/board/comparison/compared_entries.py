@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect, task_names
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
@@ -109,6 +109,27 @@ def asked_in_part(called: str, entries: Sequence[Entry]) -> Iterator[str]:
         number = f"{counts.pop():,} questions a task" if len(counts) == 1 else "only a part of the questions"
         limits = dict.fromkeys(entry.settings.get("limit") or "not all" for entry in limited)
         yield f"{called} asked {number} ({', '.join(limits)})."
+
+
+def problems_said(
+    sides: Mapping[str, Side], chosen: Callable[[Problem], bool], *, most: int | None = None
+) -> list[str]:
+    """The chosen problems of the sides' boards, each reason once, with the sides and the tasks (``most`` are named)."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for called, side in sides.items():
+        for problem in filter(chosen, side.board.problems):
+            found.setdefault(problem.reason, {}).setdefault(called, []).append(problem.task or problem.source)
+    where = {
+        reason: "; ".join(f"{called}: {_listed(list(dict.fromkeys(tasks)), most)}" for called, tasks in own.items())
+        for reason, own in found.items()
+    }
+    return [f"{reason} ({said})" for reason, said in where.items()]
+
+
+def _listed(tasks: Sequence[str], most: int | None) -> str:
+    if most is None or len(tasks) <= most:
+        return ", ".join(tasks)
+    return f"{', '.join(tasks[:most])} and {len(tasks) - most} more"
 
 
 def changed(first: Entry, second: Entry) -> Iterator[str]:

@@ -8,17 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.board.boards import drawn_clusters
+from lmms_medtasks.board.comparison.compared_entries import problems_said
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
 from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import first_listed, short
 
 _TEXT = 300
 ONE_SIDED = "questions have a score in one of both only."
 OTHER = "≠"
-_MARKS = {OTHER: "A and B are not of the same thing: why is said first."}
+_BY_WORDS = {LEXICAL: MEANINGS[LEXICAL]}
+_MARKS = {OTHER: "A and B are not of the same thing: why is said first.", **_BY_WORDS}
 _NOTES = (
     "Difference: B minus A over the same questions, with a 95 % interval over {clusters}, here and below. Each "
     "interval is of its row alone, not corrected for the others: where it leaves 0 out and p (Holm) is above 0.05, p "
@@ -48,7 +52,7 @@ def document(compared: Compared) -> Document:
     facts = (("A", first.shown), ("B", second.shown))
     sections = [Section("differences", "Differences", tables=tuple(_differences(compared)))]
     if compared.telling:
-        sections.append(Section("telling", "Most telling questions", tables=tuple(_telling_tables(compared.telling))))
+        sections.append(Section("telling", "Most telling questions", tables=tuple(_telling_tables(compared))))
     title = f"{first.name} against {second.name}"
     part = Part("compare", title, _printable(facts), tuple(_flags(compared)), tuple(sections))
     return Document(f"Comparison: {title}", (part,))
@@ -79,17 +83,10 @@ def _flags(compared: Compared) -> list[Flag]:
 
 def _problems(compared: Compared, *, refused: bool) -> list[str]:
     """What each side's board says of runs that were read, or ``refused``, and of which: each sentence once."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for name, side in zip("AB", compared.sides, strict=True):
-        for problem in side.board.problems:
-            if problem.code == "limited" or (problem.level == "refused") is not refused:
-                continue
-            found.setdefault(problem.reason, {}).setdefault(name, []).append(problem.task or problem.source)
-    where = {
-        reason: "; ".join(f"{name}: {', '.join(dict.fromkeys(tasks))}" for name, tasks in by_side.items())
-        for reason, by_side in found.items()
-    }
-    return [f"{reason} ({said})" for reason, said in where.items()]
+    return problems_said(
+        dict(zip("AB", compared.sides, strict=True)),
+        lambda problem: problem.code != "limited" and (problem.level == "refused") is refused,
+    )
 
 
 def _differences(compared: Compared) -> list[Table]:
@@ -121,7 +118,10 @@ def _columns(unit: str, digits: int) -> tuple[Column, ...]:
 
 def _row(each: Comparison) -> Row:
     found, factor = each.found, each.scale.factor
-    cells = [Cell(None if value is None else factor * value) for value in (found.first, found.second)]
+    cells = [
+        Cell(None if value is None else factor * value, mark=sign)
+        for value, sign in zip((found.first, found.second), word_signs(each.by_words), strict=True)
+    ]
     shown = scaled(found.mean, factor)
     least = each.detectable.difference if each.detectable else None
     reason = (each.detectable.reason if each.detectable else "") or None
@@ -136,7 +136,9 @@ def _row(each: Comparison) -> Row:
     ))  # fmt: skip
 
 
-def _telling_tables(telling: Sequence[Telling]) -> list[Table]:
+def _telling_tables(compared: Compared) -> list[Table]:
+    telling = compared.telling
+    by_words = {(each.task, each.measure): each.by_words for each in compared.comparisons}
     columns = (
         label("question"), label("measure"), Column("A", digits=2), Column("B", digits=2), label("asked"),
         label("expected"), label("A's answer"), label("B's answer"),
@@ -151,7 +153,8 @@ def _telling_tables(telling: Sequence[Telling]) -> list[Table]:
         if shared:
             notes.append(f"Each prompt begins with: {_cut(shared).value}")
         tables.append(Table(f"telling_{task}", f"{task}: the questions that differ most", columns,
-                            tuple(_telling_row(each, shared) for each in rows), tuple(notes)))  # fmt: skip
+                            tuple(_telling_row(each, shared, by_words[each.task, each.measure]) for each in rows),
+                            tuple(notes), marks=_BY_WORDS))  # fmt: skip
     return tables
 
 
@@ -163,14 +166,16 @@ def _shared_sentences(prompts: Sequence[str]) -> str:
     return start[: start.rfind(". ") + 1]
 
 
-def _telling_row(each: Telling, shared: str) -> Row:
+def _telling_row(each: Telling, shared: str, by_words: tuple[bool, bool]) -> Row:
     """A question with both models' answers, without the sentences that the prompts of the table share."""
     shown = each.first_answer or each.second_answer
     texts = [Cell(None), Cell(None)]
     if shown:
         texts = [_cut(" ".join(shown.prompt.split()).removeprefix(shared)), _cut(shown.expected)]
     replies = [_replies(answer) for answer in (each.first_answer, each.second_answer)]
-    return Row((Cell(each.id), Cell(each.measure), Cell(each.first), Cell(each.second), *texts, *replies))
+    values = zip((each.first, each.second), word_signs(by_words), strict=True)
+    scores = [Cell(value, mark=sign) for value, sign in values]
+    return Row((Cell(each.id), Cell(each.measure), *scores, *texts, *replies))
 
 
 def _replies(shown: Shown | None) -> Cell:
@@ -203,6 +208,7 @@ def _comparison_json(each: Comparison) -> dict[str, Any]:
     found = each.found
     return {
         "task": each.task, "measure": each.measure, "same_thing": each.alike,
+        "by_words": dict(zip("ab", each.by_words, strict=True)),
         "unit": each.scale.unit, "range": [each.scale.low, each.scale.high],
         "questions": len(found.pairs), "images": found.pairs.images, "unscored": found.pairs.unscored,
         "only_a": found.pairs.only_first, "only_b": found.pairs.only_second, "a": found.first, "b": found.second,

@@ -21,6 +21,7 @@ from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.gate_rules import Action, GateRules, Rule
 from lmms_medtasks.board.comparison.paired import DIFFERENCE, Pairs, pairs
 from lmms_medtasks.board.entries import Entry, Problem
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negated
 from lmms_medtasks.statistics.intervals import Interval
@@ -39,6 +40,8 @@ Decision = Literal["failed", "undecided", "passed"]
 _CANNOT_TELL: dict[str, Effect] = {"fail": "undecided", "warn": "warn", "pass": "ignore"}
 _DAMAGED = ("unreadable", "no_samples", "broken_log", "no_result", "not_adding_up", "bad_pack")
 """Problems of a baseline with which it is not what was run: nothing can be held against it."""
+_NO_BENCHMARK = ("mini_data", "lexical_judge")
+_MOST_TASKS = 3
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Verdict:
     adjusted: float | None = None
     detectable: float | None = None
     detail: str = ""
+    by_words: tuple[bool, bool] = (False, False)
+    """Whether the baseline's number, and the candidate's, is of the judge that compares words."""
 
     @property
     def margin(self) -> float:
@@ -98,6 +103,12 @@ class Gate:
     problems: tuple[tuple[Action, Problem], ...]
     warnings: tuple[str, ...]
     correction: Correction
+
+    @property
+    def remarks(self) -> list[str]:
+        """Why its numbers are no benchmark's, and whose: no rule that ignores it in a decision makes it one."""
+        called = {"baseline": self.baseline, "candidate": self.candidate}
+        return compared_entries.problems_said(called, lambda each: each.code in _NO_BENCHMARK, most=_MOST_TASKS)
 
     @property
     def decision(self) -> Decision:
@@ -192,10 +203,15 @@ def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings
     if changed:
         warnings.append(f"{first.task}: also differs: {'; '.join(changed)}.")
     verdict = _measured(base, pairs(first, second, name))
+    if verdict.test is not None:
+        verdict = replace(verdict, by_words=(is_by_words(first, name), is_by_words(second, name)))
     if compared_entries.same_run(first, second):
         # No drop can be: a margin, a limit and p values would only look as if something had been measured.
         said = "The same run on both sides."
-        return replace(base, baseline=verdict.baseline, candidate=verdict.candidate, outcome="not worse", detail=said)
+        return replace(
+            base, baseline=verdict.baseline, candidate=verdict.candidate, outcome="not worse", detail=said,
+            by_words=verdict.by_words,
+        )  # fmt: skip
     return verdict
 
 

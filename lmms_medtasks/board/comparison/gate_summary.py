@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
+from lmms_medtasks.board.word_verdicts import LEGEND, word_signs
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
@@ -27,10 +28,14 @@ def _lines(gate: Gate) -> Iterator[str]:
     yield f"## Gate: {decision(gate)}"
     yield ""
     yield f"Candidate {_text(gate.candidate.shown)} against baseline {_text(gate.baseline.shown)}."
+    if gate.remarks:
+        yield from ("", *(f"- {_text(text)}" for text in gate.remarks))
     if gate.verdicts:
         yield from ("", f"| {' | '.join(_HEAD)} |", f"|{'---|' * 4}{'---:|' * 11}---|")
         for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):
             yield _row(each)
+    if any(any(each.by_words) for each in gate.verdicts):
+        yield from ("", LEGEND)
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found = {f"- {_text(problem.task or problem.source)}: {_text(problem.reason)}": None
                  for own, problem in gate.problems if own == action}  # fmt: skip
@@ -83,11 +88,12 @@ def _row(each: Verdict) -> str:
         if interval is not None and interval.low is not None and interval.high is not None:
             ends = sorted([each.oriented(interval.low), each.oriented(interval.high)])
             change += f" [{', '.join(shown_number(each, end, signed=True) for end in ends)}]"
+    one, other = word_signs(each.by_words)
     said = f"{each.outcome}. {each.detail}" if each.detail else each.outcome
     cells = (
         _WORD[each.effect], _text(each.task), _text(each.measure), _text(each.model),
         f"{test.clusters:,}" if test else "0", f"{test.n:,}" if test else "0",
-        shown_number(each, each.baseline), shown_number(each, each.candidate), change, shown_most(each),
+        shown_number(each, each.baseline) + one, shown_number(each, each.candidate) + other, change, shown_most(each),
         shown_difference(each, each.margin), shown_difference(each, each.detectable),
         _p(test.worse_p if test else None), _p(each.adjusted), _p(test.not_worse_p if test else None),
         _text(said),

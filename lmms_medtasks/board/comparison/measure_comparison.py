@@ -10,6 +10,7 @@ from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.paired import Difference, difference, most_telling, pairs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs, Shown
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics import power
@@ -58,6 +59,13 @@ class Comparison:
     def alike(self) -> bool:
         """Whether both are of the same thing: of one version of the task, one data set, and asked and judged alike."""
         return not any(compared_entries.differing(self.first, self.second))
+
+    @property
+    def by_words(self) -> tuple[bool, bool]:
+        """Whether A's number, and B's, is of the judge that compares words."""
+        if self.found.first is None:  # then B has none as well: no question has a score in both
+            return False, False
+        return is_by_words(self.first, self.measure), is_by_words(self.second, self.measure)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.comparison.gate_summary import decision, shown_difference, shown_most, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.board.comparison.planning import Plan, Planned, meaning
+from lmms_medtasks.board.word_verdicts import LEGEND, word_signs
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import cut_apart, first_listed
@@ -62,6 +63,8 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     if alike or not rows:
         yield "▲ better  ▼ worse  = not told apart, which does not mean equal   p (Holm): corrected for all rows"
         yield "Test: any difference, two-sided. gate tests one-sided against a margin, and can say otherwise."
+    if any(any(each.by_words) for _, each in shown):
+        yield LEGEND
     if others:
         yield f"{OTHER} not of the same thing: a difference says nothing of the models"
     if any(_disagrees(each) for _, each in shown):
@@ -124,7 +127,9 @@ def _compared_line(sign: str, each: Comparison, what: str) -> str:
         change += f" [{factor * mean.low:+.{digits}f}, {factor * mean.high:+.{digits}f}]"
     first, second = values
     change += f"{' ' * (len(change) < 24)}{_DISAGREES}" if _disagrees(each) else ""
-    return f"{sign} {what:<{_WHAT}}{first:>7}{second:>7}  {change:<25}{_p(each):>9}{found.pairs.images:>7,}"
+    one, other = word_signs(each.by_words)
+    numbers = f"{first:>7}{one or ' '}{second:>6}{other or ' '} {change:<25}{_p(each):>9}{found.pairs.images:>7,}"
+    return f"{sign} {what:<{_WHAT}}{numbers}"
 
 
 def _p(each: Comparison) -> str:
@@ -139,6 +144,8 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     yield ""
     yield from _filled(f"candidate  {printable(gate.candidate.shown)}")
     yield from _filled(f"against    {printable(gate.baseline.shown)}")
+    for text in gate.remarks:
+        yield from _filled(f"! {printable(text)}", most=3)
     ordered = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
     measured = [each for each in ordered if each.test is not None]
     if measured:
@@ -150,6 +157,8 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     if left := measured[_MOST_ROWS:]:
         outcomes = Counter(each.outcome for each in left)
         yield f"  and {len(left)} more: {', '.join(f'{count} {name}' for name, count in outcomes.items())}"
+    if any(any(each.by_words) for each in measured[:_MOST_ROWS]):
+        yield LEGEND
     if measured:
         yield "Tests: one-sided against the margin. compare tests any difference, two-sided, and can say otherwise."
     alike: dict[tuple[str, str], list[Verdict]] = {}
@@ -211,7 +220,8 @@ def _few(texts: Sequence[str]) -> list[str]:
 def _verdict_lines(each: Verdict, what: str) -> Iterator[str]:
     before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
     margin = shown_difference(each, each.margin)
-    numbers = f"{before:>7}{now:>7}{shown_most(each):>19}{margin:>11}"
+    one, other = word_signs(each.by_words)
+    numbers = f"{before:>7}{one or ' '}{now:>6}{other or ' '}{shown_most(each):>18}{margin:>11}"
     yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{numbers}  {each.outcome}"
     if each.detail:
         yield from _filled(f"    {printable(each.detail)}")

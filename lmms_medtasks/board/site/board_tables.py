@@ -15,6 +15,7 @@ from lmms_medtasks.board.site.file_names import model_titles, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import LEVELS
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.findings import BY_WORDS
@@ -90,7 +91,7 @@ class Standings:
     def judged_by(self, model: str, task: str, measure: str) -> str:
         """``, scored by comparing words, …`` of a ranked model's number that no language model judged; else ""."""
         own = (each for each in self.board.of(task=task, ranked=True) if each.model.key == model)
-        return f", {BY_WORDS}" if any(number_marks.is_by_words(each, measure) for each in own) else ""
+        return f", {BY_WORDS}" if any(is_by_words(each, measure) for each in own) else ""
 
     def title(self, entry: Entry) -> str:
         """The model's name, no two alike on the board."""

@@ -9,9 +9,10 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site.board_tables import harness
 from lmms_medtasks.board.site.bullets import ModelHeadline
-from lmms_medtasks.board.site.number_marks import BY_WORDS, is_by_words
+from lmms_medtasks.board.site.number_marks import BY_WORDS
 from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, is_told_apart, points
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 from lmms_medtasks.short_texts import interval_text, listed

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.document import MARKS as NO_INTERVAL
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, is_lexical
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 
 READABLE = 0.9
 """Share of the replies that could be read below which a number is marked."""
@@ -33,13 +34,6 @@ MARKS = {
 def signs(entry: Entry, metric: str) -> str:
     """The signs of an entry's number, "" for none."""
     return HARD_TO_READ * _is_hard_to_read(entry, metric) + LEXICAL * is_by_words(entry, metric)
-
-
-def is_by_words(entry: Entry, metric: str) -> bool:
-    """Whether the number is made of verdicts of the judge that compares words; a rule's alone are not its."""
-    if entry.judge is None or not is_lexical(entry.judge.name):
-        return False
-    return not {"judged", "partial"}.isdisjoint(entry.scored(metric).column("judgement"))
 
 
 def _is_hard_to_read(entry: Entry, metric: str) -> bool:

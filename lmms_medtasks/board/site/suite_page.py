@@ -12,7 +12,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import board_tables, published, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
-from lmms_medtasks.board.site.number_marks import BY_WORDS, is_by_words, legend, signs_of
+from lmms_medtasks.board.site.number_marks import BY_WORDS, legend, signs_of
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.pair_matrix import NOTE, Matrix, matrix
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
@@ -20,6 +20,7 @@ from lmms_medtasks.board.site.reports import Report
 from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure, chart
 from lmms_medtasks.board.site.suite_finding import finding
 from lmms_medtasks.board.site.telling_questions import Telling, telling
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Column, Row, Table

@@ -15,8 +15,10 @@ from lmms_medtasks.board.comparison.gate import gate, outcomes
 from lmms_medtasks.board.comparison.gate_summary import decision, markdown
 from lmms_medtasks.board.comparison.measure_comparison import compare
 from lmms_medtasks.board.comparison.terminal_screens import gate_lines
+from lmms_medtasks.board.word_verdicts import LEGEND
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.suites import registry
@@ -318,6 +320,32 @@ def test_judgements_that_are_missing_fail_it(tmp_path, runs):
         runs.write(tmp_path / name, {"med_cmr_open": runs.judged_rows(own)}, metadata={"judge": runs.JUDGE})
     found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
     assert [problem.code for action, problem in found.problems if action == "fail"] == ["low_coverage"]
+
+
+@pytest.mark.parametrize("words", [(False, False), (True, True)])
+@pytest.mark.parametrize("data", ["full", "mini"])
+def test_numbers_of_the_judge_that_compares_words_and_of_mini_data_are_said_to_be_no_benchmarks(
+    tmp_path, runs, words, data
+):
+    judge = "lexical" if all(words) else runs.JUDGE["name"]
+    for number, side in enumerate(("base", "new")):
+        rows = runs.judged_rows({f"q{row}": float(20 + row + number) for row in range(12)}, judge)
+        for row in rows:
+            row["questions"]["tags"]["data"] = data
+        metadata = {"judge": {**runs.JUDGE, "name": judge}, "data": data}
+        runs.write(tmp_path / side, {"med_cmr_open": rows}, metadata=metadata)
+    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
+    assert {each.by_words for each in found.verdicts if each.test} == {words}
+    lines, text = list(gate_lines(found)), markdown(found)
+    both = "(baseline: med_cmr_open; candidate: med_cmr_open)"
+    for said, is_so in (("Mini data, not the benchmark", data == "mini"), ("compares words and is no", all(words))):
+        assert sum(said in each and both in each for each in found.remarks) == is_so
+        assert sum(said in line for line in lines) == text.count(said) == is_so
+    rows = [line for line in lines if "med_cmr_open, " in line]
+    assert {line.count(LEXICAL) for line in rows} == {sum(words)} and max(map(len, lines)) <= 100
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "cmr" in line]
+    assert {line.count(LEXICAL) for line in rows} == {sum(words)}
+    assert sum(LEGEND in line for line in lines) == text.count(LEGEND) == any(words)
 
 
 APART = [

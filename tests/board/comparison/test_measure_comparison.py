@@ -16,8 +16,10 @@ from lmms_medtasks.board.comparison.comparison_document import document, to_json
 from lmms_medtasks.board.comparison.gate import gate
 from lmms_medtasks.board.comparison.paired import cohens_h
 from lmms_medtasks.board.comparison.terminal_screens import compared_lines
+from lmms_medtasks.board.word_verdicts import LEGEND
 from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.statistics.intervals import mean_interval
 
 TASK = "medq_deg_l1"
@@ -82,6 +84,26 @@ def test_graded_scores_take_wilcoxon_and_a_rank_correlation(both, runs):
     assert (of.test, of.rank_biserial) == ("Wilcoxon", pytest.approx(1 / 3))
     assert (of.cohens_h, of.odds) == (None, None)
     assert of.mean.estimate == pytest.approx(10)
+
+
+@pytest.mark.parametrize("words", [(False, False), (True, False), (False, True), (True, True)])
+def test_numbers_of_the_judge_that_compares_words_are_marked_and_the_sign_is_said_once(tmp_path, runs, words):
+    names = ["lexical" if each else runs.JUDGE["name"] for each in words]
+    for side, judge in zip("ab", names, strict=True):
+        tasks = {"med_cmr_open": runs.judged_rows({"q1": 20.0, "q2": 60.0 + 10 * "ab".index(side)}, judge)}
+        metadata = {"judge": {**runs.JUDGE, "name": judge}}
+        runs.write(tmp_path / side, tasks, model=side, metadata=metadata)
+    found = compared([tmp_path / "a", tmp_path / "b"])
+    assert {each.by_words for each in found.comparisons} == {words}
+    for table in (each for _, each in document(found).tables()):
+        columns = [[column.name for column in table.columns].index(name) for name in "AB"]
+        assert {tuple(row.cells[place].mark == LEXICAL for place in columns) for row in table.rows} == {words}
+        assert sum(MEANINGS[LEXICAL] in note for note in table.all_notes) == any(words)
+    lines = _screen(found)
+    rows = [line for line in lines if "med_cmr_open," in line and line[0] in "=≠"]
+    assert rows and {line.count(LEXICAL) for line in rows} == {sum(words)} and max(map(len, lines)) <= 100
+    assert sum(LEGEND in line for line in lines) == any(words)
+    assert [each["by_words"] for each in to_json(found)["comparisons"]] == [dict(zip("ab", words, strict=True))]
 
 
 def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, runs):

@@ -14,6 +14,7 @@ from lmms_medtasks.board.site import bullets, leaderboard_table, number_marks, s
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
 from lmms_medtasks.board.site.suite_chart import chart
 from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 
@@ -33,7 +34,7 @@ def standings(tmp_path: Path, runs: ModuleType) -> Standings:
 
 def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand(standings: Standings) -> None:
     said, silent = sorted(standings.board.entries, key=lambda entry: entry.model.name)
-    assert number_marks.is_by_words(said, "total") and not number_marks.is_by_words(silent, "total")
+    assert is_by_words(said, "total") and not is_by_words(silent, "total")
     table = ranking(TASK, standings, LINKS)
     assert table is not None and [LEXICAL in row.cells[2].mark for row in table.rows[:2]] == [True, False]
     assert MEANINGS[LEXICAL] in " ".join(table.all_notes)

@@ -40,6 +40,18 @@ def test_a_judged_task_without_a_judge_is_named_and_gets_that_of_a_later_run(tmp
     assert next(iter(pins.read(path).found.values())).judge == entry.judge.name
 
 
+def test_a_judge_that_compares_words_is_pinned_with_a_warning_that_names_its_tasks(tmp_path, runs):
+    path = tmp_path / "pins.yml"
+    result = pinned(run_of(tmp_path, runs, "words", "lexical"), path)
+    assert result.exit_code == 0 and next(iter(pins.read(path).found.values())).judge.startswith("lexical")
+    (warning,) = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
+    assert "med_cmr_open" in warning and "compares words" in warning and "Warning" not in result.stdout
+    # Where a language model is pinned it stays the board's judge.
+    other = tmp_path / "others.yml"
+    assert "Warning" not in pinned(run_of(tmp_path, runs, "judged", runs.JUDGE["name"]), other).stderr
+    assert "Warning" not in pinned(tmp_path / "words", other).stderr
+
+
 def test_a_task_that_nobody_judges_needs_no_judge(submissions, runs, tmp_path):
     submissions.content()
     assert "No judge" not in pinned(submissions.folder.parent / "run1", tmp_path / "pins.yml").output

@@ -14,6 +14,7 @@ from lmms_medtasks.board.trust import pins
 from lmms_medtasks.board.trust.limits import limits
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.judged_tables import LEXICAL
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, Submissions, ranked
 
 VERSIONS = ("1.0", "1.1")
@@ -47,6 +48,15 @@ def test_a_new_entry_is_told_its_rank_and_against_whom(both):
     shown = " ".join(" ".join(found.lines()).split())
     assert f"{TASK}, accuracy: {place.score}, {place.rank}, behind other/model; ahead of honest/model" in shown
     assert "| behind other/model; ahead of honest/model |" in found.markdown() and "\\" not in shown
+
+
+@pytest.mark.parametrize("judge", ["lexical", "openai:judge"])
+def test_a_score_of_the_judge_that_compares_words_is_marked(tmp_path, runs, judge):
+    rows = runs.judged_rows({f"q{number:02}": 60.0 for number in range(12)}, judge)
+    folder = tmp_path / "head" / "cy" / "run"
+    runs.write(folder, {"med_cmr_open": rows}, metadata={"judge": {**runs.JUDGE, "name": judge}})
+    found = check(tmp_path / "base", tmp_path / "head", "cy", rules.read(), Trust(), 20)
+    assert found.places and {LEXICAL in place.score for place in found.places} == {judge == "lexical"}
 
 
 def test_who_changes_or_removes_files_of_others_is_refused(both):
