@@ -149,7 +149,7 @@ def gate_lines(gate: Gate) -> Iterator[str]:
     ordered = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
     measured = [each for each in ordered if each.test is not None]
     if measured:
-        heads = f"{'task, measure':<{_WHAT}}{'before':>7}{'now':>7}{'drop, upper limit':>19}{'margin':>11}"
+        heads = f"{'task, measure':<{_WHAT}}{'before':>7}{'now':>7}{'drop, upper limit':>20}{'margin':>11}"
         yield from ("", f"  {heads}  outcome")
     names = cut_apart(map(_named, measured), _WHAT - 1)
     for each in measured[:_MOST_ROWS]:
@@ -221,7 +221,7 @@ def _verdict_lines(each: Verdict, what: str) -> Iterator[str]:
     before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
     margin = shown_difference(each, each.margin)
     one, other = word_signs(each.by_words)
-    numbers = f"{before:>7}{one or ' '}{now:>6}{other or ' '}{shown_most(each):>18}{margin:>11}"
+    numbers = f"{before:>7}{one or ' '}{now:>6}{other or ' '} {shown_most(each):>18}{margin:>11}"
     yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{numbers}  {each.outcome}"
     if each.detail:
         yield from _filled(f"    {printable(each.detail)}")
