@@ -79,7 +79,9 @@ def verify(
 
     The submission is compared with a run that the board has, and must be of it. For "recomputed" each reply in its
     log is read again by the task's own hook, on the data that are here, and must give the same scores; a judge's
-    verdicts are taken as recorded. If anything differs, nothing is written and the exit status is 1.
+    verdicts are taken as recorded. If anything differs, nothing is written and the exit status is 1. Tasks that can't
+    be read again (their data are not here, or their log holds no replies) are named and left out: the status is 2
+    then, and the others are written. A pack has one level for all its tasks: with such a task it gets none.
     """
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.matching import differences
@@ -94,16 +96,33 @@ def verify(
     said = [problem.reason for problem in board.refused] or differences(entries, against)
     if not entries and not said:
         raise UserError(f"{submission} has no pack and no run.")
+    left: dict[str, str] = {}
     if level == levels.RECOMPUTED and not said:
-        said = _recomputed(against, {entry.task for entry in entries})
+        said, left = _recomputed(against, {entry.task for entry in entries})
     if said:
         for text in said[:_SHOWN]:
             typer.echo(visible(f"refused: {text}"), err=True)
         raise typer.Exit(1)
     if level == levels.SCORES_ONLY:
         raise UserError(f"--level {level} needs no entry in {output}: it is what every submission has.")
-    levels.write(output, {entry.source.digest for entry in entries}, level)
-    typer.echo(f"Written: {output} ({level}: {submission})", err=True)
+    for task, reason in left.items():
+        typer.echo(visible(f"left out: {task}: {reason}"), err=True)
+    # What a digest stands for has the level as a whole: a pack, or a task of a run.
+    without = {entry.source.digest for entry in entries if entry.task in left}
+    digests = {entry.source.digest for entry in entries} - without
+    if not digests:
+        whole = (
+            ""
+            if all(entry.task in left for entry in entries)
+            else " A pack has one level for all its tasks: pack the others alone."
+        )
+        raise UserError(f"Nothing of {submission} can be verified, so {output} is as it was.{whole}")
+    levels.write(output, digests, level)
+    tasks = {entry.task for entry in entries if entry.source.digest in digests}
+    part = f"{len(tasks)} of {len({entry.task for entry in entries})} tasks of " if left else ""
+    typer.echo(f"Written: {output} ({level}: {part}{submission})", err=True)
+    if left:
+        raise typer.Exit(2)
 
 
 def check(
@@ -139,14 +158,21 @@ def check(
         raise typer.Exit(1)
 
 
-def _recomputed(path: Path, tasks: set[str]) -> list[str]:
-    """What of these tasks' logs does not follow from the replies in them."""
+def _recomputed(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
+    """What of these tasks' logs does not follow from the replies in them; and why tasks can't be read again."""
     from lmms_medtasks.harness.recomputing import differences
     from lmms_medtasks.harness.rescoring import Definitions
     from lmms_medtasks.samples.runs import find
 
-    definitions, found = Definitions(), []
+    definitions = Definitions()
+    found: list[str] = []
+    left: dict[str, str] = {}
     for run in find([path]):
         for task in sorted(tasks & set(run.content.get("configs") or {})):
-            found += list(differences(run, task, definitions))
-    return found
+            try:
+                # Not a list of it: what differs before the log can't be read any further counts.
+                for text in differences(run, task, definitions):
+                    found.append(text)
+            except UserError as error:
+                left[task] = str(error)
+    return found, left

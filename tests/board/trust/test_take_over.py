@@ -7,15 +7,17 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.board import rules, side_by_side
+from lmms_medtasks.board import packing, rules, side_by_side
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import levels, pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.cli.app import build as app
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import recomputing, rescoring
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, codes, ranked
 
+OTHER = "medq_deg_l2"
 MINI = {f"m{number}": "AAA" for number in range(12)}
 
 
@@ -277,6 +279,55 @@ def test_the_boards_own_run_vouches_for_no_copy_of_its_log(submissions, runs, tm
     }
     result = CliRunner().invoke(app(), ["leaderboard", "verify", str(copied), "--against", str(own), *said])
     assert result.exit_code == 1 and "has no result of other/model" in result.output
+
+
+@pytest.fixture
+def recomputed(submissions, runs, tmp_path, monkeypatch):
+    """``leaderboard verify --level recomputed`` of a run of two tasks, or of a pack of it; by task why it can't be."""
+    run = submissions.folder / "Ada"
+    runs.write(run, {TASK: runs.choice_rows(HONEST), OTHER: runs.choice_rows(PERFECT)}, model="honest/model")
+
+    def verify(lacking, submission=run, differing=()):
+        def differences(_, task, __):
+            yield from differing
+            if task in lacking:
+                raise UserError(f"no replies of {task}")
+
+        monkeypatch.setattr(recomputing, "differences", differences)
+        monkeypatch.setattr(rescoring, "Definitions", object)
+        said = ["--level", levels.RECOMPUTED, "--against", str(run), "-o", str(tmp_path / "verified.yml")]
+        return CliRunner().invoke(app(), ["leaderboard", "verify", str(submission), *said])
+
+    return verify
+
+
+def test_tasks_that_can_not_be_read_again_are_named_and_the_others_verified(recomputed, submissions, tmp_path):
+    result = recomputed([OTHER])
+    assert result.exit_code == 2 and "1 of 2 tasks" in result.output
+    assert f"left out: {OTHER}: no replies of {OTHER}" in result.output and f"left out: {TASK}" not in result.output
+    trust = Trust(levels=levels.read(tmp_path / "verified.yml"))
+    found = {entry.task: entry.level for entry in submissions.board(trust).entries}
+    assert found == {TASK: levels.RECOMPUTED, OTHER: levels.SCORES_ONLY}
+    assert recomputed([]).exit_code == 0
+    assert len(levels.read(tmp_path / "verified.yml").found) == 2
+
+
+def test_nothing_is_written_where_no_task_can_be_read_again_or_one_differs(recomputed, tmp_path):
+    nothing = recomputed([TASK, OTHER])
+    assert isinstance(nothing.exception, UserError) and nothing.output.count("left out: ") == 2
+    # Also what differs before a log can't be read any further.
+    assert recomputed([OTHER], differing=["another score"]).exit_code == 1
+    assert not (tmp_path / "verified.yml").exists()
+
+
+def test_a_pack_with_a_task_that_can_not_be_read_again_has_no_level(recomputed, submissions, tmp_path):
+    """Its digest stands for all its tasks."""
+    entries = submissions.board().entries
+    pack = tmp_path / "p.json.gz"
+    packing.write(packing.pack(entries, "Ada <ada@example.org>"), pack)
+    result = recomputed([OTHER], pack)
+    assert isinstance(result.exception, UserError) and "one level for all" in str(result.exception)
+    assert not (tmp_path / "verified.yml").exists()
 
 
 def test_a_folder_of_nothing_can_not_be_verified(submissions, tmp_path):
