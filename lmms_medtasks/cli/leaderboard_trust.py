@@ -111,12 +111,9 @@ def verify(
     without = {entry.source.digest for entry in entries if entry.task in left}
     digests = {entry.source.digest for entry in entries} - without
     if not digests:
-        whole = (
-            ""
-            if all(entry.task in left for entry in entries)
-            else " A pack has one level for all its tasks: pack the others alone."
-        )
-        raise UserError(f"Nothing of {submission} can be verified, so {output} is as it was.{whole}")
+        some = any(entry.task not in left for entry in entries)
+        why = " A pack has one level for all its tasks: pack the others alone." if some else ""
+        raise UserError(f"Nothing of {submission} can be verified, so {output} is as it was.{why}")
     levels.write(output, digests, level)
     tasks = {entry.task for entry in entries if entry.source.digest in digests}
     part = f"{len(tasks)} of {len({entry.task for entry in entries})} tasks of " if left else ""

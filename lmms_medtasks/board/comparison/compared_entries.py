@@ -61,6 +61,11 @@ def _check_tasks(tasks: Sequence[str], path: Path) -> None:
             raise UserError(f"No result of {task} in {path}.{hint} Tasks there: {', '.join(names)}.")
 
 
+def has_several(side: Side) -> bool:
+    """Whether a side has more than one entry on a task."""
+    return len(tasks_of(side.board.entries)) < len(side.board.entries)
+
+
 def one_model(side: Side) -> None:
     """Raises UserError when a side has more than one entry on a task: it would not be known which one is meant."""
     seen: dict[str, Entry] = {}

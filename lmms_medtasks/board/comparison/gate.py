@@ -135,7 +135,8 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
     """Test every measure of the baseline's entries on the candidate's of the same task.
 
     Where each side has one model it is the candidate's against the baseline's, whatever they are called; where there
-    are several, those of the same name. Raises UserError when the baseline is damaged or ambiguous.
+    are several, those of the same name. Raises UserError when the baseline is damaged, or one side alone has several
+    entries on a task.
     """
     damaged = [each for each in baseline.board.refused if each.code in _DAMAGED]
     if damaged:
@@ -145,6 +146,10 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
             f"take the "
             "broken files away, or name other tasks with --task."
         )
+    for side, other in ((baseline, candidate), (candidate, baseline)):
+        if not compared_entries.has_several(other):
+            # Several against one: which of them is meant is not known, and the others would all be "missing".
+            compared_entries.one_model(side)
     verdicts: list[Verdict] = []
     warnings: list[str] = []
     for first in baseline.board.entries:

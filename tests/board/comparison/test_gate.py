@@ -382,6 +382,18 @@ def test_several_models_are_matched_by_name(tmp_path, runs):
     assert [(each.model, each.outcome) for each in found.verdicts] == [("x", "can't tell"), ("y", "worse")]
 
 
+@pytest.mark.parametrize("several", ["base", "new"])
+def test_several_runs_against_one_are_refused_with_their_names(tmp_path, runs, several):
+    """The gate once failed with a reason for each measure of each other run."""
+    for side in ("base", "new"):
+        for model in ("x", "y") if side == several else ("x",):
+            rows = runs.choice_rows(answers(0.9, f"{side}{model}"), images=IMAGES)
+            runs.write(tmp_path / side / model, {TASK: rows}, model=model)
+    sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
+    with pytest.raises(UserError, match=f"{several} has two entries on {TASK}: x .*/x/.* and y .*/y/"):
+        gate(*sides, gate_rules.read())
+
+
 def test_hostile_names_do_no_harm_in_the_summary(tmp_path, runs):
     for side in ("base", "new"):
         own = {TASK: runs.choice_rows(answers(0.8, 1), images=IMAGES)}
