@@ -152,12 +152,12 @@ def sure_vqa(task: str) -> Iterator[Place]:
     published = f"published_{task.removeprefix('sure_')}"
     yield Place("shared_images", "tests", (shift, "closed", "i.i.d."), "images in both tests")
     for kind in ("closed", "open"):
-        yield Place(f"{kind}_rr", "robustness", (shift, kind), "RR")
+        yield Place(f"{kind}_rr", "robustness", (shift, f"{kind}*"), "RR")
         if kind == "closed" or published == f"published_{name}":
             yield Place(f"{kind}_rr", published, ("this run*",), f"{kind} RR")
         for test, head in TESTS.items():
-            metric, row = f"{kind}_{test}", (shift, kind, head)
-            yield Place(metric, "robustness", (shift, kind), head)
+            metric, row = f"{kind}_{test}", (shift, f"{kind}*", head)
+            yield Place(metric, "robustness", (shift, f"{kind}*"), head)
             if kind == "closed" or published == f"published_{name}":
                 yield Place(metric, published, ("this run*",), f"{kind} {head}")
             yield Place(metric, "tests", row, "score")
