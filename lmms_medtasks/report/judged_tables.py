@@ -129,6 +129,11 @@ class Judging:
         return self.names if self.statuses["judged"] else ()
 
     @property
+    def by_words(self) -> bool:
+        """Whether the judge that compares words gave a verdict; what rules settled is not its."""
+        return any(map(is_lexical, self.deciding))
+
+    @property
     def shown(self) -> str:
         """The judges' names for a table; one that is no language model is not shown without saying so."""
         return ", ".join(map(labelled, self.names)) or _NONE_CONFIGURED
@@ -315,7 +320,7 @@ def constant_verdict(judging: Judging) -> Iterator[str]:
 def marks(*found: Judging | None) -> str:
     """The marks of a number that comes of these judgements, "" for none."""
     judged = [each for each in found if each]
-    marked = LEXICAL if any(is_lexical(name) for each in judged for name in each.names) else ""
+    marked = LEXICAL if any(each.by_words for each in judged) else ""
     marked += OTHER if any(each.others for each in judged) else ""
     return marked + (INCOMPLETE if any(each.statuses["missing"] for each in judged) else "")
 

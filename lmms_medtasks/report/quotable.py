@@ -314,9 +314,9 @@ def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
             for difference in own.remaining(task, paper.facts_of(config)):
                 said.setdefault(each.suite.title, {})[difference.title] = None
     if said:
-        named = "; ".join(f"{suite} in {_named(list(titles), 'points')}" for suite, titles in said.items())
+        named = "; ".join(f"{suite} in {_named(list(titles), 'ways')}" for suite, titles in said.items())
         mend = f"--settings paper, for some of {listed(list(mended))}" if mended else ""
-        yield Check("the paper's protocol", "partly", f"differs: {named}; each card lists them", mend)
+        yield Check("the paper's protocol", "partly", f"differs: {named}; each benchmark's card lists them", mend)
     elif compared:
         yield Check("the paper's protocol", "yes", "no known difference")
 

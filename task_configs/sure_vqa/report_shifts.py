@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, Judging, is_lexical
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, Judging
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
@@ -84,7 +84,7 @@ class Shift:
 def is_by_words(source: Source, shift: Shift, kind: str) -> bool:
     """Whether the judge that compares words gave scores of these questions; what a rule settled is not its."""
     found = Judging.of(source.rows.where(shift.where(kind)))
-    return found is not None and any(map(is_lexical, found.deciding))
+    return found is not None and found.by_words
 
 
 def kind_label(source: Source, shift: Shift, kind: str) -> str:
