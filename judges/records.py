@@ -44,7 +44,7 @@ def judgement_of(
 ) -> tuple[tuple[str, ...], Judgement]:
     """What was read of a document's replies, and their judgement by the verdicts that the stage before has got.
 
-    No request is made here. Of each reply is read "ok", "empty", "truncated" (reasoning that was never closed) or
+    No request is made here. Of each reply is read "ok", "empty", "cut" (reasoning that was never closed) or
     "failed". The judgement has for each reply the fields that the judge is shown, or None, and a verdict for each of
     its trials (:func:`lmms_medtasks.judges.stage.trials_of`), none where there is nothing to judge: mappings
     ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered ("" where the server named none,

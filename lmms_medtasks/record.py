@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from lmms_medtasks.errors import UserError
 
-VERSION = 3
+VERSION = 4
 """Raised when the form of a record changes. A log of another version is refused, never guessed at.
 
-3: an empty reply is :data:`EMPTY`, which was "unreadable" where answers are read."""
+4: "cut" stands for a reply that was cut off before an answer, and ``replies`` says why each reply ended."""
 
 KEY = "questions"
 """The metric under which the sample log holds the record; its value in the harness's table is their number."""
@@ -23,7 +23,10 @@ FAILED = "failed"
 EMPTY = "empty"
 """What is read of a reply that says nothing: no text or white space only, reasoning in its tags apart."""
 
-UNREAD = ("ambiguous", "refused", "unreadable", "truncated")
+CUT = "cut"
+"""What is read of a reply without an answer that the limit of new tokens ended, or whose thoughts never end."""
+
+UNREAD = ("ambiguous", "refused", "unreadable", CUT)
 """What is read of a reply with words and without an answer."""
 
 NO_ANSWER = (EMPTY, *UNREAD)
@@ -98,6 +101,8 @@ class Record:
         tags: what results are broken down by.
         pair: names the question whose other forms (levels, wordings) are paired with this one; the id by default.
         details: JSON of the suite's own that the log keeps and no table holds.
+        replies: for each reply what :meth:`lmms_medtasks.parsing.reply.Reply.note` says: why it ended (``ended``, at
+            which ``limit``), and which rules made (``marks``, ``unknown_mark``) and read (``rule``) the answer.
     """
 
     id: str
@@ -109,6 +114,7 @@ class Record:
     pair: str = ""
     judgement: Judgement | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    replies: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def right_answer(self) -> str | None:
@@ -143,6 +149,8 @@ class Record:
                 found["judgement"]["replies"] = list(judgement.replies)
         if self.details:
             found["details"] = dict(self.details)
+        if any(self.replies):
+            found["replies"] = [dict(note) for note in self.replies]
         return found
 
 
@@ -171,6 +179,9 @@ def from_json(content: object, where: str) -> Record:
     for name, tag in tags.items():
         if not isinstance(tag, str | int | float | bool | None):
             raise UserError(f"{where}: the tag {name!r} is {tag!r:.60}, expected a text or a number.")
+    notes = content.get("replies", [])
+    if not isinstance(notes, list) or not all(isinstance(note, dict) for note in notes):
+        raise UserError(f"{where}: replies is {notes!r:.60}, expected a list of mappings.")
     expected = content.get("expected")
     return Record(
         id=content["id"],
@@ -182,6 +193,7 @@ def from_json(content: object, where: str) -> Record:
         pair=str(content.get("pair") or ""),
         judgement=_judgement(content["judgement"], where) if content.get("judgement") else None,
         details=content.get("details") or {},
+        replies=tuple(notes),
     )
 
 

@@ -116,7 +116,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
     task = installed.of_task(entry.task)
     is_judged = installed.is_judged(entry.task, entry.settings)
     places, trials = samples.texts("trials")
-    words = ~np.isin(np.asarray(trials), (EMPTY, "truncated", FAILED))
+    words = ~np.isin(np.asarray(trials), (EMPTY, "cut", FAILED))
     by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
     if task and not task.settles_words:
         yield from _first(entry, by_rule & has_words, "has a reply with words, which no rule of its judge settles")

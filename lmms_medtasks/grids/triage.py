@@ -12,7 +12,7 @@ from lmms_medtasks.record import EMPTY, FAILED, NO_ANSWER
 
 NONE = "none"
 
-_SILENT = (NONE, "no", EMPTY, "refused", "unreadable", "truncated")
+_SILENT = (NONE, "no", EMPTY, "refused", "unreadable", "cut")
 
 
 def claims_outlier(trial: str) -> bool:

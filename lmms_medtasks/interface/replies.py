@@ -68,7 +68,7 @@ def count_outcomes(
     """How many replies of a column could be read ("ok"), and why the others could not, most common first.
 
     Takes what :func:`parse` takes. Outcomes: ``ok``; ``ambiguous`` (several answers), ``refused``, ``unreadable``,
-    ``truncated`` (reasoning that was cut off), ``empty``, ``failed`` (no reply).
+    ``cut`` (reasoning that was cut off), ``empty``, ``failed`` (no reply).
 
     Raises:
         UserError: As :func:`parse`.

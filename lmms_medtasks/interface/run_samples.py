@@ -31,7 +31,7 @@ COLUMNS: Mapping[str, str] = {
     "trial": "number of the reply to the question, from 0",
     "reply": "the reply's text; missing where the request failed, or the data's terms keep replies out of logs",
     "reading": "the answer that was read; missing where none was read, or a judge reads replies",
-    "outcome": "ok, ambiguous, refused, unreadable, truncated, empty or failed; missing where the harness read it",
+    "outcome": "ok, ambiguous, refused, unreadable, cut, empty or failed; missing where the harness read it",
     "answer": "the correct answer in the terms of reading, or the reference; missing where it is withheld",
     "correct": "1.0 where reading is answer, else 0.0; NaN for a failed request, and where a judge decides",
     "score": "the question's score over all its trials, of which the task's main metric is the mean; NaN without one, "

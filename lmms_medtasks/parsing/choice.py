@@ -37,7 +37,7 @@ def read_first_capital(reply: str | None, option_count: int) -> Reading:
 
     The rule is for comparing with the paper: it reads "Both lungs are clear" as B. It is applied to the text after the
     model's reasoning. Three outcomes are not the paper's: a failed request is "failed", a reply that says nothing
-    "empty", and reasoning that was cut off inside its tag "truncated".
+    "empty", and reasoning that was cut off inside its tag "cut".
     """
     answer, outcome = text_or_outcome(reply)
     if outcome:

@@ -13,8 +13,8 @@ _FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: 
 _OPEN_TAG = re.compile(r"<(think|thinking|analysis|reasoning)>", re.IGNORECASE)
 
 
-Outcome = Literal["empty", "truncated", "failed"]
-"""Why a reply has no text to read an answer from. empty: it says nothing. truncated: reasoning that was cut off before
+Outcome = Literal["empty", "cut", "failed"]
+"""Why a reply has no text to read an answer from. empty: it says nothing. cut: reasoning that was cut off before
 an answer. failed: no reply, the request itself failed."""
 
 
@@ -45,7 +45,7 @@ def text_or_outcome(reply: str | None) -> tuple[str, Outcome | None]:
         return "", "failed"
     text = after_reasoning(str(reply))
     if text is None:
-        return "", "truncated"
+        return "", "cut"
     return (text, None) if text.strip() else ("", "empty")
 
 

@@ -81,7 +81,7 @@ def confidences(table: VoteTable) -> np.ndarray:
     """(n,) floats in [0, 1]: C = 1 - H / log K (equation 3), NaN where it has no value.
 
     H is the entropy of the votes' shares, K the question's own number of options. Replies without an answer (empty,
-    unreadable, truncated and so on) are together one more outcome in H, failed requests are no votes. With that
+    unreadable, cut and so on) are together one more outcome in H, failed requests are no votes. With that
     outcome H can exceed log K; C is then 0. The paper counts them as incorrect and does not say what they are in H.
 
     No reply, or one option only (log K is 0): NaN. One vote: C = 1, as for any unanimous vote, one for "no answer"

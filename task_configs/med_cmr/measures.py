@@ -204,8 +204,8 @@ METRICS = (
         for name, outcomes in PARTS.items()
     ),
     Metric(
-        "truncated",
-        outcome_count("truncated"),
+        "cut",
+        outcome_count("cut"),
         higher_is_better=False,
         about="Number of replies whose reasoning was cut off inside its tag.",
         unit="count",
@@ -253,7 +253,7 @@ SUITE = Suite(
         ),
         "open": (
             KEY, *JUDGED, *(f"total_{name.lower()}" for name in DIMENSIONS), *_JUDGEMENTS, "exact_match", "both_parts",
-            *PARTS, "truncated", "empty_replies", "failed_requests",
+            *PARTS, "cut", "empty_replies", "failed_requests",
         ),
     },
     condition=condition,

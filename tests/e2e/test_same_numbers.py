@@ -136,7 +136,7 @@ def med_cmr(task: str) -> Iterator[Place]:
         yield Place("exact_match", f"parts{end}", ("final answer*",), "share")
         yield Place("coverage", "judgements", (task,), "coverage")
         yield Place("empty_replies", "judgements", (task,), "empty")
-        yield Place("truncated", "judgements", (task,), "truncated")
+        yield Place("cut", "judgements", (task,), "cut")
         yield Place("failed_requests", "judgements", (task,), "failed requests")
         if not end:
             yield Place("total", "main", ("this run*",), "Open All")

@@ -54,7 +54,7 @@ def test_outcomes_say_why_nothing_was_read():
     replies = ["B", "B", "A or B", "I'm sorry, I can't help with that.", "", "<think>hm", "hm"]
     found = mt.count_outcomes(replies, options=OPTIONS)
     assert found["ok"] == 2 and next(iter(found)) == "ok" and sum(found.values()) == len(replies)
-    assert {"ambiguous", "empty", "truncated"} <= set(found)
+    assert {"ambiguous", "empty", "cut"} <= set(found)
     assert mt.count_outcomes("B", options=OPTIONS) == {"ok": 1} and mt.count_outcomes([], options=OPTIONS) == {}
 
 

@@ -29,7 +29,7 @@ def test_a_run(harness, judge_server, stub_judge):
     asked = [stub_judge.fields_of(request["messages"][0]["content"])["answer"] for request in judge_server.requests]
     assert sorted(asked) == ["&#60;think>cut off effusion", "an effusion", "an effusion!", "cat"]
     assert [row["questions"]["trials"] for row in logs["judge_open"]] == [
-        ["ok"], ["empty"], ["ok"], ["ok"], ["ok"], ["truncated"], ["failed"], ["failed"]
+        ["ok"], ["empty"], ["ok"], ["ok"], ["ok"], ["cut"], ["failed"], ["failed"]
     ]  # fmt: skip
     assert "NaN" not in run.path.read_text()
 

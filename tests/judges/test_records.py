@@ -42,7 +42,7 @@ def test_a_judgement(sample):
 
 def test_what_became_of_each_reply(sample):
     trials, found = judged(sample, ["x", "", "<think>x</think>", "<think>hm", FAILED, None])
-    assert trials == ("ok", "empty", "empty", "truncated", "failed", "failed")
+    assert trials == ("ok", "empty", "empty", "cut", "failed", "failed")
     assert [item is None for item in found.items] == [False, False, False, False, True, True]
     assert [len(each) for each in found.verdicts] == [1, 1, 1, 1, 0, 0]
 

@@ -24,7 +24,7 @@ def test_letters_are_read(reply, letters):
 
 @pytest.mark.parametrize(
     ("reply", "status"),
-    [("", "empty"), (None, "failed"), ("<think>A", "truncated"), ("E", "unreadable"), ("A, A", "unreadable"),
+    [("", "empty"), (None, "failed"), ("<think>A", "cut"), ("E", "unreadable"), ("A, A", "unreadable"),
      ("A, E", "unreadable"), ("A is right, C is not", "unreadable"), ("I can't tell", "unreadable"),
      ("not A", "unreadable"), ("A or C", "unreadable"), ("all of them", "unreadable")],
 )  # fmt: skip

@@ -48,7 +48,7 @@ def test_marks_and_words_are_not_empty(reader, reply):
 @pytest.mark.parametrize(
     ("reply", "outcome"),
     [
-        ("<think>B", "truncated"),
+        ("<think>B", "cut"),
         (None, "failed"),
         ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom", "failed"),
         ("", "empty"),

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-STATUSES = {"?": "unreadable", "~": "truncated", "_": "empty", "!": "failed"}
+STATUSES = {"?": "unreadable", "~": "cut", "_": "empty", "!": "failed"}
 
 
 @pytest.fixture(scope="session")
 def question() -> Callable[..., dict[str, Any]]:
-    """``question("AAB?", "A")``: a letter a trial, ? unreadable, ~ truncated, _ empty, ! failed; others by name."""
+    """``question("AAB?", "A")``: a letter a trial, ? unreadable, ~ cut, _ empty, ! failed; others by name."""
 
     def build(trials: str, answer: str = "A", *, id: str = "q", option_count: int = 4, **others: Any) -> dict[str, Any]:
         replies = trials.replace("!", "")

@@ -36,7 +36,7 @@ def naive_confidence(trials, option_count):
         # H = 2 - 3/4 log2 3 = 0.811278 bits; 1 - 0.811278/2. With two options: 1 - 0.811278.
         ("BBBA", 4, 0.594361),
         ("BBBA", 2, 0.188722),
-        ("AA?~", 4, 0.5),  # unreadable and truncated are one outcome: H = 1 bit
+        ("AA?~", 4, 0.5),  # unreadable and cut are one outcome: H = 1 bit
         ("AB?", 2, 0.0),  # H = log 3 > log 2: clipped
         ("????", 4, 1.0),  # unanimous, if in nothing
         ("AA!!", 4, 1.0),  # two votes, both A

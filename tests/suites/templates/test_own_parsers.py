@@ -57,7 +57,7 @@ def get(tmp_path: Path):
 def test_a_function_reads_letters_of_options(get):
     parser = get("plain")
     assert [parser.read(DOC, reply) for reply in ("B", "neither", "", None, "<think>A")] == [
-        Read("ok", "B"), Read("unreadable"), Read("empty"), Read("failed"), Read("truncated")
+        Read("ok", "B"), Read("unreadable"), Read("empty"), Read("failed"), Read("cut")
     ]  # fmt: skip
     assert (parser.answers(DOC), parser.expected(DOC), parser.about) == (("A", "B"), "B", "The first letter.")
 

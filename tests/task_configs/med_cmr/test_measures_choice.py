@@ -50,7 +50,7 @@ def test_the_harness_gets_a_score_where_the_question_counts():
         ("no idea", "unreadable"),
         ("A or B", "ambiguous"),
         ("I cannot answer that.", "refused"),
-        ("<think>A", "truncated"),
+        ("<think>A", "cut"),
     ],
 )
 def test_what_is_no_answer_is_wrong_and_counted(reply, trial):

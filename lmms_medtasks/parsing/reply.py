@@ -1,0 +1,337 @@
+"""A model's reply, taken apart once: its thoughts, the text that answers, and why there may be none.
+
+Every reader, every judge's item and every log is made from a :class:`Reply`. What the marks of thoughts and turns look
+like stands in ``reply_marks.yml``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import yaml
+
+from lmms_medtasks.errors import UserError
+
+Ending = Literal["stop", "length", "error", ""]
+"""Why a reply ended. stop: the model ended it. length: the limit of new tokens. error: it broke off by a fault, or the
+server withheld it; such a reply is none. "": the runner does not say."""
+
+Outcome = Literal["failed", "empty", "cut", "unreadable"]
+"""Why a reply has no text to read an answer from. failed: no reply came. empty: it says nothing. cut: it was cut off
+within its thoughts, or they were never closed. unreadable: it begins with a mark that is not known and may be one of
+thoughts, and nothing stands behind its end."""
+
+Tags = tuple[tuple[str, str], ...]
+"""Pairs of an opening and a closing mark of thoughts, in addition to those that are known."""
+
+# What lmms-eval 0.7.3 returns in place of a reply when a request failed for good, when the token budget was used up,
+# and when a server sent a message without content (async_openai; openai's reaches a hook as an empty text). The word
+# "None" is a reply like any other. What single runners put in the place of a reply becomes the first of these before it
+# gets here (harness/failed_requests.py).
+_FAILURES = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Error: can only concatenate str (not")
+
+LONGER_THAN_AN_ANSWER = 80
+"""Characters behind an unknown mark at a reply's beginning from which on they may be thoughts, and not an answer."""
+
+
+class SentReply(str):
+    """A reply's text as a runner gave it, which also says why it ended, at which limit, and the run's own tags.
+
+    A text, since the harness hands texts on. One that lost these facts (a filter made a new text of it) is read as a
+    reply of which nothing is known.
+    """
+
+    ended: Ending
+    limit: int | None
+    tags: Tags
+
+    def __new__(cls, text: str, ended: Ending = "", limit: int | None = None, tags: Tags = ()) -> SentReply:
+        made = super().__new__(cls, text)
+        made.ended, made.limit, made.tags = ended, limit, tags
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SentReply, (str(self), self.ended, self.limit, self.tags)
+
+
+class Thought(NamedTuple):
+    """Thoughts in a reply: from where to where in the text as sent, marks included, and whose form their marks have."""
+
+    start: int
+    end: int
+    mark: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply taken apart.
+
+    Attributes:
+        sent: The text as it was sent, "" for a failed request.
+        ended: Why it ended.
+        limit: Its limit of new tokens, None where it is not known.
+        thoughts: Where it thinks.
+        answer: The text that answers: after the thoughts, before the marks that end a turn. "" with an outcome.
+        outcome: Why there is no text to read, None where there is one.
+        marks: Which rules made the answer of the text: names of thoughts' marks, "end token", "next turn".
+        unknown_mark: A mark at the beginning that looks like one of thoughts and is not known, "" for none. What stands
+            before its end is never read.
+        unfinished: Whether the text breaks off: at the limit, or in the middle of a sentence.
+    """
+
+    sent: str
+    ended: Ending = ""
+    limit: int | None = None
+    thoughts: tuple[Thought, ...] = ()
+    answer: str = ""
+    outcome: Outcome | None = None
+    marks: tuple[str, ...] = ()
+    unknown_mark: str = ""
+    unfinished: bool = False
+
+    @classmethod
+    def of(cls, reply: Reply | str | None) -> Reply:
+        """Take a reply apart, as a scoring hook gets it; one that is taken apart already stays as it is."""
+        if isinstance(reply, Reply):
+            return reply
+        if is_failed_request(reply):
+            return cls("", "error", outcome="failed")
+        ended, limit, tags = (getattr(reply, name, default) for name, default in _UNKNOWN)
+        if ended == "error":
+            return cls(str(reply), "error", limit, outcome="failed")
+        return _taken_apart(cls(str(reply), ended, limit), tags)
+
+    @property
+    def unread(self) -> Literal["cut", "unreadable"]:
+        """What a reply with words is of which no answer can be read: cut, where the limit of new tokens ended it."""
+        return "cut" if self.ended == "length" else "unreadable"
+
+    def note(self, rule: str = "") -> dict[str, Any]:
+        """What a record keeps of it beside what was read: why it ended, and which rules made and read the answer."""
+        found = {"ended": self.ended, "limit": self.limit, "marks": list(self.marks), "unknown_mark": self.unknown_mark,
+                 "rule": rule}  # fmt: skip
+        return {name: value for name, value in found.items() if value}
+
+
+_UNKNOWN: tuple[tuple[str, Any], ...] = (("ended", ""), ("limit", None), ("tags", ()))
+
+
+def is_failed_request(reply: str | None) -> bool:
+    """Whether the harness put a failure text in place of a reply. An empty reply is none: the model said nothing."""
+    return reply is None or reply.lstrip().startswith(_FAILURES)
+
+
+@dataclass(frozen=True)
+class _Form:
+    name: str
+    open: re.Pattern[str]
+    close: re.Pattern[str]
+    starts_reply: bool = False
+
+
+@dataclass(frozen=True)
+class _Marks:
+    thoughts: tuple[_Form, ...]
+    answers: frozenset[str]
+    end: re.Pattern[str]
+    turn: re.Pattern[str]
+    leading: re.Pattern[str]
+    speaker: re.Pattern[str]
+    broken_off: re.Pattern[str]
+
+
+@functools.cache
+def _marks() -> _Marks:
+    data = yaml.safe_load((Path(__file__).parent / "reply_marks.yml").read_text("utf-8"))
+    ends, turns = ("|".join(each["mark"] for each in data[name]) for name in ("ends", "turns"))
+    assistants = "|".join(data["assistants"])
+    return _Marks(
+        thoughts=tuple(_form(each) for each in data["thoughts"]),
+        answers=frozenset(data["answers"]["names"]),
+        end=re.compile(ends, re.IGNORECASE),
+        turn=re.compile(turns, re.IGNORECASE),
+        leading=re.compile(
+            rf"\s*(?:(?:{ends}|{turns})\s*(?:(?:{assistants})\b\s*)?|(?:<\|end_header_id\|>|<\|message\|>)\s*"
+            rf"|(?:#{{1,4}}\s*)?(?:{assistants})\s*[:：]\s*)",
+            re.IGNORECASE,
+        ),
+        speaker=re.compile(
+            rf"^[ \t>*_#\[]{{0,8}}(?:{'|'.join(data['speakers'])})[ \t\]*_]{{0,4}}\d{{0,3}}[ \t]{{0,2}}[:：]",
+            re.I | re.M,
+        ),
+        broken_off=re.compile(rf"(?:[,(\[–—-]|\b(?:{'|'.join(data['never_last'])}))\s*$", re.I),
+    )
+
+
+def _form(each: dict[str, Any]) -> _Form:
+    flags = re.NOFLAG if each.get("case") else re.IGNORECASE
+    return _Form(
+        each["name"], re.compile(each["open"], flags), re.compile(each["close"], flags),
+        bool(each.get("starts_reply")),
+    )  # fmt: skip
+
+
+def parse_tags(pairs: object, where: str) -> Tags:
+    """Reasoning tags as a user gives them: a list of [opening, closing]. Raises UserError for anything else."""
+    if not isinstance(pairs, Sequence) or isinstance(pairs, str):
+        pairs = [pairs]
+    for each in pairs:
+        fits = isinstance(each, Sequence) and not isinstance(each, str) and len(each) == 2
+        if not fits or not all(isinstance(tag, str) and tag.strip() for tag in each):
+            raise UserError(
+                f"{where}: {each!r:.60} is no pair of marks. Give a list of pairs, each with the mark that opens thoughts "
+                'and the one that closes them: [["<ponder>", "</ponder>"]].'
+            )
+    return tuple((str(opening), str(closing)) for opening, closing in pairs)
+
+
+# --- Taking a reply apart ---------------------------------------------------------------------------------------------
+
+_INVISIBLE = re.compile("[\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
+_ESCAPED = re.compile(r"&lt;(/?\s?[\w:|]{1,30}\s?)&gt;")
+_UNKNOWN_MARK = re.compile(
+    r"\s*(?:<(?P<tag>[A-Za-z][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<\|(?P<bars>[\w :.-]{2,40})\|?>"
+    r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷)"
+)
+_A_SENTENCE = 40
+"""Characters of a text from which on its last word can show that it breaks off."""
+
+
+def _taken_apart(reply: Reply, tags: Tags) -> Reply:
+    text = _ESCAPED.sub(lambda match: f"<{match[1]}>", _INVISIBLE.sub("", reply.sent))
+    own = tuple(_Form(opening, re.compile(re.escape(opening)), re.compile(re.escape(closing)))
+                for opening, closing in tags)  # fmt: skip
+    known = _marks()
+    thoughts, closed = _thoughts(text, own + known.thoughts)
+    names = tuple(dict.fromkeys(each.mark for each in thoughts))
+    reply = replace(reply, thoughts=thoughts, marks=names)
+    if not closed:
+        return replace(reply, outcome="cut")
+    answer = _without(text, thoughts)
+    answer, unknown, there = _behind_unknown_mark(answer, known)
+    reply = replace(reply, unknown_mark=unknown)
+    if not there:
+        return replace(reply, outcome=reply.unread)
+    answer, ended_by = _own_turn(answer, known)
+    reply = replace(reply, marks=names + ended_by)
+    if not answer.strip():
+        return replace(reply, outcome="cut" if reply.ended == "length" else "empty")
+    breaks_off = len(answer) > _A_SENTENCE and known.broken_off.search(answer[-_A_SENTENCE:]) is not None
+    return replace(reply, answer=answer.strip(), unfinished=reply.ended == "length" or breaks_off)
+
+
+def _thoughts(text: str, forms: Sequence[_Form]) -> tuple[tuple[Thought, ...], bool]:
+    """The thoughts in a text, and whether the last of them is closed."""
+    events: list[tuple[int, int, bool, _Form]] = []
+    for form in forms:
+        if form.starts_reply:
+            start = re.match(r"\s*", text)
+            opening = form.open.match(text, start.end() if start else 0)
+            matches = [(opening, True), *((each, False) for each in form.close.finditer(text))] if opening else []
+        else:
+            matches = [*((each, True) for each in form.open.finditer(text)),
+                       *((each, False) for each in form.close.finditer(text))]  # fmt: skip
+        events += [(match.start(), match.end(), opens, form) for match, opens in matches if match]
+    events.sort(key=lambda event: (event[0], -event[1]))
+    found: list[Thought] = []
+    current: _Form | None = None
+    begin = depth = done = 0
+    last_close: tuple[int, int] | None = None  # of the current form: its place among the events, its end
+    place = 0
+    while place < len(events) or (current is not None and last_close is not None):
+        if place == len(events):
+            # Opened more often than closed: the last closing mark ends it, and what comes after is looked at again.
+            place, end = last_close or (place, done)
+            assert current is not None
+            found.append(Thought(begin, end, current.name))
+            current, last_close, done, depth = None, None, end, 0
+            place += 1
+            continue
+        start, end, opens, form = events[place]
+        place += 1
+        if start < done:
+            continue
+        if current is None and opens:
+            current, begin, depth, last_close = form, start, 1, None
+            done = end
+        elif current is None:
+            # A chat template wrote the opening mark into the prompt: all that comes before is thoughts.
+            found, done = [Thought(0, end, form.name)], end
+        elif form is current:
+            depth += 1 if opens else -1
+            done = end
+            if not opens:
+                last_close = (place - 1, end)
+            if depth == 0:
+                found.append(Thought(begin, end, form.name))
+                current, last_close = None, None
+    if current is not None:
+        found.append(Thought(begin, len(text), current.name))
+    return tuple(found), current is None
+
+
+def _without(text: str, thoughts: Sequence[Thought]) -> str:
+    """What stands outside thoughts."""
+    ends = [0, *(each.end for each in thoughts)]
+    starts = [*(each.start for each in thoughts), len(text)]
+    return "\n".join(part for end, start in zip(ends, starts, strict=True) if (part := text[end:start].strip()))
+
+
+def _behind_unknown_mark(text: str, known: _Marks) -> tuple[str, str, bool]:
+    """The text that may be read, the unknown mark that it begins with, and whether there is such a text.
+
+    A mark with a short text in it is a wrapper (``<b>C</b>``), and so are those that are known to stand around answers.
+    """
+    match = _UNKNOWN_MARK.match(text)
+    if match is None or known.leading.match(text):
+        return text, "", True
+    name = next(filter(None, match.groups()))
+    if name.casefold().replace(" ", "_") in known.answers:
+        return text, "", True
+    end = _end_of(match, name).search(text, match.end())
+    if end is None:
+        # "[FINDINGS] ..." without an end is a heading.
+        short = len(text) - match.end() <= LONGER_THAN_AN_ANSWER or match.lastgroup == "square"
+        return (text, "", True) if short else ("", match[0].strip(), False)
+    if end.start() - match.end() <= LONGER_THAN_AN_ANSWER:
+        return text, "", True
+    rest = text[end.end() :].strip()
+    return rest, match[0].strip(), bool(rest)
+
+
+def _end_of(match: re.Match[str], name: str) -> re.Pattern[str]:
+    escaped = re.escape(name)
+    if match.lastgroup == "tag":
+        unused = "|<unused\\d{1,4}>" if name.startswith("unused") else ""
+        return re.compile(rf"</\s?{escaped}\s?>{unused}", re.I)
+    if match.lastgroup == "bars":
+        stem = re.escape(re.sub(r"^(?:begin|start)(?:_of)?_|_(?:begin|start)$", "", name, flags=re.I))
+        return re.compile(rf"<\|(?:/|end_of_|end_)?{stem}(?:_end)?\|>|<{escaped}\|>", re.I)
+    return re.compile(rf"\[/{escaped}\]" if match.lastgroup == "square" else rf"◁/{escaped}▷")
+
+
+def _own_turn(text: str, known: _Marks) -> tuple[str, tuple[str, ...]]:
+    """The text of the model's own turn, and by what it was ended before the reply's end."""
+    for _ in range(20):
+        leading = known.leading.match(text)
+        if leading is None or not leading[0].strip():
+            break
+        text = text[leading.end() :]
+    cuts = [(match.start(), name) for pattern, name in ((known.end, "end token"), (known.turn, "next turn"))
+            if (match := pattern.search(text))]  # fmt: skip
+    echoed = known.speaker.match(text.lstrip())  # a reply may begin with the question
+    skipped = len(text) - len(text.lstrip()) + echoed.end() if echoed else 0
+    for match in known.speaker.finditer(text, skipped):
+        before = text[: match.start()].strip()
+        if before and not (before.endswith((":", "：")) and "\n" not in before):
+            cuts.append((match.start(), "next turn"))
+            break
+    if not cuts:
+        return text, ()
+    place, name = min(cuts)
+    return text[:place], (name,)
