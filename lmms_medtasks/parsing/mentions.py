@@ -75,7 +75,7 @@ class Mention(NamedTuple):
 
 
 def mentions(text: str, size: Size) -> list[Mention]:
-    """The positions that a :func:`~lmms_medtasks.parsing.outcomes.plain` text names, in its order, without overlaps.
+    """The positions that a :func:`~lmms_medtasks.parsing.texts.plain` text names, in its order, without overlaps.
 
     Numbers count in reading order from 1. A place that the grid has not ("image 7" of four) is no mention, nor is one
     that names no single panel ("the top row"). In a grid with more than three panels a side only its corners have names

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing import words
-from lmms_medtasks.parsing.letters import option_letters
+from lmms_medtasks.parsing import option_words
 from lmms_medtasks.parsing.option_texts import OptionTexts
-from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
+from lmms_medtasks.parsing.outcomes import AnswerStatus, refuses
+from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.statements import (
+    LETTER, Statement, find_statements, is_negated, is_taken_back, last_standing, sentence_before,
+)  # fmt: skip
+from lmms_medtasks.parsing.texts import normalised
+from lmms_medtasks.parsing.words import any_of
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
-Status = Literal["ok", "unreadable", "ambiguous", "refused"] | Outcome
-"""ok: one option was read. unreadable: a reply with words and without an option. ambiguous: several, and nothing says
-which. refused: the model says that it will not or cannot answer."""
-
 Rule = Literal[
-    "single_letter",
-    "boxed",
-    "statement",
-    "predicate",
-    "bold",
-    "leading",
-    "last",
-    "text",
-    "brackets",
-    "yes_no",
-    "said",
-    "",
-]
-"""What the answer was read from, in the order in which it is looked for; "" if nothing was."""
+    "single_letter", "exact", "boxed", "statement", "correction", "predicate", "last", "bold", "leading", "text",
+    "brackets", "yes_no", "said", "",
+]  # fmt: skip
+"""What the answer was read from; "" if nothing was."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +31,7 @@ class OptionReading:
     """What was read from one reply. ``value`` is an option's letter if ``status`` is "ok", else ""; ``text`` is the
     part of the reply that it was read from."""
 
-    status: Status
+    status: AnswerStatus
     value: str = ""
     rule: Rule = ""
     text: str = ""
@@ -48,126 +40,306 @@ class OptionReading:
 # At most a few marks: a search must not take quadratic time over a long run of them.
 _OPEN, _CLOSE = r"[\s\"'`*_(\[{<$]{0,8}", r"[\"'`*_)\]}>$]{0,8}"
 _MARKUP = " \t\r\n\"'`*_.,:;!$()[]{}<>#-"
-_SINGLE = re.compile(rf"(?:(?i:{words.ANSWER})[ \t]+)?{_OPEN}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!]*")
-_KEY = (
-    r"[\w ]{0,30}(?:answer|choice|option|letter|prediction|respuesta|opci[oó]n|r[eé]ponse|antwort|答案|选项)[\w ]{0,10}"
-)
-_BOXED = re.compile(
-    r"\\boxed\s*\{([^{}]*)\}|<answer>(.{0,2000}?)</answer>|[\"']" + _KEY + r"[\"']\s*:\s*[\"']([^\"'\n]*)[\"']",
-    re.IGNORECASE | re.DOTALL,
-)
-_STATEMENT = re.compile(
-    rf"{words.ANSWER_IS}[\s\"'`*_]*{words.FILLER}|{words.CHOOSE}{words.FILLER}|{words.IT_IS}|{words.SO}|{words.CONTRAST}"
-    rf"|{words.LEFT_OVER}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ALSO = re.compile(words.ALSO, re.MULTILINE)
-_PREDICATE = re.compile(
-    rf"(?<![^\W_])({_OPEN}[A-Z]{_CLOSE}){words.IS_RIGHT}|\b(?i:option|choice|letter)\s+({_OPEN}[a-z]{_CLOSE}){words.IS_RIGHT}"
-)
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
-_LEADING = re.compile(
-    rf"^[ \t>*_#-]*(?:(?i:{words.ANSWER})[ \t]+)?([(\[]?[A-Z](?![^\W_]).*|[(\[]?[a-z][).:].*)$", re.MULTILINE
-)
-# What may come between such a letter and the rest of its line: a mark, a dash, or a reason.
-_MARKED = re.compile(rf"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+{words.REASON}")
 # "A) is a cyst", "B) shows a stone": going through the options. What says that one is right is a predicate.
 _TOLD_OF = re.compile(r"[)\].:]?\**[ \t]+(?:is|are|was|seems|appears|shows|would|could|can|may|might|does)\b")
 _LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])(?:\)|:\s))")
 _QUESTION = re.compile(r"[^.!\n]{0,40}\?")
-_SENTENCE_END = re.compile(r"[.!?;\n]")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
-_LAST = re.compile(r"[.?!]\s+[(\[*]{0,3}([A-Z])[)\]*]{0,3}\.?\s*$")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
-_AND_ANOTHER = re.compile(
-    r"[)\].\"'`*_]*\s*(?:[,/&+|]|\b(?:or|and|o|y|ou|et|oder|und)\b|或|和)+\s*(?:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)",
-    re.DOTALL,
-)
-# What may follow an answer "A" where the article of "A nodule" may not: everything but a word that goes with a noun.
-_AFTER_A = re.compile(
-    rf"\s+(?:{words.REASON}|is|was|and|or|with|based|for|would|seems|which|but|if|in|on|from|by|should|"
-    r"appears|represents|describes|fits|best|most|y|et|und|o|ou|oder|pero|mais|aber)\b|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3400-\u9fff]"
-)
-_STATEMENTS = 1000
-_HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑–](?=[^\W\d_])")  # between letters only: "1-2" is not "1 2"
+_ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(?=[\"'(*]{0,3}[A-Z](?![^\W_]))")
+_NUMBERED = re.compile(r"\s*[#(]?(\d{1,2})(?![\d.,]*\d|\s?[%a-z])[).]?")
+_OPTION_NUMBER = re.compile(r"[\s*_(\[\"']{0,6}(?:option|choice|opci[oó]n|alternative|选项|選択肢|선택지)\s{0,2}(\d{1,2})[\s*_)\]\"'.]{0,6}", re.I)
 
 
-def read_option(reply: str | None, options: Sequence[str]) -> OptionReading:
+@functools.cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    answer, reason, and_or = any_of("answer"), any_of("reason"), any_of("and_or")
+    right = any_of("is_right")
+    predicate = (
+        rf"(?<![^\W_])({_OPEN}[A-Z]{_CLOSE})\s*(?i:RIGHT)|\b(?i:option|choice|letter)\s+({_OPEN}[a-z]{_CLOSE})\s+(?i:RIGHT)"
+    )
+    single = rf"(?:{answer}[ \t:.-]+)?{_OPEN}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*"
+    return {
+        "single": re.compile(single, re.IGNORECASE),
+        "predicate": re.compile(predicate.replace("RIGHT", right)),
+        "grid_predicate": re.compile(predicate.replace("RIGHT", f"(?:{right}|{any_of('is_outlier')})")),
+        "leading": re.compile(
+            rf"^[ \t>*_#-]*(?:(?i:{answer})[ \t]+)?([(\[]?[A-Z](?![^\W_]).*|[(\[]?[a-z][).:].*)$", re.MULTILINE
+        ),
+        # What may come between such a letter and the rest of its line: a mark, a dash, or a reason.
+        "marked": re.compile(rf"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{reason})"),
+        "another": re.compile(
+            rf"[)\].\"'`*_]*\s*(?:[,/&+|]|(?i:{and_or}))+\s*(?i:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL
+        ),
+        "another_before": re.compile(rf"(?<![^\W_])[A-Z][)\]\"'*]{{0,3}}\s*,?\s*(?:(?i:{and_or})|[/&])\s*$"),
+        "nobody": re.compile(any_of("nobody"), re.IGNORECASE),
+        "not_but": re.compile(
+            rf"\s*(?:{any_of('not_before')})\s+[^.\n]{{1,60}}?[,\s]+(?:{any_of('but')})\s+", re.IGNORECASE
+        ),
+        # What may follow an answer "A" where the article of "A nodule" may not: everything but a word that goes with a noun.
+        "after_a": re.compile(
+            rf"\s+(?i:{reason}|{and_or}|is|was|with|based|for|would|seems|which|if|in|on|from|by|should|because|"
+            rf"appears|represents|describes|fits|best|most|{any_of('but')})|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3040-\u9fff\uac00-\ud7af]"
+        ),
+        "hedge": re.compile(rf"\s*(?:{any_of('maybe_before')}|either|both|between)", re.IGNORECASE),
+    }  # fmt: skip
+
+
+def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool = False) -> OptionReading:
     """Read which of ``options`` (their texts, in the order shown) a reply chooses.
 
-    What comes first in this list decides, and what comes last in the reply among the same kind:
+    A reply that is one letter, or exactly an option's letter and text, or its text, chooses that. Else its statements
+    count, in the order in which they stand; the last one that is not taken back decides:
 
-    1. ``single_letter``: the reply is a letter, in any case, perhaps in brackets or bold, with a full stop; "Option C".
-    2. ``boxed``: ``\\boxed{C}``, ``<answer>C</answer>``, ``"answer": "C"``.
-    3. ``statement``: "answer: C", "the answer is (C)", "the correct option is C", "I choose C", "it is C.", "so, C";
-       or the same with an option's text in place of the letter.
-    4. ``predicate``: "C is correct", "B is the best answer".
-    5. ``bold``: ``**C**``, ``**C. text**``, if all bold letters are the same.
-    6. ``leading``: lines "C. text", "(C) text", "C - text", "C because ...", and "C text" with the option's own
-       text, if all such lines have the same letter. "A) is wrong ..." goes through the options and is none.
-    7. ``last``: the letter alone as the last sentence ("The wall is thick. C").
-    8. ``text``: the reply, or its last line, is the text of one option (case, white space, punctuation and an article
-       apart). An option's text that begins with a letter of its own ("E. coli") is read as the text everywhere.
-    9. ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing.
-    10. ``yes_no``: where yes and no are options, what the reply says of them ("No, there is no nodule.").
-    11. ``said``: the only option whose text a short reply says and does not deny, see
-        :class:`~lmms_medtasks.parsing.option_texts.OptionTexts`.
+    - ``boxed``: ``\\boxed{C}``, ``<answer>C</answer>``, ``"answer": "C"``;
+    - ``statement``: "answer: C", "the answer is (C)", "I choose C", "it is C.", "so, C"; ``correction``: "no, C";
+    - ``predicate``: "C is correct", "B is the best answer"; two that differ are ambiguous;
+    - ``last``: the letter alone as the last sentence or line.
 
-    A capital A before a word is an article, and a letter after another word ("grade B", "vitamin C") is none of the
-    above. "B or C" is ambiguous, and so are a letter with another option's text and the text of two options alike. A
-    letter beyond the last option is no answer, nor is one that is only denied ("not B"). The words are English,
-    Spanish, French, German and Chinese (:mod:`~lmms_medtasks.parsing.words`).
+    In a statement stands a letter with that option's exact text (before anything else), a letter, an option's text, or
+    a sentence that says one. Without a statement, in this order:
+
+    - ``bold``: ``**C**``, ``**C. text**``; ``leading``: lines "C. text", "C - text", "C because ...", if all have the
+      same letter. "A) is wrong ..." goes through the options and is none;
+    - ``text``: the last line, or the first sentence, is the text of one option;
+    - ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing;
+    - ``yes_no``: where yes and no are options, what the reply says of them ("No, there is no nodule.");
+    - ``said``: the only option whose text a short reply says and does not deny
+      (:meth:`~lmms_medtasks.parsing.option_texts.OptionTexts.said`).
+
+    A reply that breaks off in the middle of a sentence is read by its statements alone. A capital A before a word is an
+    article, and a letter after another word ("grade B", "vitamin C") is none of the above. "B or C" is ambiguous, and
+    so are a letter with another option's text and the text of two options alike. A letter beyond the last option is no
+    answer, nor is one that is only denied ("not B"). Texts are compared by what they mean: numbers with their signs and
+    units, words in any case and spelling. The words are those of ``words.yml``.
+
+    ``grid``: the question asks for the image that does not fit: "the outlier is C" and "C differs" are statements.
     """
-    text, outcome = text_or_outcome(reply)
-    if outcome:
-        return OptionReading(outcome)
-    return _Reader(options).read(words.normalised(text).strip())
+    reply = Reply.of(reply)
+    if reply.outcome:
+        return OptionReading(reply.outcome)
+    found = _OptionReader(options, grid).read(normalised(reply.answer).strip(), reply.unfinished)
+    return OptionReading(reply.unread, text=found.text) if found.status == "unreadable" else found
 
 
-class _Reader:
-    def __init__(self, options: Sequence[str]) -> None:
-        options = [words.normalised(option) for option in options]
-        self._letters = option_letters(len(options))
-        self._texts = [_plain(option) for option in options]
-        self._said = OptionTexts(options)
+class _OptionReader:
+    def __init__(self, options: Sequence[str], grid: bool) -> None:
+        self._grid = grid
+        self._texts = OptionTexts(options)
+        self._letters = self._texts.letters
+        self._options = options
         # No further is looked for an option's text: a long line with many statements would take quadratic time.
-        self._reach = 200 + max(map(len, options), default=0)
+        self._reach = 200 + self._texts.longest
+        self._numeric = any(re.fullmatch(r"\s*\d+\s*", each) for each in options)
 
-    def read(self, text: str) -> OptionReading:
-        single = _SINGLE.fullmatch(text)
-        if single:
-            return self._letter(single.group(1).upper(), "single_letter", text)
-        if _LIST.fullmatch(text):
-            return OptionReading("ambiguous", text=text)
-        for found in (self._boxed(text), self._stated(text), self._predicated(text)):
-            if found is not None:
-                return found
-        several = False
-        bold = [self._chosen(part, "bold") for part in _BOLD.findall(text)]
-        for readings in (bold, [self._led(line.strip()) for line in _LEADING.findall(text)]):
-            found = self._same(readings)
-            if found is not None and found.status == "ok":
-                return found
-            several = several or found is not None
-        last = _LAST.search(text[-40:])
-        if last and not several:
-            return self._letter(last.group(1), "last", last.group())
-        whole = self._of_text(text) or self._of_text(text.splitlines()[-1] if text else "")
+    def read(self, text: str, unfinished: bool) -> OptionReading:
+        whole = self._whole(text)
         if whole is not None:
             return whole
-        refusal = words.REFUSAL.search(text)
-        if refusal:
-            return OptionReading("refused", text=refusal.group())
+        stated = self._stated(text)
+        if stated is not None:
+            return stated
+        several = False
+        bold = [self._chosen(part, "bold") for part in _BOLD.findall(text)]
+        leading = [self._led(line.strip()) for line in _patterns()["leading"].findall(text)]
+        for readings in (bold, leading):
+            found = self._same(readings)
+            if found is not None and found.status == "ok":
+                return OptionReading("ambiguous", text=text[:80]) if self._taken_back_after(text, found) else found
+            several = several or found is not None
+        if not unfinished and (line := self._of_a_line(text)) is not None:
+            return line
+        refused = refuses(text)
+        if refused is not None:
+            return OptionReading("refused", text=refused)
         brackets = self._same([self._letter(letter, "brackets", f"({letter})") for letter in _BRACKETS.findall(text)])
-        if brackets is not None and not several:
+        if brackets is not None and not several and not unfinished:
             return brackets
         if several:
             return OptionReading("ambiguous")
+        if unfinished:
+            return OptionReading("unreadable")
         return self._yes_or_no(text) or self._by_text(text) or OptionReading("unreadable")
+
+    # --- The reply as a whole -----------------------------------------------------------------------------------------
+
+    def _whole(self, text: str) -> OptionReading | None:
+        """What a reply chooses that is nothing but a letter, a text, both, or the same again and again."""
+        single = _patterns()["single"].fullmatch(text)
+        if single:
+            return self._letter(single.group(1).upper(), "single_letter", text)
+        for lettered in (True, False):
+            exact = self._texts.begins(text, lettered)
+            if exact is not None and not re.search(r"\w", self._own_letter_out(text[exact.end :], exact.place)):
+                return OptionReading("ok", self._letters[exact.place], "exact", text[:80])
+        if len(places := self._texts.equal(text)) == 1:
+            return OptionReading("ok", self._letters[places[0]], "exact", text[:80])
+        if len(places) > 1 or _LIST.fullmatch(text):
+            return OptionReading("ambiguous", text=text[:80])
+        if (named := _OPTION_NUMBER.fullmatch(text)) is not None and (number := self._numbered(named[1])) is not None:
+            return number
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) > 1 and len(set(lines)) == 1:
+            return self._whole(lines[0].strip())
+        return None
+
+    def _own_letter_out(self, rest: str, place: int) -> str:
+        """What follows an option's text, without that option's letter: "Stage III (C)", "No, B"."""
+        return re.sub(rf"^[\s,(\[*\"'—–-]{{0,4}}(?:option |answer )?{self._letters[place]}(?![^\W_])", "", rest)
+
+    # --- Statements ---------------------------------------------------------------------------------------------------
+
+    def _stated(self, text: str) -> OptionReading | None:
+        ends: dict[int, int] = {}
+
+        def resolve(statement: Statement) -> tuple[OptionReading, int] | None:
+            if statement.rule == "predicate":
+                letter = text[statement.start : statement.said].strip(_MARKUP).upper()
+                return self._letter(letter, "predicate", text[statement.start : statement.end]), statement.end
+            part = text[statement.said : min(statement.end, statement.said + self._reach)]
+            if statement.option and (number := self._numbered(part)):
+                return number, statement.said + 2
+            chosen = self._chosen(part, statement.rule, ends)  # type: ignore[arg-type]
+            return None if chosen is None else (chosen, statement.said + ends.pop(0, 1))
+
+        statements = find_statements(text, grid=self._grid)
+        predicates = self._predicates(text)
+        found = last_standing(text, sorted([*statements, *predicates], key=lambda each: each.said), resolve)
+        if found is None:
+            return None
+        if found.taken_back:
+            return OptionReading("ambiguous", text=text[found.statement.start : found.statement.start + 80])
+        if found.statement.rule == "predicate":
+            # Not the last one: "B is correct for adults, C is likely in children" says nothing.
+            others = [each for each in predicates if resolve(each) is not None]
+            values = {(each.status, each.value) for each, _ in map(resolve, others)}  # type: ignore[misc]
+            before = _patterns()["another_before"]
+            if len(values) > 1 or any(before.search(text[max(0, each.start - 40) : each.start]) for each in others):
+                return OptionReading("ambiguous", text=text[found.statement.start : found.statement.end])
+        return found.value
+
+    def _predicates(self, text: str) -> list[Statement]:
+        """Where a letter is said to be right, denied ones and questions left out."""
+        found = []
+        for match in _patterns()["grid_predicate" if self._grid else "predicate"].finditer(text):
+            group = 1 if match.group(1) else 2
+            if is_negated(text, match.start()) or _QUESTION.match(text, match.end()):
+                continue
+            if _patterns()["nobody"].search(_clause_before(text, match.start())):
+                continue
+            if match[0].lstrip()[:1] == "A" and re.match(r"A [a-z]+ (?:is|are)", match[0]):
+                continue
+            found.append(Statement(match.start(group), match.end(group), match.end(), "predicate"))
+        return found
+
+    def _numbered(self, part: str) -> OptionReading | None:
+        """The option that "option 2" names, where no option is a number."""
+        match = _NUMBERED.match(part)
+        if match is None or self._numeric or not 1 <= int(match[1]) <= len(self._letters):
+            return None
+        return OptionReading("ok", self._letters[int(match[1]) - 1], "statement", part[:80])
+
+    def _chosen(self, part: str, rule: Rule, ends: dict[int, int] | None = None) -> OptionReading | None:
+        """What the beginning of ``part`` chooses: a letter, its first line or sentence as an option's text, or one said.
+
+        ``ends`` gets, under 0, where in ``part`` that ends.
+        """
+        begin = part
+        if (turned := _patterns()["not_but"].match(part)) is not None:
+            part = part[turned.end() :]
+        while (arrow := _ARROW.match(part)) is not None:
+            part = part[arrow.end() :]
+        skipped = len(begin) - len(part)
+        for lettered in (True, False):
+            exact = self._texts.begins(part, lettered)
+            if exact is not None and (lettered or self._ends_there(part[exact.end :])):
+                if ends is not None:
+                    ends[0] = skipped + exact.end
+                return OptionReading("ok", self._letters[exact.place], rule, part[:80].strip())
+        line = part.lstrip(_MARKUP).splitlines()[0] if part.strip(_MARKUP) else ""
+        match = re.match(rf"{_OPEN}([A-Za-z])(?![^\W_]|-\w|['’]\w)", part)
+        # The text of an option may begin with a letter of its own: "E. coli", "B-cell lymphoma".
+        if match and (found := self._of_text(line, rule)):
+            return found
+        if match:
+            letter, after = match.group(1), part[match.end() :]
+            if self._is_letter(letter, after):
+                if ends is not None:
+                    ends[0] = skipped + match.end()
+                return self._with_text(letter.upper(), after, rule, part)
+        found = self._of_text(line, rule)
+        if found is None and rule in ("boxed", "statement"):
+            found = self._said_in(line, rule)
+        return found
+
+    def _ends_there(self, rest: str) -> bool:
+        """Whether an option's text that a statement begins with is all that it says, or the rest explains it."""
+        return re.match(r"[\s\"'*_)\]}]*(?:[.;:!,(\n—–-]|$)", rest) is not None or self._said_reason(rest)
+
+    def _said_reason(self, rest: str) -> bool:
+        return re.match(rf"\s+(?:{any_of('reason')})", rest, re.IGNORECASE) is not None
+
+    def _said_in(self, line: str, rule: Rule) -> OptionReading | None:
+        """The only option that the first sentence of a statement says."""
+        sentence = next(iter(re.split(r"[.;](?=\s|$)", line, maxsplit=1)))
+        if len(sentence) > 200 or _patterns()["hedge"].match(sentence):
+            return None
+        places = self._texts.said(sentence)
+        if not places:
+            return None
+        if len(places) > 1:
+            return OptionReading("ambiguous", text=sentence[:80])
+        return OptionReading("ok", self._letters[places[0]], rule, sentence[:80])
+
+    def _is_letter(self, letter: str, after: str) -> bool:
+        if letter in "AI":
+            return _patterns()["after_a"].match(after) is not None
+        return letter.isupper() or re.match(r"[)\]}\"'`*_$]*\s*(?:[.,:;!?)\]}]|\n|$)", after) is not None
+
+    def _with_text(self, letter: str, after: str, rule: Rule, part: str) -> OptionReading:
+        another = _patterns()["another"].match(after)
+        if another and another.group(1) != letter and self._is_letter(another.group(1), another.group(2)):
+            return OptionReading("ambiguous", text=part[:80])
+        named = self._named(after.splitlines()[0] if after.strip(_MARKUP) else "")
+        if named and letter not in named:
+            return OptionReading("ambiguous", text=part[:80])
+        return self._letter(letter, rule, part[:80].strip())
+
+    # --- Without a statement ------------------------------------------------------------------------------------------
+
+    def _led(self, line: str) -> OptionReading | None:
+        """What a line chooses that starts with a letter: it has nothing else, the option's text, or a mark after it."""
+        exact = self._texts.begins(line, True)
+        if exact is not None and (self._ends_there(line[exact.end :]) or not re.match(r"[(\[]?[A-Za-z]\s", line)):
+            return OptionReading("ok", self._letters[exact.place], "leading", line[:80])
+        if found := self._of_text(line):
+            return found
+        bracket = line[0] in "(["
+        letter, rest = line[bracket].upper(), line[bracket + 1 :]
+        named = self._named(rest)
+        if line[bracket].islower() and not named:
+            return None  # "a. m." or "e.g.": in lower case only with the option's own text
+        if _TOLD_OF.match(rest) or not (named or not rest.strip(_MARKUP) or _patterns()["marked"].match(rest)):
+            return None
+        others = {first or second for first, second in _LABELLED.findall(rest)} - {letter}
+        if letter not in named and (named or others & set(self._letters)):
+            return OptionReading("ambiguous", text=line[:80])
+        return self._letter(letter, "leading", line[:80])
+
+    def _of_a_line(self, text: str) -> OptionReading | None:
+        """What the last line, or the first sentence, is the text of."""
+        lines = text.splitlines() or [""]
+        for part in (lines[-1], next(iter(_sentences(lines[0])), "")):
+            found = self._of_text(part)
+            if found is not None:
+                place = text.find(part) + len(part)
+                return OptionReading("ambiguous", text=part) if is_taken_back(text, place) else found
+        return None
 
     def _yes_or_no(self, text: str) -> OptionReading | None:
         """What is read where yes and no are options."""
-        meant = [yes_or_no(each) for each in self._texts]
+        meant = [yes_or_no(each) for each in self._options]
         if not {"yes", "no"} <= set(meant):
             return None
         found = read_yes_no(text)
@@ -176,61 +348,22 @@ class _Reader:
         return OptionReading("ok", self._letters[meant.index(found.value)], "yes_no", text[:80])
 
     def _by_text(self, text: str) -> OptionReading | None:
-        """The option that a short reply says; none where it names another by its letter."""
-        places = self._said.said(text)
+        """The option that a short reply says."""
+        places = self._texts.said(text)
         if not places:
             return None
         if len(places) > 1:
             return OptionReading("ambiguous", text=text[:80])
         return OptionReading("ok", self._letters[places[0]], "said", text[:80])
 
+    def _taken_back_after(self, text: str, found: OptionReading) -> bool:
+        place = text.find(found.text)
+        return place >= 0 and is_taken_back(text, place + len(found.text))
+
     def _letter(self, letter: str, rule: Rule, text: str) -> OptionReading:
         if letter not in self._letters:
-            return OptionReading("unreadable", text=text)
-        return OptionReading("ok", letter, rule, text)
-
-    def _boxed(self, text: str) -> OptionReading | None:
-        found = None
-        for match in _BOXED.finditer(text):
-            inside = next(group for group in match.groups() if group is not None)
-            found = self._chosen(inside, "boxed") or found
-        return found
-
-    def _stated(self, text: str) -> OptionReading | None:
-        found = None
-        stated = [*_STATEMENT.finditer(text), *(_ALSO.finditer(text) if words.GERMAN.search(text) else ())]
-        # Of a reply that repeats itself for ever the last statements are enough.
-        end = 0
-        for match in sorted(stated, key=lambda each: each.start())[-_STATEMENTS:]:
-            if _negated(text, match.start()) or _left_open(text, match):
-                continue
-            rest = text[match.end() : match.end() + self._reach]
-            chosen = self._chosen(rest, "statement")
-            if chosen is not None:
-                found, end = chosen, match.end()
-        if found is not None and (taken_back := words.TAKEN_BACK.search(text, end)):
-            return OptionReading("ambiguous", text=taken_back.group())
-        return found
-
-    def _predicated(self, text: str) -> OptionReading | None:
-        matches = [
-            match
-            for match in _PREDICATE.finditer(text)
-            if not (
-                _negated(text, match.start())
-                or _QUESTION.match(text, match.end())
-                or words.NO_PREDICATE.search(_clause_before(text, match.start()))
-            )
-        ]
-        if any(words.ANOTHER_BEFORE.search(text[max(0, each.start() - 40) : each.start()]) for each in matches):
-            return OptionReading("ambiguous", text=matches[-1].group())
-        # Not the last one: "B is correct for adults, C is likely in children" says nothing.
-        return self._same(
-            [
-                self._letter((match.group(1) or match.group(2)).strip(_MARKUP).upper(), "predicate", match.group())
-                for match in matches
-            ]
-        )
+            return OptionReading("unreadable", text=text[:80])
+        return OptionReading("ok", letter, rule, text[:80])
 
     def _same(self, readings: Sequence[OptionReading | None]) -> OptionReading | None:
         """The reading that all agree on; ambiguous if they don't; None without any."""
@@ -239,96 +372,29 @@ class _Reader:
             return None
         return known[-1] if len({(each.status, each.value) for each in known}) == 1 else OptionReading("ambiguous")
 
-    def _chosen(self, rest: str, rule: Rule) -> OptionReading | None:
-        """What the beginning of ``rest`` chooses: a letter, or its first line or sentence as an option's text."""
-        line = rest.lstrip(_MARKUP).splitlines()[0] if rest.strip(_MARKUP) else ""
-        match = re.match(rf"{_OPEN}([A-Za-z])(?![^\W_]|-\w)", rest)
-        # The text of an option may begin with a letter of its own: "E. coli", "B-cell lymphoma".
-        if match and (found := self._of_text(line, rule)):
-            return found
-        if match:
-            letter, after = match.group(1), rest[match.end() :]
-            if self._is_letter(letter, after):
-                return self._with_text(letter.upper(), after, rule, rest)
-        return self._of_text(line, rule)
-
-    def _led(self, line: str) -> OptionReading | None:
-        """What a line chooses that starts with a letter: it has nothing else, the option's text, or a mark after it."""
-        if found := self._of_text(line):
-            return found
-        bracket = line[0] in "(["
-        letter, rest = line[bracket].upper(), line[bracket + 1 :]
-        named = self._named(rest)
-        if line[bracket].islower() and not named:
-            return None  # "a. m." or "e.g.": in lower case only with the option's own text
-        if _TOLD_OF.match(rest) or not (named or not rest.strip(_MARKUP) or _MARKED.match(rest)):
-            return None
-        others = {first or second for first, second in _LABELLED.findall(rest)} - {letter}
-        if letter not in named and (named or others & set(self._letters)):
-            return OptionReading("ambiguous", text=line[:80])
-        return self._letter(letter, "leading", line[:80])
-
-    def _is_letter(self, letter: str, after: str) -> bool:
-        if letter in "AI":
-            return _AFTER_A.match(after) is not None
-        return letter.isupper() or re.match(r"[)\]}\"'`*_$]*\s*(?:[.,:;!)\]}]|\n|$)", after) is not None
-
-    def _with_text(self, letter: str, after: str, rule: Rule, rest: str) -> OptionReading:
-        another = _AND_ANOTHER.match(after)
-        if another and another.group(1) != letter and self._is_letter(another.group(1), another.group(2)):
-            return OptionReading("ambiguous", text=rest[:80])
-        named = self._named(after.splitlines()[0] if after.strip(_MARKUP) else "")
-        if named and letter not in named:
-            return OptionReading("ambiguous", text=rest[:80])
-        return self._letter(letter, rule, rest[:80].strip())
-
     def _named(self, text: str) -> list[str]:
-        """The letters of the options whose text is ``text``, an article before it apart."""
-        wanted = {_plain(text), _plain(words.ARTICLE.sub("", text.strip(_MARKUP), count=1))} - {""}
-        return [letter for letter, option in zip(self._letters, self._texts, strict=True) if option in wanted]
+        """The letters of the options whose text is ``text``."""
+        return [self._letters[place] for place in self._texts.equal(text)]
 
     def _of_text(self, text: str, rule: Rule = "text") -> OptionReading | None:
         for part in (text, *_sentences(text)):
             # A letter is the letter of an option, whatever the options' texts.
-            named = [] if _SINGLE.fullmatch(part) else self._named(part)
+            named = [] if _patterns()["single"].fullmatch(part) else self._named(part)
             if len(named) > 1:
-                return OptionReading("ambiguous", text=part)
+                return OptionReading("ambiguous", text=part[:80])
             if named:
-                return OptionReading("ok", named[0], rule, part)
+                return OptionReading("ok", named[0], rule, part[:80])
             if rule == "text":
                 break  # only what is stated as the answer may have more after it
         return None
 
 
-def _negated(text: str, place: int) -> bool:
-    """Whether what stands before ``place`` turns what follows into its opposite."""
-    return words.NEGATION_BEFORE.search(text[max(0, place - 60) : place]) is not None
-
-
-def _left_open(text: str, statement: re.Match[str]) -> bool:
-    """Whether a statement is a question, a condition's consequence, doubted, or what others would say."""
-    before = _SENTENCE_END.split(text[max(0, statement.start() - 200) : statement.start()])[-1]
-    said = before + statement.group()
-    return bool(
-        words.LEFT_OPEN.search(said)
-        or words.CONDITION_AFTER.match(text, statement.end())
-        or words.MAYBE_BEFORE.search(before)
-        or (words.WOULD_BE.search(statement.group()) and words.BUT_AFTER.match(text, statement.end()))
-    )
-
-
 def _clause_before(text: str, place: int) -> str:
     """What stands before ``place`` in its clause: "none of" turns a list of letters, not what comes after "so"."""
-    sentence = _SENTENCE_END.split(text[max(0, place - 200) : place])[-1]
-    return words.CLAUSE.split(sentence)[-1]
+    return option_words.CLAUSE.split(sentence_before(text, place))[-1]
 
 
 def _sentences(text: str) -> Iterator[str]:
     """The beginnings of ``text`` that end at a sentence's end."""
-    for match in re.finditer(r"[.;](?=\s)", text):
+    for match in re.finditer(r"[.;!](?=\s|$)", text[:1000]):
         yield text[: match.start()]
-
-
-def _plain(text: str) -> str:
-    """Case, white space, hyphens, markup and punctuation at the ends apart."""
-    return " ".join(_HYPHEN.sub(" ", text.casefold()).split()).strip(_MARKUP)

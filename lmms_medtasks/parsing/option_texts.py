@@ -1,111 +1,200 @@
-"""Which option a short reply says in words: "The arrow points at the spleen", "There are 2 lesions"."""
+"""The texts of a question's options, and the replies that say one of them in words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from lmms_medtasks.parsing import words
-from lmms_medtasks.parsing.replies import folded
+from lmms_medtasks.parsing import option_words as words
+from lmms_medtasks.parsing.letters import option_letters
+from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
+from lmms_medtasks.parsing.texts import CJK, folded, normalised, without_accents
 
 LONGEST = 600
 """Characters of a reply in which options' texts are looked for: a longer one weighs them, and is not summed up."""
 
 _GENERIC = {
     "left", "right", "both", "neither", "none", "all", "other", "others", "normal", "abnormal", "present", "absent",
-    "positive", "negative", "true", "false", "high", "low", "yes", "no", "unknown",
+    "positive", "negative", "true", "false", "high", "low", "yes", "no", "unknown", "a", "b", "c", "d", "e", "i",
 }  # fmt: skip
 """Words that a sentence about something else is likely to have too."""
 _GENERIC_WORDS = 12
-_WORDS_AROUND = re.compile(
-    r"\bright (?:answer|option|choice|now|away)|(?:you are|you're|that's|left to) right|left (?:with|to)\b"
-)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
-_COUNTED = re.compile(
-    r"(?:^|\b(?:is|are|be|see|shows?|count|contains?|has|have|of|total|exactly|only|hay|son|il y a|sind|gibt es)|"
-    r"有|是|[:=])\s*$"
-)
-_ARTICLE = re.compile(
-    r"(?:an?|the|el|la|los|las|le|les|un|una|une|der|die|das|den|dem|eine?)\s+|l'"
-)  # fmt: skip
-_AND = re.compile(r"\s+(?:and|y|et|und)\b|\s*和|\s*,\s*(?:\w+\s+){0,2}?(?:\w+,|(?:and|or|y|o|et|ou|und|oder)\b)")
-_COMPARED = re.compile(
-    r"(?:\b(?:than|over|under|exceed\w*|at least|at most|up to|als|mindestens|h[oö]chstens|"
-    r"(?:mayor|menor)(?:es)? (?:que|de|a)|m[aá]s (?:de|que)|menos (?:de|que)|al menos|"
-    r"(?:plus|moins)(?: \w+)? (?:que|de)|au moins)|大于|小于|超过|不到|至少)\s*$"
-)
-"""Before a number: a bound, not the number ("larger than 3 cm")."""
-_UNIT = re.compile(r"\s*(?:[mc]m|mg|ml|t|years?|months?|weeks?|days?|hours?|degrees?|°|%|-|/|:)(?![^\W_])|\s*[%°/:]")
+_OUTER = " \t\r\n\"'`.,:;!$()[]{}"
+_BALANCED = re.compile(r"(\*{1,3}|_{1,3}|`{1,3})(?=\S)(.*\S)\1", re.DOTALL)
+_SEPARATOR = r"\s*(?:\*\*|__)?\s*(?:[).:\]}\"'`,;-]|[–—=(]|,?\s*(?:i\.e\.|that is|namely|which is|means|corresponding to),?)*\s*(?:\*\*|__)?\s*[(\"']?"
+
+
+class Exact(NamedTuple):
+    """An option that a text begins with, by its letter and text or by its text: ``end`` is where that ends."""
+
+    place: int
+    end: int
 
 
 class OptionTexts:
-    """The texts of a question's options, and the replies that say one of them."""
+    """The texts of a question's options, as shown; ``letters`` are theirs in order."""
 
     def __init__(self, options: Sequence[str]) -> None:
-        texts = [folded(option).strip(" .,:;!\"'") for option in options]
-        self._texts = [_ARTICLE.sub("", text, count=1) if _ARTICLE.match(text) else text for text in texts]
-        known = sorted({text for text in self._texts if text}, key=len, reverse=True)
-        cjk = re.compile(r"[\u3400-\u9fff]")
-        parts = [
-            re.escape(text) if cjk.search(text) else rf"(?<![^\W_])(?<!\d[.,]){re.escape(text)}(?![^\W_])(?![.,]\d)"
-            for text in known
-        ]
-        self._any = re.compile("|".join(parts)) if parts else None
+        self.letters = option_letters(len(options))
+        shown = [normalised(option) for option in options]
+        self._signed = [signed_key(each) for each in shown]
+        self._quantities: list[Quantity | None] = [parse_quantity(each) for each in shown]
+        self._worded = [worded_key(each) for each in shown]
+        # The exact texts, longest first: of "Non-Hodgkin lymphoma" and "Hodgkin lymphoma" the one that is there.
+        self._begins = [
+            (place, re.compile(_loose(text), re.IGNORECASE))
+            for place, text in sorted(enumerate(shown), key=lambda each: -len(each[1])) if text.strip(_OUTER)
+        ]  # fmt: skip
+        bounded = [each is not None and not each.plain for each in self._quantities]
+        self._any = _search([each for each, known in zip(self._worded, bounded, strict=True)
+                             if self._worded.count(each) == 1 and not known])  # fmt: skip
+        self._places = {text: place for place, text in enumerate(self._worded)}
+        self._same = [place for place, each in enumerate(self._worded) if self._worded.count(each) > 1]
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest text."""
+        return max(map(len, self._signed), default=0)
+
+    def equal(self, text: str) -> list[int]:
+        """The places of the options that ``text`` is: by its signs and words, else as a quantity, else by its words."""
+        signed = signed_key(text)
+        if not signed:
+            return []
+        if found := [place for place, each in enumerate(self._signed) if each == signed]:
+            return found
+        quantity = parse_quantity(text)
+        if quantity is not None:
+            for fits in (Quantity.says, Quantity.nearly):
+                if found := [place for place, each in enumerate(self._quantities) if each and fits(each, quantity)]:
+                    return found
+            if any(self._quantities):
+                return []
+        worded = worded_key(text)
+        return [place for place, each in enumerate(self._worded) if worded and each == worded and self._keeps_signs(place, signed)]
+
+    def _keeps_signs(self, place: int, signed: str) -> bool:
+        """Whether a text equal in words to an option has its signs, where another option differs by signs alone."""
+        return place not in self._same and not (re.search(r"[+*<>≤≥]|(?<=\w)-$", self._signed[place] + signed)
+                                                and self._signed[place] != signed and self._same != [])  # fmt: skip
+
+    def begins(self, text: str, lettered: bool) -> Exact | None:
+        """The option whose text ``text`` begins with, to a word's end; with ``lettered`` after the option's own letter.
+
+        "B. N/A", "(C) Stage III", "D, i.e. vitamin D", and "Stage III (C)".
+        """
+        start = len(text) - len(text.lstrip(_OUTER + "*_-#>"))
+        for place, pattern in self._begins:
+            letter = self.letters[place]
+            if lettered:
+                match = re.compile(rf"[(\[*_\"']{{0,4}}{letter}{_SEPARATOR}(?<![^\W_])").match(text, start)
+                found = pattern.match(text, match.end()) if match else None
+                if match and found is None:  # the separator may have taken a mark of the text
+                    bare = re.compile(rf"{letter}[).:\]*_]{{0,4}}\s{{0,3}}").match(text, start)
+                    found = pattern.match(text, bare.end()) if bare else None
+            else:
+                found = pattern.match(text, start) or pattern.match(text)
+            if found:
+                return Exact(place, found.end())
+        return None
 
     def said(self, reply: str) -> list[int]:
         """The places of the options that ``reply`` says: one, several if it leaves open which, [] for none.
 
         A name counts in a reply of one sentence, or in one that says what something is ("shows", "suggests", "is").
         It does not where it is denied, conceded ("while the liver is visible, ...") or a neighbour ("next to the
-        liver"); where it is hedged ("could be", "or", "?"), it leaves open which.
+        liver"); where it is hedged ("could be", "or", "?"), it leaves open which. Numbers are compared as quantities.
         """
         text = folded(reply)
-        if self._any is None or len(text) > LONGEST or _WORDS_AROUND.search(text):
+        if len(text) > LONGEST or words.AROUND.search(text):
+            return []
+        if any(self._quantities) and (found := self._quantified(reply)):
+            return found
+        if self._any is None:
             return []
         sentences = len(re.findall(r"[.!?;\n]+(?=\s|$)", text.strip(" .!;\n"))) + 1
         asserted: set[str] = set()
         open_: set[str] = set()
-        for clause, mark in _clauses(text):
+        for clause, mark in words.clauses(text):
             kept = words.CONCEDED.sub(lambda match: " " * len(match[0]), clause)
-            matches = list(self._any.finditer(kept))
-            outside = self._any.sub(" ", kept)
+            bare = without_accents(kept)
+            matches = list(self._any.finditer(bare))
+            outside = self._any.sub(" ", bare) if kept == bare else _blanked(kept, matches)
             hedged = mark == "?" or words.HEDGE.search(outside)
             identified = sentences == 1 or words.IDENTIFIES.search(outside)
             for match in matches:
-                if words.DENIED_BEFORE.search(outside_before(self._any, kept, match.start())):
-                    continue
-                if words.DENIED_AFTER.match(kept, match.end()):
+                before = _blanked(kept, matches)[: match.start()]
+                if words.DENIED_BEFORE.search(before) or words.DENIED_AFTER.match(kept, match.end()):
                     continue
                 if not self._fits(match, kept, text):
                     continue
-                if hedged or not identified or _AND.match(kept, match.end()):
+                if hedged or not identified or words.AND.match(kept, match.end()):
                     open_.add(match[0])
                 else:
                     asserted.add(match[0])
         if not asserted:
             return []
-        return [place for place, each in enumerate(self._texts) if each in asserted | open_]
+        return sorted({self._places[each] for each in asserted | open_})
+
+    def _quantified(self, reply: str) -> list[int]:
+        """The options whose quantities a reply of one sentence gives: those with a unit, a sign, a bound or a range."""
+        given = [found for _, _, found in find_quantities(reply)]
+        if not given or len(given) > 4 or words.HEDGE_ANYWHERE.search(folded(reply)):
+            return []
+        for fits in (Quantity.says, Quantity.nearly):
+            found = {place for place, each in enumerate(self._quantities) if each is not None and not each.plain
+                     for quantity in given if not quantity.plain and fits(each, quantity)}  # fmt: skip
+            if found:
+                return sorted(found)
+        return []
 
     def _fits(self, match: re.Match[str], clause: str, text: str) -> bool:
         """Whether a number or a word of everyday use stands where it is likely to be the answer."""
-        if match[0][0].isdigit() and _COMPARED.search(clause[: match.start()]):
+        if match[0][0].isdigit() and words.COMPARED.search(clause[: match.start()]):
             return False
-        if _NUMBER.fullmatch(match[0]):
-            if _UNIT.match(clause, match.end()):
+        if words.NUMBER.fullmatch(match[0]):
+            if words.UNIT.match(clause, match.end()):
                 return False
-            return len(_NUMBER.findall(text)) == 1 and _COUNTED.search(clause[: match.start()]) is not None
+            return len(words.NUMBER.findall(text)) == 1 and words.COUNTED.search(clause[: match.start()]) is not None
         return match[0] not in _GENERIC or len(text.split()) <= _GENERIC_WORDS
 
 
-def outside_before(names: re.Pattern[str], clause: str, place: int) -> str:
-    """The clause before ``place`` without the options' own names: "no fracture" may be one."""
-    return names.sub(" ", clause[:place])
+def signed_key(text: str) -> str:
+    """A text in one case, without markup around it and marks at its ends; the signs in it and at its ends stay."""
+    text = " ".join(text.casefold().split()).strip(_OUTER)
+    while (match := _BALANCED.fullmatch(text)) is not None:
+        text = match[2].strip(_OUTER)
+    text = re.sub("[\u2010-\u2015\u2212]", "-", text).replace("\u2019", "'")
+    return text.strip(_OUTER).removeprefix("- ")
 
 
-def _clauses(text: str) -> list[tuple[str, str]]:
-    """The clauses of a text, each with the mark or word that ends it."""
-    found, start = [], 0
-    for match in words.CLAUSE.finditer(text):
-        found.append((text[start : match.start()], match[0].strip()[:1]))
-        start = match.end()
-    return [*found, (text[start:], "")]
+def worded_key(text: str) -> str:
+    """A text's words: folded, without accents, marks at its ends and an article."""
+    found = without_accents(folded(text)).strip(" .,:;!?\"'()[]{}-")
+    return words.ARTICLE.sub("", found, count=1) if words.ARTICLE.match(found) else found
+
+
+def _loose(text: str) -> str:
+    """A pattern for a text with any white space, any dash, and a word's end after it."""
+    parts = [re.escape(part) for part in text.strip().strip(".").split()]
+    pattern = r"\s+".join(parts)
+    pattern = re.sub(r"\\-|[\u2010-\u2015\u2212]", "[-\u2010-\u2015\u2212]", pattern)
+    after = r"(?![^\W_])(?![+*]\w)" if re.search(r"\w$", text.strip()) and not re.search(rf"[{CJK}]$", text.strip()) else ""
+    return pattern + after
+
+
+def _search(texts: Sequence[str]) -> re.Pattern[str] | None:
+    cjk = re.compile(rf"[{CJK}]")
+    parts = [
+        re.escape(text) if cjk.search(text) else rf"(?<![^\W_])(?<!\d[.,]){re.escape(text)}(?![^\W_])(?![.,]\d)"
+        for text in sorted({text for text in texts if text}, key=len, reverse=True)
+    ]
+    return re.compile("|".join(parts)) if parts else None
+
+
+def _blanked(clause: str, matches: Sequence[re.Match[str]]) -> str:
+    """A clause with the options' own names blanked out: "no fracture" may be one."""
+    for match in matches:
+        clause = clause[: match.start()] + " " * (match.end() - match.start()) + clause[match.end() :]
+    return clause

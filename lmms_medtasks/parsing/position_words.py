@@ -57,7 +57,7 @@ _ALL_ALIKE = re.compile(
 
 
 def in_english(text: str) -> str:
-    """A :func:`~lmms_medtasks.parsing.outcomes.plain` text with its foreign positions in English; others untouched.
+    """A :func:`~lmms_medtasks.parsing.texts.plain` text with its foreign positions in English; others untouched.
 
     "abajo a la derecha" becomes "bottom-right", "第二行第三列" "row 2, column 3". What denies or compares a position
     becomes "not" and "unlike". A reply that names no position and says that there is none, or that all are alike,

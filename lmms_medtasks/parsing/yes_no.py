@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from lmms_medtasks.parsing.outcomes import Answer, plain, prepared, refuses
-from lmms_medtasks.parsing.words import normalised
+from lmms_medtasks.parsing.outcomes import Answer, refuses
+from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.texts import normalised, plain
 
 YES_WORDS = frozenset({"yes", "yeah", "yep", "indeed", "sí", "si", "oui", "ja", "是", "是的", "对", "有", "true", "y"})
 NO_WORDS = frozenset(
@@ -73,10 +74,10 @@ def read_yes_no(reply: str | None, question: str = "", *, panel: bool = False) -
     seen" are "no" where the question asks for a nodule; "no image" and "no idea" are no answer to any, and "no
     nodule" does not answer "Is the lung normal?".
     """
-    text = prepared(reply)
-    if isinstance(text, Answer):
-        return text
-    text = plain(normalised(text))
+    reply = Reply.of(reply)
+    if reply.outcome:
+        return Answer(reply.outcome)
+    text = plain(normalised(reply.answer))
     asked = plain(question)
     if not asks_true_or_false(question):
         text = re.sub(r"\b(?:true|false)\b", " ", text)

@@ -1,0 +1,69 @@
+"""The forms of a text in which words are looked for: one way to write each character, one case, no markup."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_TOKENS = re.compile(r"</?s>|<\|[\w ]{1,30}\|>|<(?:end_of_turn|eos|bos|pad|image)>", re.IGNORECASE)
+_BOX = re.compile(r"<\|begin_of_(box|solution)\|>(.{0,2000}?)<\|end_of_\1\|>", re.IGNORECASE | re.DOTALL)
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(s|del|strike)>[^<>]{1,200}</\1>", re.IGNORECASE)
+_LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|rm|bf)\s{0,8}\{([^{}]{0,500})\}")
+_LATEX_MATH = re.compile(r"\\[\[\]()]")
+_CJK_EDGE = re.compile(rf"(?<=[{CJK}])(?=[A-Za-z0-9(])|(?<=[A-Za-z0-9)])(?=[{CJK}])")
+_SAME_MARKS = str.maketrans({"。": ". ", "、": ",", "「": '"', "」": '"', "『": '"', "』": '"', "【": "[", "】": "]", "«": '"',
+                             "»": '"', "„": '"', "“": '"', "”": '"', "‟": '"', "\u2019": "'", "\u02bc": "'", "،": ",", "؛": ";", "؟": "?"})  # fmt: skip
+_DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63]")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])[-/\u2010-\u2013](?=[^\W\d_])")  # between letters only: "1-2" is not "1 2"
+_PREFIX = re.compile(
+    r"(?<!\w)(?:(non|not)[\s-]+|(pre|post|anti|sub|supra|infra|intra|extra|inter|trans|un|hyper|hypo|micro|macro|peri|para|"
+    r"pseudo|semi|bi|uni|poly|mono|ante|retro|dis|in|re|co)-)(?=[^\W\d_])"
+)
+_MARKUP = re.compile(r"[*`_$\\#>]+")
+_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "λ": "lambda", "μ": "u", "µ": "u"}
+_SPELLING = tuple((re.compile(pattern), new) for pattern, new in (
+    (r"(?<=[^\W\d_])(?:ae|oe)|(?:ae|oe)(?=[^\W\d_]{3})", "e"), (r"(?<=[^\W\d_]{3})our\b", "or"), (r"(?<=[cbt])re\b", "er"),
+    (r"isation", "ization"), (r"\bgrey", "gray"), (r"sulph", "sulf"), (r"(?<=ll)ed\b", "ed"),
+))  # fmt: skip
+
+
+def normalised(text: str) -> str:
+    """``text`` with one form of each character (NFKC), without struck-out words, tokens and LaTeX's commands for fonts.
+
+    A space is put between Chinese, Japanese or Korean characters and Latin letters or digits, so that the letter of
+    "答案是B" stands alone. What a model put into a box of its own becomes ``<answer>...</answer>``.
+    """
+    text = _STRUCK.sub(" ", _BOX.sub(r"<answer>\2</answer>", text))
+    text = unicodedata.normalize("NFKC", _TOKENS.sub(" ", text)).translate(_SAME_MARKS)
+    text = _LATEX_MATH.sub(" ", _LATEX.sub(r"\1", text))
+    return _CJK_EDGE.sub(" ", text)
+
+
+def plain(text: str) -> str:
+    """``text`` in lower case, with one kind of dash, quotation mark and "center", without markup; lines stay."""
+    text = _DASHES.sub("-", text)
+    text = re.sub("[\u2018\u2019\u02bc]", "'", re.sub("[\u201c\u201d]", '"', text))
+    text = re.sub(r"[*`#\\]", "", text).replace("_", " ").casefold()
+    text = re.sub(r"\bcent(?:re|ral|er)\b", "center", text)
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def folded(text: str) -> str:
+    """``text`` in one case and spelling, with single blanks (lines stay), without markup, hyphens and slashes in words.
+
+    "PET/CT" is "pet ct", "β-thalassaemia" "beta thalassemia". A prefix stays part of its word: "non-displaced" is
+    "nondisplaced", so that it is not found to say "displaced". Signs of numbers stay.
+    """
+    text = "".join(_GREEK.get(each, each) for each in _DASHES.sub("-", text.casefold()))
+    text = _PREFIX.sub(lambda match: (match[1] or match[2]).replace("not", "not "), text)
+    text = _MARKUP.sub(" ", _HYPHEN.sub(" ", text))
+    for pattern, new in _SPELLING:
+        text = pattern.sub(new, text)
+    return "\n".join(" ".join(line.split()) for line in text.splitlines())
+
+
+def without_accents(text: str) -> str:
+    """``text`` with its Latin letters' accents left out, character by character, so that places stay the same."""
+    return "".join(unicodedata.normalize("NFD", each)[0] if "\u00c0" <= each <= "\u024f" else each for each in text)
