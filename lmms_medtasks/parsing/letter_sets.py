@@ -2,47 +2,93 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
-from lmms_medtasks.parsing.choice import Reading, option_letters
-from lmms_medtasks.parsing.replies import text_or_outcome
+from lmms_medtasks.parsing.letters import option_letters
+from lmms_medtasks.parsing.outcomes import Answer, refuses
+from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, last_standing
+from lmms_medtasks.parsing.texts import normalised
+from lmms_medtasks.parsing.words import any_of
 
-_SIGN = r"(?:\s*(?:,|;|/|&|\+|\band\b)\s*|\s+)+"
 _MARKED = r"[(\[*\"'`]*([A-Z])[)\]*\"'`.:]*"
-_FINAL = re.compile(r"answers?(?:\s+(?:is|are)\b|\s*:)\s*:?", re.IGNORECASE)
-_LABEL = re.compile(r"^[\s*]*(?:the\s+)?(?:(?:right|correct)\s+)?options?(?:\s+(?:is|are)\b|\s*:)?\s*", re.IGNORECASE)
+_LONGEST = 600
 
 
-def read_letters(reply: str | None, options: Sequence[str]) -> Reading:
+@functools.cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    sign = rf"(?:\s*(?:,|;|/|&|\+|{any_of('and')})\s*|\s+)+"
+    only = r"(?:only|just|both|nur|beide|s[oó]lo|solamente|seulement|uniquement|只有|仅|すべて)"
+    label = rf"(?:{any_of('answer')}|options?|choices?|answers?)(?:\s+(?:{any_of('sure')}))?\s*(?::|=|{any_of('is')})?"
+    return {
+        "sign": re.compile(sign),
+        "list": re.compile(rf"{_MARKED}(?:{sign}{_MARKED})*"),
+        "and": re.compile(any_of("and")),
+        "label": re.compile(rf"^[\s*\[\"'{{]*(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?(?:{label}\s*)?(?:{only}\s+)?", re.I),
+        "are_right": re.compile(
+            rf"((?:{_MARKED}(?:{sign})?){{1,10}})\s*(?:(?i:are|is|sont|son|est|es|sind|ist|都?是?|が|이|가)\s*)?"
+            rf"(?:(?i:(?:both |all |the |indeed )?(?:correct|right|true|present|answers?|richtig|korrekt|zutreffend|correctas?|"
+            rf"correctes?|exactes?|vraies?|verdaderas?))|正确|正しい|です|입니다)"
+        ),
+        "none": re.compile(r"(?:all|none|any) of (?:the )?(?:above|options|them)", re.IGNORECASE),
+    }
+
+
+def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
     """The letters that a reply names, in the order of the alphabet: "AC".
 
-    What follows the last "answer is" or "answer:" counts, else the whole reply where it is one line, else its last
-    line. That must be letters with commas, blanks, slashes or "and" between them ("A, C"), letters in one word ("AC"),
-    letters with their options' texts ("A. cat, C. dog"), or the texts themselves. Anything else is "unreadable", as is
-    a letter beyond the last option or one that is named twice.
+    What the last statement says counts that is not taken back ("answers: A, C", ``\\boxed{A, C}``, JSON), or what it says
+    to be right ("A and C are correct"), else the whole reply where it is one line, else its last line. That must be
+    letters with commas, blanks, slashes or "and" between them ("A, C"), letters in one word ("AC"), letters with their
+    options' texts ("A. cat, C. dog"), or the texts themselves. Anything else is "unreadable", as is a letter beyond the
+    last option or one that is named twice.
     """
-    text, outcome = text_or_outcome(reply)
-    if outcome:
-        return Reading(outcome)
-    finals = list(_FINAL.finditer(text))
-    rest = text[finals[-1].end() :].strip() if finals else text.strip()
-    lines = [line.strip() for line in rest.splitlines() if line.strip()]
-    if not lines:
-        return Reading("unreadable")
-    said = " ".join(lines) if finals or _named(" ".join(lines), options) else lines[-1]
-    letters = _named(said, options) or _named(lines[0] if finals else lines[-1], options)
-    return Reading("ok", letters) if letters else Reading("unreadable")
+    reply = Reply.of(reply)
+    if reply.outcome:
+        return Answer(reply.outcome)
+    text = normalised(reply.answer).strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if letters := _named(" ".join(lines), options):
+        return Answer("ok", letters, "whole")
+
+    def resolve(statement: Statement) -> tuple[str, int] | None:
+        part = text[statement.said : statement.end].strip()
+        if _patterns()["none"].match(part):
+            return "", statement.end
+        for rest in (part.replace("\n", " "), part.split("\n")[0], re.split(r"[.;](?=\s|$)", part, maxsplit=1)[0],
+                     re.split(r"[,;.:(]?\s+(?:because|since|as|weil|da|porque|car|因为)\b", part, maxsplit=1)[0]):  # fmt: skip
+            if letters := _named(rest, options):
+                return letters, statement.said + len(rest)
+        return None
+
+    said = [*find_statements(text), *_said_to_be_right(text)]
+    found = last_standing(text, sorted(said, key=lambda each: each.said), resolve)
+    if found is not None:
+        return Answer("ok", found.value, found.statement.rule) if found.value and not found.taken_back else Answer("ambiguous")
+    if not reply.unfinished and (letters := _named(lines[-1], options)):
+        return Answer("ok", letters, "last")
+    return Answer("refused" if refuses(text) else reply.unread)
+
+
+def _said_to_be_right(text: str) -> list[Statement]:
+    """Where letters are said to be right together."""
+    return [Statement(match.start(1), match.start(1), match.end(1), "predicate")
+            for match in _patterns()["are_right"].finditer(text) if not is_negated(text, match.start(1))]  # fmt: skip
 
 
 def _named(said: str, options: Sequence[str]) -> str:
     """The letters that a line names, "" if it can't be read."""
-    letters = option_letters(len(options))
-    line = _LABEL.sub("", said).strip().rstrip(".").strip("*_ ")
+    letters, known = option_letters(len(options)), _patterns()
+    if len(said) > _LONGEST + sum(map(len, options)):
+        return ""
+    line = known["label"].sub("", said).strip().rstrip(".!").strip("*_[]{}()\"' $")
+    line = re.sub(r"[\"']", "", line) if re.fullmatch(r"[\"'A-Z, ]+", line) else line
     if re.fullmatch(r"[A-Z]{2,26}", line):
         found = list(line)
-    elif re.fullmatch(rf"{_MARKED}(?:{_SIGN}{_MARKED})*", line):
-        found = re.findall(r"[A-Z]", re.sub(r"\band\b", "", line))
+    elif known["list"].fullmatch(line):
+        found = re.findall(r"[A-Z]", known["and"].sub(" ", line))
     else:
         found = _with_texts(line, letters, options)
     right = found and len(set(found)) == len(found) and all(each in letters for each in found)
@@ -51,14 +97,14 @@ def _named(said: str, options: Sequence[str]) -> str:
 
 def _with_texts(line: str, letters: str, options: Sequence[str]) -> list[str]:
     """Letters of a line that is options' texts, each with or without its letter, and signs between them."""
-    by_length = sorted(zip(letters, options, strict=True), key=lambda pair: -len(pair[1]))
+    by_length = sorted(zip(letters, map(normalised, options), strict=True), key=lambda pair: -len(pair[1]))
     found, rest = [], line
     while rest:
         for letter, text in by_length:
-            match = re.match(rf"(?:[(\[*]*{letter}[)\].:*]*\s*)?{re.escape(text)}(?!\w)", rest, re.IGNORECASE)
+            match = re.match(rf"(?:[(\[*-]*\s?{letter}[)\].:*]*\s*)?{re.escape(text)}(?!\w)", rest, re.IGNORECASE)
             if match and text:
                 found.append(letter)
-                rest = re.sub(rf"^{_SIGN}", "", rest[match.end() :].lstrip(".)*]")).strip()
+                rest = re.sub(rf"^{_patterns()['sign'].pattern}", "", rest[match.end() :].lstrip(".)*]")).strip()
                 break
         else:
             return []

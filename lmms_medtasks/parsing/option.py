@@ -54,7 +54,7 @@ _OPTION_NUMBER = re.compile(r"[\s*_(\[\"']{0,6}(?:option|choice|opci[oó]n|alter
 
 @functools.cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    answer, reason, and_or = any_of("answer"), any_of("reason"), any_of("and_or")
+    answer, reason, and_or = any_of("answer"), any_of("reason"), f"{any_of('and')}|{any_of('or')}"
     right = any_of("is_right")
     predicate = (
         rf"(?<![^\W_])({_OPEN}[A-Z]{_CLOSE})\s*(?i:RIGHT)|\b(?i:option|choice|letter)\s+({_OPEN}[a-z]{_CLOSE})\s+(?i:RIGHT)"
@@ -70,17 +70,17 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         # What may come between such a letter and the rest of its line: a mark, a dash, or a reason.
         "marked": re.compile(rf"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{reason})"),
         "another": re.compile(
-            rf"[)\].\"'`*_]*\s*(?:[,/&+|]|(?i:{and_or}))+\s*(?i:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL
+            rf"[)\].\"'`*_]*\s*(?:[,/&+|]|{and_or})+\s*(?i:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL
         ),
-        "another_before": re.compile(rf"(?<![^\W_])[A-Z][)\]\"'*]{{0,3}}\s*,?\s*(?:(?i:{and_or})|[/&])\s*$"),
+        "another_before": re.compile(rf"(?<![^\W_])[A-Z][)\]\"'*]{{0,3}}\s*,?\s*(?:{and_or}|[/&])\s*$"),
         "nobody": re.compile(any_of("nobody"), re.IGNORECASE),
         "not_but": re.compile(
             rf"\s*(?:{any_of('not_before')})\s+[^.\n]{{1,60}}?[,\s]+(?:{any_of('but')})\s+", re.IGNORECASE
         ),
         # What may follow an answer "A" where the article of "A nodule" may not: everything but a word that goes with a noun.
         "after_a": re.compile(
-            rf"\s+(?i:{reason}|{and_or}|is|was|with|based|for|would|seems|which|if|in|on|from|by|should|because|"
-            rf"appears|represents|describes|fits|best|most|{any_of('but')})|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3040-\u9fff\uac00-\ud7af]"
+            rf"\s+(?:{and_or}|(?i:{reason}|is|was|with|based|for|would|seems|which|if|in|on|from|by|should|because|"
+            rf"appears|represents|describes|fits|best|most|{any_of('but')}))|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3040-\u9fff\uac00-\ud7af]"
         ),
         "hedge": re.compile(rf"\s*(?:{any_of('maybe_before')}|either|both|between)", re.IGNORECASE),
     }  # fmt: skip

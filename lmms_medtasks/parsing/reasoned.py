@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
+from lmms_medtasks.parsing.reply import Outcome, Reply
+from lmms_medtasks.parsing.words import any_of
 
 Status = Literal["both", "no_reasoning", "no_answer", "neither"] | Outcome
 """Which labelled parts were there. "empty" is also a reply of labels alone."""
 
-# Bounded: a search must not take quadratic time over a long run of marks.
-_LABEL = re.compile(
-    r"(?:^|(?<=[.!?;])[ \t]|[ \t](?=\*\*|__))[ \t>*_#-]{0,16}(?:\d[.)][ \t]{0,4})?[*_]{0,4}"
-    r"\b(reasoning|(?:final[ \t]+)?answer)\b[*_]*[ \t]*[:：][*_]*",
-    re.IGNORECASE | re.MULTILINE,
-)
+_LABELLED_THOUGHTS = ("reasoning", "analysis")
+"""Marks of thoughts whose word is the label: ``<reasoning>``."""
+_TAG = re.compile(r"<(/?)(answer|final_answer|conclusion)>", re.IGNORECASE)
+
+
+@functools.cache
+def _label() -> re.Pattern[str]:
+    # Bounded: a search must not take quadratic time over a long run of marks.
+    words = rf"(?P<reasoning>{any_of('reasoning')})|(?P<answer>{any_of('label')})"
+    return re.compile(
+        rf"(?:^|(?<=[.!?;。])[ \t]{{0,3}}|[ \t](?=\*\*|__))[ \t>*_#-]{{0,16}}(?:\d[.)][ \t]{{0,4}})?[*_\[【(]{{0,4}}(?:{words})"
+        rf"(?:[\]】)*_]{{0,4}}[ \t]{{0,3}}[:：][*_]{{0,4}}|[\]】])|"
+        rf"^[ \t]{{0,3}}(?:#{{1,6}}|\*\*|__)[ \t]{{0,3}}(?:{words.replace('(?P<', '(?P<head_')})[ \t]{{0,3}}[*_]{{0,4}}[ \t]{{0,3}}$",
+        re.IGNORECASE | re.MULTILINE,
+    )
 
 
 @dataclass(frozen=True)
@@ -33,24 +45,28 @@ class Parts:
     answer: str = ""
 
 
-def read_reasoned(reply: str | None) -> Parts:
+def read_reasoned(reply: Reply | str | None) -> Parts:
     """Read the two parts of ``reply``. Labels stand at the beginning of a line, perhaps with a number, or after a
-    sentence in the same line, in any case, perhaps as a heading, or anywhere if they are bold ("**Answer:**"); "Final
-    answer:" counts as "Answer:".
+    sentence in the same line, in any case, perhaps as a heading, or anywhere if they are bold ("**Answer:**"), in the
+    languages of ``words.yml``; "Final answer:" counts as "Answer:". Tags (``<reasoning>``, ``<answer>``) and the keys of a
+    JSON object are labels, too.
 
     >>> read_reasoned("Reasoning: a dark round area.\\nAnswer: a cyst")
     Parts(status='both', reasoning='a dark round area.', answer='a cyst')
     """
-    text, outcome = text_or_outcome(reply)
-    if outcome:
-        return Parts(outcome)
-    text = text.strip()
-    labels = list(_LABEL.finditer(text))
+    reply = Reply.of(reply)
+    if reply.outcome:
+        return Parts(reply.outcome)
+    text = _as_lines(reply.answer.strip())
+    thinking = reply.thinking if any(each.mark in _LABELLED_THOUGHTS for each in reply.thoughts) else ""
+    if thinking:
+        text = f"Reasoning: {thinking}\n{text if _label().search(text) else f'Answer: {text}'}"
+    labels = list(_label().finditer(text))
     if not labels:
         return Parts("neither", answer=text)
     ends = [match.start() for match in labels[1:]] + [len(text)]
     sections = [
-        (match.group(1).lower().endswith("answer"), text[match.end() : end].strip())
+        (bool(match["answer"] or match["head_answer"]), text[match.end() : end].strip())
         for match, end in zip(labels, ends, strict=True)
     ]
     last = max((place for place, (is_answer, _) in enumerate(sections) if is_answer), default=-1)
@@ -62,3 +78,16 @@ def read_reasoned(reply: str | None) -> Parts:
     if not labelled and not answer:
         return Parts("neither", answer=reasoning) if reasoning else Parts("empty")
     return Parts("both" if labelled and answer else "no_answer" if labelled else "no_reasoning", reasoning, answer)
+
+
+def _as_lines(text: str) -> str:
+    """A reply in tags, or as a JSON object of two texts, as labelled lines; any other text as it is."""
+    bare = re.sub(r"^```(?:json)?\s*|\s*```$", "", text)
+    if bare.startswith("{") and bare.endswith("}"):
+        try:
+            found = json.loads(bare)
+        except (ValueError, RecursionError):
+            return text
+        if isinstance(found, dict) and found and all(isinstance(each, str) for each in found.values()):
+            return "\n".join(f"{name.replace('_', ' ')}: {each}" for name, each in found.items())
+    return _TAG.sub(lambda match: "\n" if match[1] else "\nAnswer: ", text).strip() if _TAG.search(text) else text

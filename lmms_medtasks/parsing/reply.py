@@ -60,7 +60,7 @@ class SentReply(str):
 
 
 class Thought(NamedTuple):
-    """Thoughts in a reply: from where to where in the text as sent, marks included, and whose form their marks have."""
+    """Thoughts in a reply: from where to where in its visible text, marks included, and whose form their marks have."""
 
     start: int
     end: int
@@ -105,6 +105,17 @@ class Reply:
         if ended == "error":
             return cls(str(reply), "error", limit, outcome="failed")
         return _taken_apart(cls(str(reply), ended, limit), tags)
+
+    @property
+    def thinking(self) -> str:
+        """The text of its thoughts, without their marks."""
+        text, forms = _visible(self.sent), {each.name: each for each in _marks().thoughts}
+        parts = []
+        for start, end, mark in self.thoughts:
+            form = forms.get(mark)
+            part = text[start:end]
+            parts.append(form.close.sub("", form.open.sub("", part)).strip() if form else part.strip())
+        return "\n".join(part for part in parts if part)
 
     @property
     def unread(self) -> Literal["cut", "unreadable"]:
@@ -202,8 +213,13 @@ _A_SENTENCE = 40
 """Characters of a text from which on its last word can show that it breaks off."""
 
 
+def _visible(text: str) -> str:
+    """A text without characters that nobody sees, and with tags that were escaped (``&lt;think&gt;``) as they were."""
+    return _ESCAPED.sub(lambda match: f"<{match[1]}>", _INVISIBLE.sub("", text))
+
+
 def _taken_apart(reply: Reply, tags: Tags) -> Reply:
-    text = _ESCAPED.sub(lambda match: f"<{match[1]}>", _INVISIBLE.sub("", reply.sent))
+    text = _visible(reply.sent)
     own = tuple(_Form(opening, re.compile(re.escape(opening)), re.compile(re.escape(closing)))
                 for opening, closing in tags)  # fmt: skip
     known = _marks()

@@ -104,7 +104,9 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
         tag=re.compile(rf"<(/?){_KEY}>", re.IGNORECASE),
         cue=re.compile("|".join([rf"(?:{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", so, *([it_is, contrast, german] if letters else [])]), re.I | re.M),
         correction=re.compile(
-            r"(?:^|[.,;:!?…—–\n-])\s*(?:no|wait|actually|correction|sorry|rather|hmm+|nein|non|perd[oó]n|不|不对|等等|更正)"
+            # Where yes and no are answers, "no" alone takes nothing back.
+            rf"(?:^|[.,;:!?…—–\n-])\s*(?:{'no|nein|non|不|' if letters else 'no,? (?=wait|actually)|'}wait|actually|correction|"
+            r"sorry|rather|hmm+|perd[oó]n|不对|等等|更正)"
             rf"(?:[\s,.:;!…—–-]{{1,6}}(?:wait|no|actually|it is|it['’]s|make that|rather))*[\s,.:;!…—–-]{{1,6}}{filler}{lone if letters else ''}",
             re.IGNORECASE | re.MULTILINE,
         ),

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from typing import NamedTuple
 
 from lmms_medtasks.parsing.outcomes import Answer, refuses
 from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.statements import Statement, find_statements, is_taken_back, last_standing, sentence_before
 from lmms_medtasks.parsing.texts import normalised, plain
+from lmms_medtasks.parsing.words import any_of
 
-YES_WORDS = frozenset({"yes", "yeah", "yep", "indeed", "sí", "si", "oui", "ja", "是", "是的", "对", "有", "true", "y"})
-NO_WORDS = frozenset(
-    {"no", "nope", "not really", "non", "nein", "否", "不是", "不", "不对", "没有", "无", "false", "n"}
+_TRUE_OR_FALSE = re.compile(
+    r"\btrue\b\W+(?:or\W+)?false\b|\bverdadero\b\W+(?:o\W+)?falso\b|\bvrai\b\W+(?:ou\W+)?faux\b|\b(?:wahr|richtig)\b\W+"
+    r"(?:oder\W+)?falsch\b|(?:对|正确|真)(?:还是|或|/)?(?:错误|错|假)|判断(?:对错|正误)",
+    re.IGNORECASE,
 )
-_SAID = r"(?:yes|no|sí|oui|non|ja|nein|true|false)"
-_CHINESE = r"(?:是的|不是|不对|没有|是|对|有|否|无|不)"
-_BOTH = re.compile(
-    r"\byes\b[ /,]*(?:and|or|/)[ ,]*\bno\b|\bno\b[ /,]*(?:and|or|/)[ ,]*\byes\b|^\W*yes, no[,.?]|^\W*no, yes[,.?]"
-)
-_HEDGED = re.compile(
-    rf"\b(?:possibly|maybe|perhaps|probably|likely|potentially|quizás?|tal vez|peut-être|vielleicht)\W+{_SAID}\b"
-)
-_ANSWER = r"(?:answer|verdict|conclusion|respuesta|r[eé]ponse|antwort)"
-_FINAL = re.compile(
-    rf"(?:\b(?:final )?{_ANSWER}\b[\"' ]*(?:is|es|est|ist|lautet|:|=|would be)*|\b(?:so|therefore|thus|hence),?)"
-    rf"[\"' ]*({_SAID})\b(?=\W*(?:$|\n|[.,;:!]))|答案(?:是|为|:)?\W*({_CHINESE})(?=\W|$)"
-)
-_BUT = re.compile(rf"\b(?:but|however|pero|mais|aber)\b[^.\n]{{0,80}}?[,: ]({_SAID})\W*$")
-_WORD = re.compile(rf"(?<![\w'-])({_SAID})\b(?=\W*(?:$|\n)|[.,;:!])")
-_HEAD = re.compile(rf"\W*(yes|yeah|yep|nope|not really|indeed|{_SAID})\b(?!-)(?! (?:one|way)\b)")
-_CHINESE_HEAD = re.compile(rf"\W*({_CHINESE})(?=\W|$)")
-_CONDITION = re.compile(r",? (?:if|unless)\b|\W*\?")
-_DENIED = re.compile(r"\b(?:not|cannot|never|if|unless|whether|impossible)\b|n't\b|不|无法")
-_ALONE = re.compile(r"\W*(y|n|si)\W*|si(?=,)")
 # "No" before one of these is an answer; before another word it is that word's ("no image", "no idea").
 _NO_ON_ITS_OWN = re.compile(
-    r"no(?:\W*$|\s*[^\w\s]|\s*\n| (?:it|it's|its|this|that|there|the|they|because|as|since|not|in|on|at|based|all)\b)"
+    r"(?:\W*$|\s*[^\w\s]|\s*\n| (?:it|it's|its|this|that|there|the|they|because|as|since|not|in|on|at|based|all|es|hay|se|il|"
+    r"es|ist|da)\b|\s*[\u3400-\u9fff])"
 )
+_CONDITION = re.compile(r",? (?:if|unless|wenn|falls|si|sofern)\b|\W*\?")
+_DENIED = re.compile(
+    r"\b(?:not|cannot|never|if|unless|whether|impossible|asks?|question|either|say|saying|says|between|both|ob|si|if)\b|n't\b|不|无法|是否"
+)
+# From here the patterns for a highlighted panel, in English.
 _ODD = r"(?:outlier|odd one out|differ\w*|anomal\w*|inconsistent|abnormal|stands? out|unlike the)"
 _ALIKE = r"(?:consistent with|the same as|similar to|identical to|normal\b)"
 _OPEN = re.compile(r"\b(?:whether|if)\b[^.,;\n]*")
@@ -48,13 +39,53 @@ _ASSERTED = re.compile(
     rf"\b(?:is|appears to be|does|seems to be|looks)(?: \w+){{0,3}}? {_ODD}|\b(?:differs|stands out)\b"
     rf"|(?:\bnot|n't)(?: to be)? (?:\w+ )?{_ALIKE}|\bunlike the (?:other|rest|remaining)"
 )
-_NONE_OF_IT = re.compile(r"\bno (?:(?:evidence|signs?|indication) of )?(?:an? |any )?((?:[\w-]+ ?){1,4})")
-_SOME_OF_IT = re.compile(r"^\W*(?:yes\W+)?there (?:is|are) (?:an? |some |one )?(?!no\b|not\b)((?:[\w-]+ ?){1,4})")
-_TURNED = re.compile(r"\b(?:no|not|without|free of|absen\w+|normal|lack\w*|clear|healthy|unremarkable)\b|n't\b")
-_TRUE_OR_FALSE = re.compile(r"\btrue\b\W+(?:or\W+)?false\b", re.IGNORECASE)
+_OF_A_SENTENCE = 400
 _SMALL_WORDS = frozenset(
-    "there this that with from have image images shown picture visible seen any what which".split()
+    "there this that with from have image images shown picture visible seen any what which does show shows present evidence signs "
+    "sign patient scan x-ray radiograph photo the are was can you see is it in on of at a an hay existe una imagen muestra "
+    "esta esto presenta observa paciente est-ce que cette image montre presente visible existe dans sur eine ein einen der die "
+    "das bild zeigt liegt sichtbar vorhanden auf dem diesem dieses gibt erkennen true false or".split()
 )
+_MAY_DESCRIBE = frozenset(
+    "acute obvious visible definite clear apparent evidence of sign signs significant indication any a an the discernible "
+    "detectable focal frank other such overt".split()
+)
+_TURNED = re.compile(
+    r"\b(?:no|not|without|free of|absen\w+|normal\w*|lack\w*|clear|healthy|unremarkable|sin|sano|sana|sans|sain|ohne|gesund|"
+    r"unauff[aä]llig)\b|n't\b|正常|没有|无"
+)
+
+
+@functools.cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    yes, no = any_of("yes"), any_of("no")
+    word = f"(?:(?P<yes>{yes})|(?P<no>{no}))"
+    maybe, and_or = any_of("maybe_before"), f"{any_of('and')}|{any_of('or')}"
+    return {
+        "head": re.compile(rf"\W*{word}(?!-)(?! (?:one|way)\b)"),
+        # At the beginning of a sentence, or after words that turn.
+        "heads": re.compile(
+            rf"(?:^|[.!?;\n—–-]\s*|(?:{any_of('but')}|\b(?:actually|rather|wait|hmm))[,\s.…]{{1,4}})[\s\"'(]{{0,4}}{word}(?![\w-])(?! (?:one|way)\b)",
+            re.MULTILINE,
+        ),
+        "turned": re.compile(rf"(?:{any_of('but')}|\bhowever)[^.\n]{{0,80}}?[,: ]{word}\W*$"),
+        "anywhere": re.compile(rf"(?<![\w'-]){word}(?=[^\w?]*(?:$|\n)|[.,;:!])"),
+        "alone_yes": re.compile(any_of("yes_alone")),
+        "alone_no": re.compile(any_of("no_alone")),
+        "true": re.compile(rf"\W*(?:(?:it|this|that|the statement|statement|la afirmaci[oó]n|die aussage|l'affirmation)\W+(?:is|es|ist|est)\W+)?{any_of('true')}"),
+        "false": re.compile(rf"\W*(?:(?:it|this|that|the statement|statement|this statement|that statement|la afirmaci[oó]n|die aussage|l'affirmation)\W+(?:is|es|ist|est)\W+)?{any_of('false')}"),
+        "both": re.compile(rf"{yes}[ /,]*(?:{and_or}|/)[ ,]*{no}|{no}[ /,]*(?:{and_or}|/)[ ,]*{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]"),
+        "hedged": re.compile(rf"(?:{maybe}|\b(?:probably|likely|potentially|wahrscheinlich|probablemente|probablement|not sure|unsure)|可能|大概)(?:,? but| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{yes}|{no})"),
+        "denies": re.compile(any_of("denies")),
+        "asserts": re.compile(any_of("asserts")),
+        "maybe": re.compile(rf"{maybe}|\b(?:may|might|could|whether|if|or|cannot be excluded|suspicious|suspected|possibl\w+|unclear|versus)\b|是否|可能|疑似|不能排除|wenn|ob\b|podr[ií]a|pourrait|k[oö]nnte"),
+    }  # fmt: skip
+
+
+class _Said(NamedTuple):
+    value: str
+    start: int
+    end: int
 
 
 def asks_true_or_false(question: str) -> bool:
@@ -62,82 +93,189 @@ def asks_true_or_false(question: str) -> bool:
     return _TRUE_OR_FALSE.search(question) is not None
 
 
-def read_yes_no(reply: str | None, question: str = "", *, panel: bool = False) -> Answer:
-    """ "yes" or "no" as a reply gives it, in English, Spanish, French, German or Chinese.
+def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = False) -> Answer:
+    """ "yes" or "no" as a reply gives it, in the languages of ``words.yml``.
 
-    A final answer ("the answer is no") beats all else; then the word that the reply starts with; then the only one of
-    the two words in it. "Yes and no" is ambiguous, "possibly yes" is no answer. With ``panel``, for a question whether
-    a highlighted panel is the outlier, sentences that say so are read too ("is not the outlier").
+    What is stated as the answer ("the answer is no") beats all else, the last one that is not taken back; then the word
+    that a sentence starts with, the last one where words between take the first back, else all of them must agree; then
+    the only one of the two words in it. "Yes and no" is ambiguous, "possibly yes" is no answer. With ``panel``, for a
+    question whether a highlighted panel is the outlier, sentences that say so are read too ("is not the outlier").
 
-    ``question`` settles two readings. "True" and "False" answer a question that offers them; said to another one, they
-    may mean the question, a statement in it or its opposite, and are no answer. "There is no nodule" and "no nodule is
-    seen" are "no" where the question asks for a nodule; "no image" and "no idea" are no answer to any, and "no
-    nodule" does not answer "Is the lung normal?".
+    ``question`` settles three readings. "True" and "False" answer a question that offers them; said to another one, they
+    may mean the question, a statement in it or its opposite, and are no answer. "There is no nodule", "a nodule is seen"
+    and "the heart is not enlarged" are answers where the question asks for just that. "No image" and "no idea" are no
+    answer to any, "no nodule" does not answer "Is the lung normal?", and "No, I cannot see the image" refuses.
     """
     reply = Reply.of(reply)
     if reply.outcome:
         return Answer(reply.outcome)
-    text = plain(normalised(reply.answer))
-    asked = plain(question)
-    if not asks_true_or_false(question):
-        text = re.sub(r"\b(?:true|false)\b", " ", text)
-    alone = _ALONE.fullmatch(text) or re.match(r"\W*(si)(?=,)", text)
-    if alone:
-        return Answer("ok", _value(alone[1]))
-    finals = [match[1] or match[2] for match in _FINAL.finditer(text)] or _BUT.findall(text[-200:])
-    if finals:
-        return Answer("ok", _value(finals[-1]))
-    if _BOTH.search(text):
-        return Answer("ambiguous")
-    if _HEDGED.search(text):
-        return Answer("unreadable")
-    head = _HEAD.match(text) or _CHINESE_HEAD.match(text)
-    if head and _CONDITION.match(text, head.end()):
-        return Answer("unreadable")
-    if head and (head[1] != "no" or _NO_ON_ITS_OWN.match(text, head.start(1))):
-        return Answer("ok", _value(head[1]))
-    said = {_value(match[1]) for match in _WORD.finditer(text) if not _DENIED.search(_before(text, match.start()))}
-    if said:
-        return Answer("ok", said.pop()) if len(said) == 1 else Answer("ambiguous")
-    found = _by_question(text, asked) or (_by_statement(text) if panel else None)
-    return found or Answer("refused" if refuses(text) else "unreadable")
+    found = _read(plain(normalised(reply.answer)), question, panel, reply.unfinished)
+    return Answer(reply.unread) if found.status == "unreadable" else found
 
 
 def yes_or_no(option: str) -> str:
     """ "yes" or "no" where that is what an option's text is, else ""."""
-    word = option.casefold().strip(" .,:;!")
-    if word in {"yes", "sí", "si", "oui", "ja", "是"}:
+    word = option.casefold().strip(" .,:;!。")
+    if re.fullmatch(any_of("yes"), word):
         return "yes"
-    return "no" if word in {"no", "non", "nein", "否", "不是"} else ""
+    return "no" if re.fullmatch(any_of("no"), word) else ""
 
 
-def _before(text: str, place: int) -> str:
-    """What stands before ``place`` in its sentence."""
-    return re.split(r"[.!?;\n]", text[max(0, place - 200) : place])[-1]
+def _read(text: str, question: str, panel: bool, unfinished: bool) -> Answer:
+    known = _patterns()
+    offered = asks_true_or_false(question)
+    if (whole := _alone(text, offered)) is not None:
+        return Answer("ok", whole.value, "alone")
+    asked = plain(normalised(question))
+
+    def resolve(statement: Statement) -> tuple[str, int] | None:
+        part = text[statement.said : statement.end]
+        said = _alone(re.split(r"[\n;.]", part.strip(), maxsplit=1)[0], offered) or _head(part, offered)
+        if said is not None and not _CONDITION.match(part, said.end):
+            return said.value, statement.said + said.end
+        sentence = re.split(r"[.;!?\n]", part, maxsplit=1)[0]
+        about = _by_question(sentence, asked) if statement.rule != "correction" else None
+        return (about, statement.said + len(sentence)) if about else None
+
+    stated = last_standing(text, find_statements(text, letters=False), resolve)
+    if stated is not None:
+        return Answer("ambiguous") if stated.taken_back else Answer("ok", stated.value, stated.statement.rule)
+    if known["both"].search(text):
+        return Answer("ambiguous")
+    if known["hedged"].search(text):
+        return Answer("unreadable")
+    refused = refuses(text)
+    if turned := known["turned"].search(text[-200:]):
+        return Answer("ok", "yes" if turned["yes"] else "no", "head")
+    heads = _heads(text)
+    if heads and not (refused and heads[-1].value == "no"):
+        last = heads[-1]
+        if is_taken_back(text, last.end):
+            return Answer("ambiguous")
+        if all(each.value == last.value for each in heads) or is_taken_back(text[: last.end + 1], heads[0].end - 1):
+            return Answer("ok", last.value, "head")
+        about = {found for each in re.split(r"[.;!?\n]+(?=\s|$)", text)[:8] if (found := _by_question(each, asked))}
+        return Answer("ok", about.pop(), "question") if len(about) == 1 else Answer("ambiguous")
+    if refused:
+        return Answer("refused")
+    if offered and (said := known["true"].match(text) or known["false"].match(text)):
+        return Answer("ok", "yes" if known["true"].match(text) else "no", "head") if said else Answer("unreadable")
+    if unfinished:
+        return Answer("unreadable")
+    said_words = {"yes" if match["yes"] else "no" for match in known["anywhere"].finditer(text)
+                  if not _DENIED.search(sentence_before(text, match.start()))}  # fmt: skip
+    if said_words:
+        return Answer("ok", said_words.pop(), "said") if len(said_words) == 1 else Answer("ambiguous")
+    sentences = [each for each in re.split(r"[.;!?\n]+(?=\s|$)", text) if each.strip()]
+    about = {found for each in sentences[:8] if (found := _by_question(each[:_OF_A_SENTENCE], asked))}
+    if about:
+        return Answer("ok", about.pop(), "question") if len(about) == 1 else Answer("ambiguous")
+    return (_by_panel(text) if panel else None) or Answer("unreadable")
 
 
-def _value(word: str) -> str:
-    return "yes" if word in YES_WORDS else "no"
-
-
-def _by_question(text: str, asked: str) -> Answer | None:
-    """What a first sentence says of the thing that the question asks for: "there is no nodule", "there is a nodule"."""
-    if not asked or _TURNED.search(asked):
-        return None
-    sentence = re.split(r"[.;!?\n]", text.strip(), maxsplit=1)[0][:200]
-    asked_for = {word.rstrip("s") for word in re.findall(r"[^\W\d_]{4,}", asked)} - _SMALL_WORDS
-    for pattern, value in ((_NONE_OF_IT, "no"), (_SOME_OF_IT, "yes")):
-        match = pattern.search(sentence)
-        if match and asked_for & {word.rstrip("s") for word in match[1].split()}:
-            return None if re.search(r"\b(?:but|or|if|whether)\b", sentence) else Answer("ok", value)
+def _alone(text: str, offered: bool) -> _Said | None:
+    """What a text says that has nothing but an answer."""
+    bare = text.strip().strip(".,:;!\"'()[]{}*_<> ~-")
+    known = _patterns()
+    match = known["head"].fullmatch(bare)
+    if match:
+        return _Said("yes" if match["yes"] else "no", 0, len(text))
+    for value in ("yes", "no"):
+        if known[f"alone_{value}"].fullmatch(bare) or (offered and known["true" if value == "yes" else "false"].fullmatch(bare)):
+            return _Said(value, 0, len(text))
     return None
 
 
-def _by_statement(text: str) -> Answer | None:
+def _head(text: str, offered: bool) -> _Said | None:
+    """The answer that a text starts with."""
+    known = _patterns()
+    match = known["head"].match(text)
+    if match and not (match["no"] and not _NO_ON_ITS_OWN.match(text, match.end())):
+        return _Said("yes" if match["yes"] else "no", match.start(), match.end())
+    if offered:
+        for value, name in (("yes", "true"), ("no", "false")):
+            if found := known[name].match(text):
+                return _Said(value, found.start(), found.end())
+    return None
+
+
+def _heads(text: str) -> list[_Said]:
+    """The answers that sentences start with, conditions and denials of something else left out."""
+    found = []
+    for match in _patterns()["heads"].finditer(text):
+        if _CONDITION.match(text, match.end()):
+            continue
+        if match["no"] and not _NO_ON_ITS_OWN.match(text, match.end()):
+            continue
+        if match["yes"] and re.match(r"[\u3400-\u9fff]", text[match.end() : match.end() + 1]):
+            continue
+        found.append(_Said("yes" if match["yes"] else "no", match.start(), match.end()))
+    return found
+
+
+# --- What the question asks for ---------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(1024)
+def _asked_for(asked: str) -> tuple[str, ...]:
+    """The words of the thing that a question asks for, its most particular last; () where it turns or asks for no thing."""
+    if _TURNED.search(asked):
+        return ()
+    thing = re.split(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b", asked.rstrip(" ?.！？"), maxsplit=1)[0]
+    words = [word for word in re.findall(r"[^\W\d_][\w-]{2,}", thing) if word not in _SMALL_WORDS and len(word) > 3]
+    if not words:
+        words = [word for word in re.findall(r"[^\W\d_][\w-]{3,}", asked) if word not in _SMALL_WORDS][:1]
+    return tuple(_stem(word) for word in words)
+
+
+def _stem(word: str) -> str:
+    return word if len(word) < 5 else re.sub(r"(?:es|s|en|e)$", "", word)
+
+
+def _by_question(sentence: str, asked: str) -> str | None:
+    """What a sentence says of the thing that the question asks for: it is there, or not; None where it says neither.
+
+    The thing must be named by its last word, and what is denied must be the thing and no quality of it.
+    """
+    things = _asked_for(asked)
+    if not things or not sentence.strip():
+        return None
+    known = _patterns()
+    if known["maybe"].search(sentence):
+        return None
+    found: set[str] = set()
+    for clause in re.split(r",|\b(?:but|however|although|while|pero|mais|aber|aunque|bien que|obwohl)\b|但", sentence):
+        words = [(_stem(match[0]), match.start(), match.end()) for match in re.finditer(r"[^\W\d_][\w-]*", clause)]
+        place = next((each for each in words if each[0] == things[-1]), None)
+        if place is None:
+            continue
+        before, after = clause[: place[1]], clause[place[2] :]
+        denials = list(known["denies"].finditer(before))
+        if denials:
+            between = re.findall(r"[\w-]+", before[denials[-1].end() :])
+            fits = all(_stem(each) in things or each in _MAY_DESCRIBE or known["asserts"].fullmatch(each) for each in between[-3:])
+            if not fits:
+                return None
+            found.add("no")
+        elif denial := known["denies"].search(after):
+            verb = after[: denial.start()].strip()
+            rest = after[denial.end() :].strip()
+            if (not verb or known["asserts"].fullmatch(verb)) and (
+                not rest or known["asserts"].match(rest) or known["asserts"].fullmatch(verb + " ") is None and rest == ""
+            ):
+                found.add("no")
+            else:
+                return None
+        elif known["asserts"].search(clause):
+            found.add("yes")
+    return found.pop() if len(found) == 1 else None
+
+
+def _by_panel(text: str) -> Answer | None:
     said = _OPEN.sub(" ", text)
     negated, asserted = _NEGATED.search(said), _ASSERTED.search(_NEGATED.sub(" ", said))
     if negated and asserted:
         return Answer("ambiguous")
     if negated or asserted:
-        return Answer("ok", "no" if negated else "yes")
+        return Answer("ok", "no" if negated else "yes", "panel")
     return None
