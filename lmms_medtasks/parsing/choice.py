@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing.letters import option_letters
-from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
+from lmms_medtasks.parsing.reply import Outcome, Reply
 
-Status = Literal["ok", "unreadable"] | Outcome
+Status = Literal["ok"] | Outcome
 """ok: an answer was read. unreadable: a reply with words from which the rule reads no option."""
 
 Rule = Literal["single_letter", "first_capital", ""]
@@ -28,7 +28,7 @@ class Reading:
     rule: Rule = ""
 
 
-def read_first_capital(reply: str | None, option_count: int) -> Reading:
+def read_first_capital(reply: Reply | str | None, option_count: int) -> Reading:
     """Read the option letter from a reply by MedQ-Deg's priority rule (appendix 0.B), taken literally.
 
     1. The reply is a single letter (in either case, possibly in quotes, brackets or bold, with a full stop).
@@ -37,13 +37,14 @@ def read_first_capital(reply: str | None, option_count: int) -> Reading:
 
     The rule is for comparing with the paper: it reads "Both lungs are clear" as B. It is applied to the text after the
     model's reasoning. Three outcomes are not the paper's: a failed request is "failed", a reply that says nothing
-    "empty", and reasoning that was cut off inside its tag "cut".
+    "empty", and one without an answer that the limit of new tokens ended "cut".
     """
-    answer, outcome = text_or_outcome(reply)
-    if outcome:
-        return Reading(outcome)
+    reply = Reply.of(reply)
+    if reply.outcome:
+        return Reading(reply.outcome)
+    answer = reply.answer
     single = _SINGLE.fullmatch(answer)
     found = single.group(1).upper() if single else capital.group() if (capital := _CAPITAL.search(answer)) else ""
     if not found or found not in option_letters(option_count):
-        return Reading("unreadable")
+        return Reading(reply.unread)
     return Reading("ok", found, "single_letter" if single else "first_capital")

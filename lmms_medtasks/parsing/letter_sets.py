@@ -67,7 +67,7 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
     found = last_standing(text, sorted(said, key=lambda each: each.said), resolve)
     if found is not None:
         return Answer("ok", found.value, found.statement.rule) if found.value and not found.taken_back else Answer("ambiguous")
-    if not reply.unfinished and (letters := _named(lines[-1], options)):
+    if lines and not reply.unfinished and (letters := _named(lines[-1], options)):
         return Answer("ok", letters, "last")
     return Answer("refused" if refuses(text) else reply.unread)
 

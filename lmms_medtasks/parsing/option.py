@@ -211,6 +211,10 @@ class _OptionReader:
         if found.taken_back:
             return OptionReading("ambiguous", text=text[found.statement.start : found.statement.start + 80])
         if found.statement.rule == "predicate":
+            # "B is correct only in children" takes no announced answer back; words that turn do.
+            announced = last_standing(text, [each for each in statements if each.said < found.statement.said], resolve)
+            if announced is not None and not announced.taken_back:
+                return announced.value
             # Not the last one: "B is correct for adults, C is likely in children" says nothing.
             others = [each for each in predicates if resolve(each) is not None]
             values = {(each.status, each.value) for each, _ in map(resolve, others)}  # type: ignore[misc]

@@ -95,7 +95,7 @@ class OptionTexts:
                     found = pattern.match(text, bare.end()) if bare else None
             else:
                 found = pattern.match(text, start) or pattern.match(text)
-            if found:
+            if found and (lettered or self._signed.count(self._signed[place]) == 1):
                 return Exact(place, found.end())
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from lmms_medtasks.parsing.reply import Outcome
@@ -22,7 +22,7 @@ class Answer:
 
     status: AnswerStatus
     value: str = ""
-    rule: str = ""
+    rule: str = field(default="", compare=False)
 
 
 @functools.cache

@@ -62,6 +62,8 @@ def read_reasoned(reply: Reply | str | None) -> Parts:
     if thinking:
         text = f"Reasoning: {thinking}\n{text if _label().search(text) else f'Answer: {text}'}"
     labels = list(_label().finditer(text))
+    if not labels and reply.ended == "length":
+        return Parts("cut", reasoning=text)
     if not labels:
         return Parts("neither", answer=text)
     ends = [match.start() for match in labels[1:]] + [len(text)]

@@ -79,7 +79,7 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
     answer = rf"(?:{any_of('answer')}|{any_of('outlier')})" if grid else any_of("answer")
     sure, filler = any_of("sure"), rf"(?:{any_of('filler')}[\s,:]{{0,3}})*"
     close = r"[\"'`*_)\]】]{0,6}"
-    lone = rf"(?=[(*\[\"']{{0,3}}{LETTER}[)*\]\"']{{0,3}}\s*(?:[.;!,]|$))"
+    lone = rf"(?=[(*\[\"']{{0,3}}{LETTER}[)*\]\"']{{0,3}}(?:\s*(?:[.;:!,]|$)|\s+{any_of('reason')}))"
     signs = r"(?::|=|->|→|⇒|=>|[-–—](?=\s*[(*\[\"']{0,3}[A-Z](?![^\W_])))"
     announced = (
         rf"[(\[]\s?{answer}\s?[)\]]\s*(?:{signs})?\s*|{any_of('that_is')}[,:\s]{{0,3}}{filler}|"
@@ -140,7 +140,7 @@ def find_statements(text: str, letters: bool = True, grid: bool = False) -> list
             end = len(text) if closing is None else closing.start()
             found.append(Statement(opening.start(), opening.end(), min(end, opening.end() + _IN_A_TAG), "boxed"))
     for pattern, rule in ((known.cue, "statement"), (known.correction, "correction")):
-        for match in pattern.finditer(text):
+        for match in list(pattern.finditer(text))[-MOST:]:
             if is_negated(text, match.start()) or _is_left_open(text, match):
                 continue
             option = match[0].rstrip().casefold().endswith(_NUMBERED)

@@ -9,6 +9,9 @@ CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKENS = re.compile(r"</?s>|<\|[\w ]{1,30}\|>|<(?:end_of_turn|eos|bos|pad|image)>", re.IGNORECASE)
 _BOX = re.compile(r"<\|begin_of_(box|solution)\|>(.{0,2000}?)<\|end_of_\1\|>", re.IGNORECASE | re.DOTALL)
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(s|del|strike)>[^<>]{1,200}</\1>", re.IGNORECASE)
+_HTML = re.compile(
+    r"<(b|i|u|em|strong|p|span|div|sub|sup|code|center|font|h\d|li)(?:\s[^<>]{0,80})?>(.{0,300}?)</\1>|<br\s?/?>", re.I | re.DOTALL
+)
 _LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|rm|bf)\s{0,8}\{([^{}]{0,500})\}")
 _LATEX_MATH = re.compile(r"\\[\[\]()]")
 _CJK_EDGE = re.compile(rf"(?<=[{CJK}])(?=[A-Za-z0-9(])|(?<=[A-Za-z0-9)])(?=[{CJK}])")
@@ -35,6 +38,9 @@ def normalised(text: str) -> str:
     "答案是B" stands alone. What a model put into a box of its own becomes ``<answer>...</answer>``.
     """
     text = _STRUCK.sub(" ", _BOX.sub(r"<answer>\2</answer>", text))
+    if "</" in text or "<br" in text:
+        for _ in range(3):  # one within the other
+            text = _HTML.sub(lambda match: match[2] or "\n", text)
     text = unicodedata.normalize("NFKC", _TOKENS.sub(" ", text)).translate(_SAME_MARKS)
     text = _LATEX_MATH.sub(" ", _LATEX.sub(r"\1", text))
     return _CJK_EDGE.sub(" ", text)

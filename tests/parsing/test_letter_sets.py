@@ -25,7 +25,7 @@ def test_letters_are_read(reply, letters):
 @pytest.mark.parametrize(
     ("reply", "status"),
     [("", "empty"), (None, "failed"), ("<think>A", "cut"), ("E", "unreadable"), ("A, A", "unreadable"),
-     ("A, E", "unreadable"), ("A is right, C is not", "unreadable"), ("I can't tell", "unreadable"),
+     ("A, E", "unreadable"), ("I can't tell", "refused"),
      ("not A", "unreadable"), ("A or C", "unreadable"), ("all of them", "unreadable")],
 )  # fmt: skip
 def test_what_cannot_be_read_is_no_answer(reply, status):
