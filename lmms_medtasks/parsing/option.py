@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing import option_words
+from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.option_texts import OptionTexts
 from lmms_medtasks.parsing.outcomes import AnswerStatus, refuses
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.statements import (
-    LETTER, Statement, find_statements, is_negated, is_taken_back, last_standing, sentence_before,
+    LETTER, Statement, find_statements, gives_up, is_negated, is_taken_back, last_standing, sentence_before,
 )  # fmt: skip
 from lmms_medtasks.parsing.texts import normalised
-from lmms_medtasks.parsing.words import any_of
+from lmms_medtasks.parsing.words import any_of, numbered
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 Rule = Literal[
     "single_letter", "exact", "boxed", "statement", "correction", "predicate", "last", "bold", "leading", "text",
-    "brackets", "yes_no", "said", "",
+    "brackets", "yes_no", "concluded", "said", "",
 ]  # fmt: skip
 """What the answer was read from; "" if nothing was."""
 
@@ -47,6 +48,7 @@ _LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])(?:\)|:\s))")
 _QUESTION = re.compile(r"[^.!\n]{0,40}\?")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
+_SENTENCE = re.compile(r"(?<=[.;!?])\s+|\n+")
 _ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(?=[\"'(*]{0,3}[A-Z](?![^\W_]))")
 _NUMBERED = re.compile(r"\s*[#(]?(\d{1,2})(?![\d.,]*\d|\s?[%a-z])[).]?")
 _OPTION_NUMBER = re.compile(r"[\s*_(\[\"']{0,6}(?:option|choice|opci[oó]n|alternative|选项|選択肢|선택지)\s{0,2}(\d{1,2})[\s*_)\]\"'.]{0,6}", re.I)
@@ -105,6 +107,7 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     - ``text``: the last line, or the first sentence, is the text of one option;
     - ``brackets``: "pneumonia (C)", if all bracketed letters are the same, and the reply refuses nothing;
     - ``yes_no``: where yes and no are options, what the reply says of them ("No, there is no nodule.");
+    - ``concluded``: the option that the last sentence concludes with, or the first begins with ("... Thus: melanoma.");
     - ``said``: the only option whose text a short reply says and does not deny
       (:meth:`~lmms_medtasks.parsing.option_texts.OptionTexts.said`).
 
@@ -119,7 +122,8 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     reply = Reply.of(reply)
     if reply.outcome:
         return OptionReading(reply.outcome)
-    found = _OptionReader(options, grid).read(normalised(reply.answer).strip(), reply.unfinished)
+    text = _with_letters(normalised(reply.answer).strip(), len(options))
+    found = _OptionReader(options, grid).read(text, reply.unfinished)
     return OptionReading(reply.unread, text=found.text) if found.status == "unreadable" else found
 
 
@@ -160,7 +164,7 @@ class _OptionReader:
             return OptionReading("ambiguous")
         if unfinished:
             return OptionReading("unreadable")
-        return self._yes_or_no(text) or self._by_text(text) or OptionReading("unreadable")
+        return self._yes_or_no(text) or self._concluded(text) or self._by_text(text) or OptionReading("unreadable")
 
     # --- The reply as a whole -----------------------------------------------------------------------------------------
 
@@ -200,6 +204,8 @@ class _OptionReader:
             part = text[statement.said : min(statement.end, statement.said + self._reach)]
             if statement.option and (number := self._numbered(part)):
                 return number, statement.said + 2
+            if self._repeats_options(text[statement.said : statement.said + self._reach * 2]):
+                return None
             chosen = self._chosen(part, statement.rule, ends)  # type: ignore[arg-type]
             return None if chosen is None else (chosen, statement.said + ends.pop(0, 1))
 
@@ -222,6 +228,11 @@ class _OptionReader:
             if len(values) > 1 or any(before.search(text[max(0, each.start - 40) : each.start]) for each in others):
                 return OptionReading("ambiguous", text=text[found.statement.start : found.statement.end])
         return found.value
+
+    def _repeats_options(self, part: str) -> bool:
+        """Whether a text begins with the list of options, from A on, a line each."""
+        lines = [line.strip(" *_-(") for line in part.split("\n")[:4] if line.strip()]
+        return len(lines) > 1 and all(re.match(rf"{letter}[).:]", line) for letter, line in zip("AB", lines, strict=False))
 
     def _predicates(self, text: str) -> list[Statement]:
         """Where a letter is said to be right, denied ones and questions left out."""
@@ -351,6 +362,24 @@ class _OptionReader:
             return None
         return OptionReading("ok", self._letters[meant.index(found.value)], "yes_no", text[:80])
 
+    def _concluded(self, text: str) -> OptionReading | None:
+        """The option in which a reply of several sentences ends or with which it begins, if not both with others."""
+        sentences = [each.strip() for each in _SENTENCE.split(text) if each.strip()]
+        if len(sentences) < 2:
+            return None
+        ends = [(self._texts.concluded(each), each) for each in (sentences[-1], sentences[0])]
+        # What comes last decides, but a first sentence that says another leaves it open, unless it is taken back.
+        found = [(places[0], each) for places, each in ends if places]
+        if not found:
+            return None
+        place, said = found[0]
+        if any(other != place for other, _ in found) and not is_taken_back(text, len(sentences[0])):
+            return OptionReading("ambiguous", text=said[:80])
+        end = text.rfind(said) + len(said)
+        if is_taken_back(text, end) or gives_up(text, end):
+            return OptionReading("ambiguous", text=said[:80])
+        return OptionReading("ok", self._letters[place], "concluded", said[:80])
+
     def _by_text(self, text: str) -> OptionReading | None:
         """The option that a short reply says."""
         places = self._texts.said(text)
@@ -391,6 +420,21 @@ class _OptionReader:
             if rule == "text":
                 break  # only what is stated as the answer may have more after it
         return None
+
+
+def _with_letters(text: str, count: int) -> str:
+    """A text with "option B" in place of "the second option"."""
+    for number, pattern in _nth().items():
+        if number <= count:
+            text = pattern.sub(f"option {option_letters(count)[number - 1]}", text)
+    return text
+
+
+@functools.cache
+def _nth() -> dict[int, re.Pattern[str]]:
+    option = r"(?:answer )?(?:options?|choice|answer|opci[oó]n|respuesta|alternativa|r[eé]ponse|proposition|antwort(?:option|m[oö]glichkeit)?|选项)"
+    return {int(number): re.compile(rf"(?:the |la |l['’]|die )?(?:{words}\s*(?:的)?{option}|{option}\s+{words})(?!\w)", re.I)
+            for number, words in numbered("nth").items()}  # fmt: skip
 
 
 def _clause_before(text: str, place: int) -> str:

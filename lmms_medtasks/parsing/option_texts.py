@@ -20,6 +20,8 @@ _GENERIC = {
 }  # fmt: skip
 """Words that a sentence about something else is likely to have too."""
 _GENERIC_WORDS = 12
+_A_SENTENCE = 300
+_FEW_MORE = 12  # characters beside an option's text: an article, an adjective
 _OUTER = " \t\r\n\"'`.,:;!$()[]{}"
 _BALANCED = re.compile(r"(\*{1,3}|_{1,3}|`{1,3})(?=\S)(.*\S)\1", re.DOTALL)
 _SEPARATOR = r"\s*(?:\*\*|__)?\s*(?:[).:\]}\"'`,;-]|[–—=(]|,?\s*(?:i\.e\.|that is|namely|which is|means|corresponding to),?)*\s*(?:\*\*|__)?\s*[(\"']?"
@@ -99,6 +101,20 @@ class OptionTexts:
                 return Exact(place, found.end())
         return None
 
+    def concluded(self, sentence: str) -> list[int]:
+        """The place of the option that a concluding sentence of a longer reply says; [] where it concludes nothing.
+
+        It concludes by its words ("therefore", "consistent with", "this is"), by a colon, or by saying nothing else.
+        """
+        if len(sentence) > _A_SENTENCE or any(word in sentence for word in "?？"):
+            return []
+        places = self.said(sentence)
+        if len(places) != 1:
+            return []
+        concludes = words.concluding().search(sentence)
+        bare = len(worded_key(sentence)) <= len(self._worded[places[0]]) + _FEW_MORE
+        return places if concludes or bare else []
+
     def said(self, reply: str) -> list[int]:
         """The places of the options that ``reply`` says: one, several if it leaves open which, [] for none.
 
@@ -139,7 +155,8 @@ class OptionTexts:
 
     def _quantified(self, reply: str) -> list[int]:
         """The options whose quantities a reply of one sentence gives: those with a unit, a sign, a bound or a range."""
-        given = [found for _, _, found in find_quantities(reply)]
+        given = [found for start, _, found in find_quantities(reply)
+                 if not words.DENIED_BEFORE.search(words.CLAUSE.split(folded(reply[max(0, start - 60) : start]))[-1])]  # fmt: skip
         if not given or len(given) > 4 or words.HEDGE_ANYWHERE.search(folded(reply)):
             return []
         for fits in (Quantity.says, Quantity.nearly):

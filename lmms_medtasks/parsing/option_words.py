@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
+
+from lmms_medtasks.parsing.words import any_of
 
 AROUND = re.compile(
     r"\bright (?:answer|option|choice|now|away)|(?:you are|you're|that's|left to) right|left (?:with|to)\b"
@@ -38,16 +41,16 @@ DENIED_BEFORE = re.compile(
     r"adjacent to|next to|near|beside|behind|below|above|beneath|between|outside|"
     r"compared|similar to|differen\w+ from|history of|treatment of|asked about|"
     r"mimic\w*|left of|right of|would|nicht|kein\w*|weder|noch|ohne|"
-    r"statt|neben|pas|aucun\w*|sans|ni|sin|ningun\w*|descart\w*|junto a|à côté)\b|n't\b|不|没|无|非|排除|未|旁"
+    r"statt|neben|pas|aucun\w*|sans|ni|sin|ningun\w*|descart\w*|excluy\w*|exclu\w*|[eé]cart\w*|elimin\w*|tampoco|ser[ií]a|dar[ií]a|serait|donnerait|w[aä]re|w[uü]rde|spricht gegen|gegen|contra|contre|unlike|junto a|à côté)\b|n't\b|不|没|无|非|排除|未|旁"
 )
 """In a folded text, before a name in the same clause: it is not what the reply says."""
 DENIED_AFTER = re.compile(
     r"\s*(?:\w+\s+){0,1}?(?:(?:is|are|was|were|seems?|appears?|looks?|ist|est|es)\s+(?:\w+\s+)?(?:not|unlikely|excluded|"
     r"ruled out|absent|wrong|incorrect|normal|unremarkable|less|falsch|nicht|pas|fau\w+|incorrect\w*)|isn't|aren't|"
     r"(?:can|could|should|cannot|can't) be (?:excluded|ruled out)|(?:cannot|can't|can not|could not|couldn't) be \w+|"
-    r"lieg(?:t|en) nicht|fehlt|(?:queda |est[áa] |es )?descartad[oa]s?\b|"
+    r"lieg(?:t|en) nicht|fehlt|(?:kommt|kommen|scheide\w*) (?:nicht|aus)|(?:passt|passen) nicht|(?:queda |est[áa] |es )?descartad[oa]s?\b|"
     r"(?:is|are|was|were|has been|have been) (?:removed|resected)|"
-    r"(?:transplant|resection|removal|treatment)\w*\b|would|(?:does|do|did) not|doesn't|don't|n'est pas|no es|不)"
+    r"(?:transplant|resection|removal|treatment)\w*\b|would|(?:does|do|did) not|doesn't|don't|n'est pas|no es|no (?:encaja|cuadra|explica|est[aá])|descartad\w+|(?:同样|均|都|也|并)?不|可(?:以)?排除|排除|的可能(?:性)?(?:较|很)?(?:小|低)|的证据不足)"
 )
 CONCEDED = re.compile(
     r"^\W*(?:while|although|though|even though|even if|whereas|unlike|despite|aunque|mientras|bien que|quoique|obwohl|"
@@ -69,3 +72,9 @@ def clauses(text: str) -> list[tuple[str, str]]:
         found.append((text[start : match.start()], match[0].strip()[:1]))
         start = match.end()
     return [*found, (text[start:], "")]
+
+
+@functools.cache
+def concluding() -> re.Pattern[str]:
+    """Words of a sentence that concludes, or a colon."""
+    return re.compile(rf"{any_of('concludes')}|[:：→]", re.IGNORECASE)

@@ -65,6 +65,7 @@ class _Patterns:
     but_after: re.Pattern[str]
     taken_back: re.Pattern[str]
     contrast: re.Pattern[str]
+    gives_up: re.Pattern[str]
 
 
 # Names of tags and of JSON's keys.
@@ -105,9 +106,9 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
         cue=re.compile("|".join([rf"(?:{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", so, *([it_is, contrast, german] if letters else [])]), re.I | re.M),
         correction=re.compile(
             # Where yes and no are answers, "no" alone takes nothing back.
-            rf"(?:^|[.,;:!?…—–\n-])\s*(?:{'no|nein|non|不|' if letters else 'no,? (?=wait|actually)|'}wait|actually|correction|"
-            r"sorry|rather|hmm+|perd[oó]n|不对|等等|更正)"
-            rf"(?:[\s,.:;!…—–-]{{1,6}}(?:wait|no|actually|it is|it['’]s|make that|rather))*[\s,.:;!…—–-]{{1,6}}{filler}{lone if letters else ''}",
+            rf"(?:^|[.,;:!?…—–\n-])\s*(?:{'no|nein|non|不|' if letters else 'no,? (?=wait|actually)|'}{any_of('corrects')})"
+            rf"(?:[\s,.:;!…—–-]{{1,6}}(?:wait|no|actually|it is|it['’]s|make that|rather|就是))*[\s,.:;!…—–-]{{1,6}}"
+            rf"{filler}{lone if letters else ''}",
             re.IGNORECASE | re.MULTILINE,
         ),
         last=re.compile(rf"(?:\n|[.?!;:]\s|(?<![A-Z]),\s)\s*[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$"),
@@ -115,11 +116,12 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
         left_open=re.compile(any_of("open_before"), re.IGNORECASE),
         maybe=re.compile(rf"{any_of('maybe_before')}\s*$", re.IGNORECASE),
         condition=re.compile(
-            rf"[\"'`*_(\[]{{0,4}}[A-Za-z][\"'`*_)\]]{{0,4}},?\s+{any_of('if')}|[^.\n]{{3,40}}\?", re.IGNORECASE
+            rf"[\"'`*_(\[]{{0,4}}[A-Za-z][\"'`*_)\]]{{0,4}},?\s+{any_of('if')}|[^.\n]{{2,40}}\?", re.IGNORECASE
         ),
         would_be=re.compile(r"\b(?:would be|ser[ií]a|serait|w[aä]re)\b", re.IGNORECASE),
         but_after=re.compile(rf"[\"'`*_(\[]{{0,4}}[A-Za-z][\"'`*_)\]]{{0,4}},?\s+(?:yet|however|{any_of('but')})", re.I),
         taken_back=re.compile(any_of("taken_back"), re.IGNORECASE),
+        gives_up=re.compile(any_of("gives_up"), re.IGNORECASE),
         contrast=re.compile(rf"{any_of('but')}|\b(?:however|yet)\b", re.IGNORECASE),
     )
 
@@ -163,13 +165,18 @@ def last_standing(
         found = resolve(statement)
         if found is not None:
             value, end = found
-            return Stated(value, statement, is_taken_back(text, end))
+            return Stated(value, statement, is_taken_back(text, end) or gives_up(text, end))
     return None
 
 
 def is_taken_back(text: str, place: int) -> bool:
     """Whether words behind ``place`` take back what was said."""
     return _patterns().taken_back.search(text, place) is not None
+
+
+def gives_up(text: str, place: int) -> bool:
+    """Whether words behind ``place`` give the answer up."""
+    return _patterns().gives_up.search(text, place) is not None
 
 
 def is_negated(text: str, place: int) -> bool:

@@ -37,13 +37,19 @@ def any_of(category: str, *only: str) -> str:
     for language, words in _data()[category].items():
         if only and language not in only:
             continue
-        between = languages().get(language, {}).get("spaced", True)
+        between = languages().get(language, {}).get("spaced", language != "all")
         (spaced if between else joined).extend(_BETWEEN.split(words.strip()))
     # A word that says itself where it begins ("(?:^|[.!?])...") needs no boundary before it.
     free = [word for word in spaced if word.startswith("(?:^|")]
     bound = _longest_first(word for word in spaced if not word.startswith("(?:^|"))
     parts = [rf"(?<!\w)(?:{'|'.join(bound)})(?!\w)"] if bound else []
     return "(?:" + "|".join([*parts, *free, *_longest_first(joined)]) + ")"
+
+
+@functools.cache
+def numbered(category: str) -> Mapping[str, str]:
+    """Of a category that lists words by number: number -> a regular expression for any of its words."""
+    return {number: any_of(category, number) for number in _data()[category]}
 
 
 def _longest_first(words: Any) -> list[str]:
