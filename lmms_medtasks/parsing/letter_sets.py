@@ -32,6 +32,9 @@ def _patterns() -> dict[str, re.Pattern[str]]:
             rf"(?:(?i:(?:both |all |the |indeed )?(?:correct|right|true|present|answers?|richtig|korrekt|zutreffend|correctas?|"
             rf"correctes?|exactes?|vraies?|verdaderas?))|正确|正しい|です|입니다)"
         ),
+        "checked": re.compile(rf"{any_of('checked')}", re.I), "checked_end": re.compile(r"[√✓✔☑✅]\ufe0f?\s*$"),
+        "crossed": re.compile(rf"{any_of('crossed')}", re.I), "crossed_end": re.compile(r"[×✗✘✕❌☒]\ufe0f?\s*$"),
+        "except": re.compile(r"(?:all|alle|todas?|toutes?)\s+(?:\w+\s+){0,2}?(?:except|but|au[sß]er|excepto|menos|sauf)\s+(?:for\s+)?(.{1,40})", re.I),
         "none": re.compile(r"(?:all|none|any) of (?:the )?(?:above|options|them)", re.IGNORECASE),
     }
 
@@ -57,19 +60,53 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
         part = text[statement.said : statement.end].strip()
         if _patterns()["none"].match(part):
             return "", statement.end
-        for rest in (part.replace("\n", " "), part.split("\n")[0], re.split(r"[.;](?=\s|$)", part, maxsplit=1)[0],
+        for rest in (part.replace("\n", " "), part.split("\n")[0], re.split(r"[,;(]?\s*(?:不选|not|but not|nicht|pas|sin|no|und nicht|sondern|而不)", part, maxsplit=1)[0], re.split(r"[.;](?=\s|$)", part, maxsplit=1)[0],
                      re.split(r"[,;.:(]?\s+(?:because|since|as|weil|da|porque|car|因为)\b", part, maxsplit=1)[0]):  # fmt: skip
             if letters := _named(rest, options):
                 return letters, statement.said + len(rest)
         return None
 
+    if checked := checked_letters(text, options):
+        return Answer("ok", checked, "checked")
+    excepted = _patterns()["except"].match(text)
+    if excepted and (named := _named(excepted[1], options)):
+        return Answer("ok", "".join(each for each in option_letters(len(options)) if each not in named), "except")
     said = [*find_statements(text), *_said_to_be_right(text)]
     found = last_standing(text, sorted(said, key=lambda each: each.said), resolve)
     if found is not None:
         return Answer("ok", found.value, found.statement.rule) if found.value and not found.taken_back else Answer("ambiguous")
+    present = re.fullmatch(r"(.{3,300}?)\s+(?:are|is|sind|ist|son|sont|est)\s+(?:all\s+|both\s+)?(?:present|vorhanden|presentes?|pr[eé]sente?s?|seen|visible)\.?", lines[-1]) if lines else None
+    if present and (letters := _named(present[1], options)):
+        return Answer("ok", letters, "present")
     if lines and not reply.unfinished and (letters := _named(lines[-1], options)):
         return Answer("ok", letters, "last")
     return Answer("refused" if refuses(text) else reply.unread)
+
+
+def checked_letters(text: str, options: Sequence[str]) -> str | None:
+    """The letters that a list marks as right which goes through all options: "A ✓, B ✗ …", "Ascites: present"; else None.
+
+    None as well where an option has no mark.
+    """
+    letters, known = option_letters(len(options)), _patterns()
+    found = {}
+    for line in re.split(r"\n|(?<=[.;,])\s+(?=\(?[A-Z]\b|[^\W\d_]+\s*:)", text[: 4000]):
+        for letter, option in zip(letters, options, strict=True):
+            label = rf"[\s*_(\[-]{{0,6}}(?:(?P<box>\[[ xX]\])\s*)?(?:\(?{letter}(?![^\W_])[).:\]*_\s]{{0,4}}(?:{re.escape(option)})?|{re.escape(option)})"
+            match = re.match(label, line, re.IGNORECASE if option in line else 0)
+            if match is None:
+                continue
+            if match["box"]:
+                found[letter] = "x" in match["box"].lower()
+                break
+            rest = line[match.end() :]
+            begins = re.match(r"[\s*_:)\]=—–-]{0,8}", rest)
+            mark = known["checked"].match(rest, begins.end()) or known["checked_end"].search(rest)
+            crossed = known["crossed"].match(rest, begins.end()) or known["crossed_end"].search(rest)
+            if bool(mark) != bool(crossed) or (mark and crossed):
+                found[letter] = bool(mark) and not (crossed and crossed.end() - crossed.start() > mark.end() - mark.start())
+            break
+    return "".join(letter for letter in letters if found[letter]) if len(found) == len(letters) > 1 else None
 
 
 def _said_to_be_right(text: str) -> list[Statement]:
@@ -83,7 +120,8 @@ def _named(said: str, options: Sequence[str]) -> str:
     letters, known = option_letters(len(options)), _patterns()
     if len(said) > _LONGEST + sum(map(len, options)):
         return ""
-    line = known["label"].sub("", said).strip().rstrip(".!").strip("*_[]{}()\"' $")
+    line = re.sub(r"\b(?:la|el|le|les|las|los|option|opci[oó]n|die|the)\s+(?=[(\[\"']?[A-Z]\b)", "", said)
+    line = known["label"].sub("", line).strip().rstrip(".!").strip("*_[]{}()\"' $")
     line = re.sub(r"[\"']", "", line) if re.fullmatch(r"[\"'A-Z, ]+", line) else line
     if re.fullmatch(r"[A-Z]{2,26}", line):
         found = list(line)

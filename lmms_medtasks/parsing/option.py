@@ -10,6 +10,7 @@ from typing import Literal
 
 from lmms_medtasks.parsing import option_words
 from lmms_medtasks.parsing.letters import option_letters
+from lmms_medtasks.parsing.letter_sets import checked_letters
 from lmms_medtasks.parsing.option_texts import OptionTexts
 from lmms_medtasks.parsing.outcomes import AnswerStatus, refuses
 from lmms_medtasks.parsing.reply import Reply
@@ -44,10 +45,11 @@ _MARKUP = " \t\r\n\"'`*_.,:;!$()[]{}<>#-"
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
 # "A) is a cyst", "B) shows a stone": going through the options. What says that one is right is a predicate.
 _TOLD_OF = re.compile(r"[)\].:]?\**[ \t]+(?:is|are|was|seems|appears|shows|would|could|can|may|might|does)\b")
-_LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])(?:\)|:\s))")
+_LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])(?:\)|\s?:\s))")
 _QUESTION = re.compile(r"[^.!\n]{0,40}\?")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
+_SENTENCES = 30
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+|\n+")
 _ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(?=[\"'(*]{0,3}[A-Z](?![^\W_]))")
 _NUMBERED = re.compile(r"\s*[#(]?(\d{1,2})(?![\d.,]*\d|\s?[%a-z])[).]?")
@@ -72,7 +74,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         # What may come between such a letter and the rest of its line: a mark, a dash, or a reason.
         "marked": re.compile(rf"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{reason})"),
         "another": re.compile(
-            rf"[)\].\"'`*_]*\s*(?:[,/&+|]|{and_or})+\s*(?i:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL
+            rf"[)\].\"'`*_]*\s*(?:[,/&+|]|{and_or})+\s*(?i:{any_of('maybe_before')}\s*)?(?i:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL
         ),
         "another_before": re.compile(rf"(?<![^\W_])[A-Z][)\]\"'*]{{0,3}}\s*,?\s*(?:{and_or}|[/&])\s*$"),
         "nobody": re.compile(any_of("nobody"), re.IGNORECASE),
@@ -144,6 +146,8 @@ class _OptionReader:
         stated = self._stated(text)
         if stated is not None:
             return stated
+        if (checked := checked_letters(text, self._options)) is not None and len(checked) == 1:
+            return OptionReading("ok", checked, "statement", text[:80])
         several = False
         bold = [self._chosen(part, "bold") for part in _BOLD.findall(text)]
         leading = [self._led(line.strip()) for line in _patterns()["leading"].findall(text)]
@@ -216,6 +220,11 @@ class _OptionReader:
             return None
         if found.taken_back:
             return OptionReading("ambiguous", text=text[found.statement.start : found.statement.start + 80])
+        if found.statement.rule == "it_is":
+            same = {each.value for statement in statements if statement.rule == "it_is"
+                    and (resolved := resolve(statement)) and (each := resolved[0])}  # fmt: skip
+            if len(same) > 1 and not is_taken_back(text[: found.statement.said], 0):
+                return OptionReading("ambiguous", text=text[found.statement.start : found.statement.end][:80])
         if found.statement.rule == "predicate":
             # "B is correct only in children" takes no announced answer back; words that turn do.
             announced = last_standing(text, [each for each in statements if each.said < found.statement.said], resolve)
@@ -300,7 +309,7 @@ class _OptionReader:
         sentence = next(iter(re.split(r"[.;](?=\s|$)", line, maxsplit=1)))
         if len(sentence) > 200 or _patterns()["hedge"].match(sentence):
             return None
-        places = self._texts.said(sentence)
+        places = self._texts.said(sentence) or self._texts.partly_said(sentence)
         if not places:
             return None
         if len(places) > 1:
@@ -316,10 +325,19 @@ class _OptionReader:
         another = _patterns()["another"].match(after)
         if another and another.group(1) != letter and self._is_letter(another.group(1), another.group(2)):
             return OptionReading("ambiguous", text=part[:80])
-        named = self._named(after.splitlines()[0] if after.strip(_MARKUP) else "")
-        if named and letter not in named:
+        if self._other_text(letter, after):
             return OptionReading("ambiguous", text=part[:80])
         return self._letter(letter, rule, part[:80].strip())
+
+    def _other_text(self, letter: str, after: str) -> bool:
+        """Whether the text of another option stands right behind a letter: "B. Pleural effusion", where that is C."""
+        named = self._named(after.splitlines()[0] if after.strip(_MARKUP) else "")
+        if named:
+            return letter not in named
+        if not re.match(r"\s*[)\].:(—–-]", after):
+            return False
+        exact = self._texts.begins(after, False)
+        return exact is not None and self._letters[exact.place] != letter and self._ends_there(after[exact.end :])
 
     # --- Without a statement ------------------------------------------------------------------------------------------
 
@@ -327,6 +345,9 @@ class _OptionReader:
         """What a line chooses that starts with a letter: it has nothing else, the option's text, or a mark after it."""
         exact = self._texts.begins(line, True)
         if exact is not None and (self._ends_there(line[exact.end :]) or not re.match(r"[(\[]?[A-Za-z]\s", line)):
+            others = {first or second for first, second in _LABELLED.findall(line[exact.end :])} - {self._letters[exact.place]}
+            if others & set(self._letters):
+                return OptionReading("ambiguous", text=line[:80])
             return OptionReading("ok", self._letters[exact.place], "leading", line[:80])
         if found := self._of_text(line):
             return found
@@ -337,6 +358,8 @@ class _OptionReader:
             return None  # "a. m." or "e.g.": in lower case only with the option's own text
         if _TOLD_OF.match(rest) or not (named or not rest.strip(_MARKUP) or _patterns()["marked"].match(rest)):
             return None
+        if self._other_text(letter, rest):
+            return OptionReading("ambiguous", text=line[:80])
         others = {first or second for first, second in _LABELLED.findall(rest)} - {letter}
         if letter not in named and (named or others & set(self._letters)):
             return OptionReading("ambiguous", text=line[:80])
@@ -363,20 +386,20 @@ class _OptionReader:
         return OptionReading("ok", self._letters[meant.index(found.value)], "yes_no", text[:80])
 
     def _concluded(self, text: str) -> OptionReading | None:
-        """The option in which a reply of several sentences ends or with which it begins, if not both with others."""
-        sentences = [each.strip() for each in _SENTENCE.split(text) if each.strip()]
+        """The option that a sentence of a longer reply concludes with; the last one, where none before says another."""
+        sentences = [each.strip() for each in _SENTENCE.split(text) if each.strip()][-_SENTENCES:]
+        while len(sentences) > 1 and re.fullmatch(r"\(.*\)?\.?", sentences[-1]):
+            sentences.pop()  # an afterthought in brackets
         if len(sentences) < 2:
             return None
-        ends = [(self._texts.concluded(each), each) for each in (sentences[-1], sentences[0])]
-        # What comes last decides, but a first sentence that says another leaves it open, unless it is taken back.
-        found = [(places[0], each) for places, each in ends if places]
+        found = [(places[0], each) for number, each in enumerate(sentences)
+                 if (places := self._texts.concluded(each, number == len(sentences) - 1))]  # fmt: skip
         if not found:
             return None
-        place, said = found[0]
-        if any(other != place for other, _ in found) and not is_taken_back(text, len(sentences[0])):
-            return OptionReading("ambiguous", text=said[:80])
+        place, said = found[-1]
         end = text.rfind(said) + len(said)
-        if is_taken_back(text, end) or gives_up(text, end):
+        others = [each for other, each in found if other != place]
+        if (others and not is_taken_back(text[:end], text.find(others[-1]))) or is_taken_back(text, end) or gives_up(text, end):
             return OptionReading("ambiguous", text=said[:80])
         return OptionReading("ok", self._letters[place], "concluded", said[:80])
 

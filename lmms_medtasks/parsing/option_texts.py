@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lmms_medtasks.parsing import option_words as words
 from lmms_medtasks.parsing.letters import option_letters
+from lmms_medtasks.parsing.statements import is_left_open
 from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
 from lmms_medtasks.parsing.texts import CJK, folded, normalised, without_accents
 
@@ -52,6 +53,7 @@ class OptionTexts:
         self._any = _search([each for each, known in zip(self._worded, bounded, strict=True)
                              if self._worded.count(each) == 1 and not known])  # fmt: skip
         self._places = {text: place for place, text in enumerate(self._worded)}
+        self._parts = _own_parts(shown, self._worded)
         self._same = [place for place, each in enumerate(self._worded) if self._worded.count(each) > 1]
 
     @property
@@ -101,19 +103,35 @@ class OptionTexts:
                 return Exact(place, found.end())
         return None
 
-    def concluded(self, sentence: str) -> list[int]:
+    def concluded(self, sentence: str, last: bool) -> list[int]:
         """The place of the option that a concluding sentence of a longer reply says; [] where it concludes nothing.
 
-        It concludes by its words ("therefore", "consistent with", "this is"), by a colon, or by saying nothing else.
+        It concludes by its words ("therefore", "consistent with", "this is"); if it is the ``last`` one, also by a colon
+        or by saying nothing else, and then it may name the option by a part that only this option has.
         """
-        if len(sentence) > _A_SENTENCE or any(word in sentence for word in "?？"):
+        if len(sentence) > _A_SENTENCE or "?" in sentence or is_left_open(sentence):
             return []
+        concludes = words.concluding().search(sentence) is not None
         places = self.said(sentence)
         if len(places) != 1:
-            return []
-        concludes = words.concluding().search(sentence)
+            return self.partly_said(sentence) if not places and concludes else []
         bare = len(worded_key(sentence)) <= len(self._worded[places[0]]) + _FEW_MORE
-        return places if concludes or bare else []
+        return places if concludes or (last and (bare or ":" in sentence)) else []
+
+    def partly_said(self, sentence: str) -> list[int]:
+        """The only option of which a sentence says a part that no other option has: "the RCA", "an epidermoid", "type IV"."""
+        folded_sentence = without_accents(folded(sentence))
+        if words.HEDGE.search(folded_sentence):
+            return []
+        found: set[int] = set()
+        for place, pattern in self._parts:
+            text = sentence if pattern.pattern.isupper() else folded_sentence
+            for match in pattern.finditer(text):
+                clause = words.CLAUSE.split(text[: match.start()])[-1].casefold()
+                if words.DENIED_BEFORE.search(clause) or words.DENIED_AFTER.match(text.casefold(), match.end()):
+                    continue
+                found.add(place)
+        return sorted(found) if len(found) == 1 else []
 
     def said(self, reply: str) -> list[int]:
         """The places of the options that ``reply`` says: one, several if it leaves open which, [] for none.
@@ -142,6 +160,8 @@ class OptionTexts:
             for match in matches:
                 before = _blanked(kept, matches)[: match.start()]
                 if words.DENIED_BEFORE.search(before) or words.DENIED_AFTER.match(kept, match.end()):
+                    continue
+                if words.DENIED_LATER.match(kept, match.end()):
                     continue
                 if not self._fits(match, kept, text):
                     continue
@@ -175,6 +195,34 @@ class OptionTexts:
                 return False
             return len(words.NUMBER.findall(text)) == 1 and words.COUNTED.search(clause[: match.start()]) is not None
         return match[0] not in _GENERIC or len(text.split()) <= _GENERIC_WORDS
+
+
+_DISTINCT = 4
+_ROMAN = re.compile(r"[ivx]{1,4}[ab]?|t?\d{1,2}[a-d]?")
+_KIND = r"(?:grade|class|type|stage|category|level|score|grado|clase|tipo|estadio|categor[ií]a|typ|grad|stadium|klasse|stade|classe|grad[e]?|型|期|级|类)"
+
+
+def _own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[int, re.Pattern[str]]]:
+    """Patterns of the parts of options' texts that only one option has: words, initials ("RCA"), numbers ("type IV")."""
+    found: list[tuple[int, re.Pattern[str]]] = []
+    tokens = [re.findall(r"[^\W_]+", text) for text in worded]
+    for place, own in enumerate(tokens):
+        others = {token for other, each in enumerate(tokens) if other != place for token in each}
+        for token in dict.fromkeys(own):
+            if token in others or token in _GENERIC:
+                continue
+            if _ROMAN.fullmatch(token) and len(own) > 1:
+                head = "|".join(re.escape(each) for each in own if each != token and len(each) > 2)
+                kind = rf"(?:{_KIND}{'|' + head if head else ''})"
+                found.append((place, re.compile(rf"(?<!\w){kind}\s{{0,2}}{token}(?!\w)|(?<!\w){token}\s?(?:型|期|级|类)")))
+            elif len(token) >= _DISTINCT and len(own) > 1 and token.isalpha():
+                found.append((place, re.compile(rf"(?<![^\W_]){re.escape(token)}(?![^\W_])")))
+        words_ = re.findall(r"[A-Za-z][\w'-]*", shown[place])
+        initials = "".join(word[0] for word in words_).upper()
+        if len(initials) > 2:
+            found.append((place, re.compile(initials)))
+    every = [pattern.pattern for _, pattern in found]
+    return [(place, pattern) for place, pattern in found if every.count(pattern.pattern) == 1]
 
 
 def signed_key(text: str) -> str:

@@ -40,10 +40,14 @@ DENIED_BEFORE = re.compile(
     r"instead of|unlike|except|lacks?|recommend\w*|had|resolved|healed|prior|previous\w*|"
     r"adjacent to|next to|near|beside|behind|below|above|beneath|between|outside|"
     r"compared|similar to|differen\w+ from|history of|treatment of|asked about|"
-    r"mimic\w*|left of|right of|would|nicht|kein\w*|weder|noch|ohne|"
+    r"mimic\w*|left of|right of|(?<!i )would|nicht|kein\w*|weder|noch|ohne|"
     r"statt|neben|pas|aucun\w*|sans|ni|sin|ningun\w*|descart\w*|excluy\w*|exclu\w*|[eé]cart\w*|elimin\w*|tampoco|ser[ií]a|dar[ií]a|serait|donnerait|w[aä]re|w[uü]rde|spricht gegen|gegen|contra|contre|unlike|junto a|à côté)\b|n't\b|不|没|无|非|排除|未|旁"
 )
 """In a folded text, before a name in the same clause: it is not what the reply says."""
+DENIED_LATER = re.compile(
+    r"[^.;]{0,40}?\b(?:is|are|was|were)\s+(?:both |all |each )?(?:negative|absent|excluded|unlikely|not|out)\b|[^.;,]{0,30}\b(?:would|should|could) (?:be|have|show|not)\b"
+)
+"""In a folded text, some words after a name: it is not what the reply says either."""
 DENIED_AFTER = re.compile(
     r"\s*(?:\w+\s+){0,1}?(?:(?:is|are|was|were|seems?|appears?|looks?|ist|est|es)\s+(?:\w+\s+)?(?:not|unlikely|excluded|"
     r"ruled out|absent|wrong|incorrect|normal|unremarkable|less|falsch|nicht|pas|fau\w+|incorrect\w*)|isn't|aren't|"

@@ -32,7 +32,7 @@ _SENTENCE_END = re.compile(r"[.!?;\n]")
 @dataclass(frozen=True)
 class Statement:
     """``start``: where it begins. ``said``, ``end``: from where to where what it states may stand. ``rule``: "boxed",
-    "statement", "correction" or "last". ``option``: whether the word before names an option, so that "option 2" counts."""
+    "statement", "so", "it_is", "correction" or "last". ``option``: whether the word before names an option, so that "option 2" counts."""
 
     start: int
     said: int
@@ -70,7 +70,8 @@ class _Patterns:
 
 # Names of tags and of JSON's keys.
 _KEY = (
-    r"(?:final[ _]?)?(?:answer|choice|option|letter|prediction|conclusion|solution|label|respuesta|opci[oó]n|r[eé]ponse|antwort|答案|选项)"
+    r"(?:(?:final|correct|selected)[ _]?)?(?:answers?|choices?|options?|letters?|prediction|conclusion|solution|label|outlier|"
+    r"odd_one_out|position|correct|richtig|respuestas?|opci[oó]n|r[eé]ponses?|antwort(?:en)?|答案|选项)"
     r"(?:[ _](?:letter|choice|option|text))?"
 )
 
@@ -98,12 +99,15 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
     negation = rf"{any_of('not_before')}(?:\s*{any_of('not_fill')})*\s*$"
     return _Patterns(
         boxed=re.compile(
-            rf"\\boxed\s*\{{([^{{}}]{{0,500}})\}}|[\"']{_KEY}[\"']\s*:\s*"
+            rf"\\?\bboxed\s*\{{([^{{}}]{{0,500}})\}}|[\"']{_KEY}[\"']\s*:\s*"
             r"(?:[\"']([^\"'\n]{0,500})[\"']|(\[[^\]\n]{0,200}\])|([^\s,}\]\"'\[]{1,40}))",
             re.IGNORECASE,
         ),
         tag=re.compile(rf"<(/?){_KEY}>", re.IGNORECASE),
-        cue=re.compile("|".join([rf"(?:{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", so, *([it_is, contrast, german] if letters else [])]), re.I | re.M),
+        cue=re.compile(
+            "|".join([rf"(?:{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", rf"(?P<so>{so})",
+                      *([rf"(?P<it_is>{it_is})", contrast, german] if letters else [])]), re.IGNORECASE | re.MULTILINE,
+        ),
         correction=re.compile(
             # Where yes and no are answers, "no" alone takes nothing back.
             rf"(?:^|[.,;:!?…—–\n-])\s*(?:{'no|nein|non|不|' if letters else 'no,? (?=wait|actually)|'}{any_of('corrects')})"
@@ -111,7 +115,7 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
             rf"{filler}{lone if letters else ''}",
             re.IGNORECASE | re.MULTILINE,
         ),
-        last=re.compile(rf"(?:\n|[.?!;:]\s|(?<![A-Z]),\s)\s*[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$"),
+        last=re.compile(rf"(?:\n|[.?!;:]\s|(?<![A-Z]),\s)\s*(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$", re.I),
         negated=re.compile(negation, re.IGNORECASE),
         left_open=re.compile(any_of("open_before"), re.IGNORECASE),
         maybe=re.compile(rf"{any_of('maybe_before')}\s*$", re.IGNORECASE),
@@ -146,11 +150,14 @@ def find_statements(text: str, letters: bool = True, grid: bool = False) -> list
             if is_negated(text, match.start()) or _is_left_open(text, match):
                 continue
             option = match[0].rstrip().casefold().endswith(_NUMBERED)
-            found.append(Statement(match.start(), match.end(), min(len(text), match.end() + REACH), rule, option))
+            kind = match.lastgroup or rule if rule == "statement" else rule
+            found.append(Statement(match.start(), match.end(), min(len(text), match.end() + REACH), kind, option))
     last = known.last.search(text[-60:]) if letters else None
     if last:
         place = max(0, len(text) - 60) + last.start(1)
-        found.append(Statement(place, place, len(text), "last"))
+        before = sentence_before(text, place)
+        if not known.left_open.search(before) and not known.maybe.search(before):
+            found.append(Statement(place, place, len(text), "last"))
     return sorted(found, key=lambda each: each.said)[-MOST:]
 
 
@@ -179,6 +186,11 @@ def gives_up(text: str, place: int) -> bool:
     return _patterns().gives_up.search(text, place) is not None
 
 
+def is_left_open(sentence: str) -> bool:
+    """Whether a sentence doubts, supposes, or tells what somebody else would say."""
+    return _patterns().left_open.search(sentence) is not None
+
+
 def is_negated(text: str, place: int) -> bool:
     """Whether what stands right before ``place`` turns what follows into its opposite."""
     return _patterns().negated.search(text[max(0, place - 60) : place]) is not None
@@ -193,8 +205,10 @@ def _is_left_open(text: str, match: re.Match[str]) -> bool:
     """Whether a statement is a question, a condition's consequence, doubted, or what others would say."""
     known = _patterns()
     before = known.contrast.split(sentence_before(text, match.start()))[-1]
+    asked = re.match(r"[\"'(*]{0,2}[A-Za-z][\"')*]{0,2}\?\s+\S", text[match.end() : match.end() + 10])
     return bool(
-        known.left_open.search(before + match.group())
+        asked
+        or known.left_open.search(before + match.group())
         or known.condition.match(text, match.end())
         or known.maybe.search(before)
         or (known.would_be.search(match.group()) and known.but_after.match(text, match.end()))
