@@ -50,7 +50,7 @@ _QUESTION = re.compile(r"[^.!\n]{0,40}\?")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
 _SENTENCES = 30
-_SENTENCE = re.compile(r"(?<=[.;!?])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.;!?])(?<!\b[A-Z]\.)\s+|\n+")
 _ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(?=[\"'(*]{0,3}[A-Z](?![^\W_]))")
 _NUMBERED = re.compile(r"\s*[#(]?(\d{1,2})(?![\d.,]*\d|\s?[%a-z])[).]?")
 _OPTION_NUMBER = re.compile(r"[\s*_(\[\"']{0,6}(?:option|choice|opci[oó]n|alternative|选项|選択肢|선택지)\s{0,2}(\d{1,2})[\s*_)\]\"'.]{0,6}", re.I)
@@ -168,6 +168,8 @@ class _OptionReader:
             return OptionReading("ambiguous")
         if unfinished:
             return OptionReading("unreadable")
+        if gives_up(text, 0):
+            return OptionReading("refused", text=text[-80:])
         return self._yes_or_no(text) or self._concluded(text) or self._by_text(text) or OptionReading("unreadable")
 
     # --- The reply as a whole -----------------------------------------------------------------------------------------
@@ -239,9 +241,12 @@ class _OptionReader:
         return found.value
 
     def _repeats_options(self, part: str) -> bool:
-        """Whether a text begins with the list of options, from A on, a line each."""
-        lines = [line.strip(" *_-(") for line in part.split("\n")[:4] if line.strip()]
-        return len(lines) > 1 and all(re.match(rf"{letter}[).:]", line) for letter, line in zip("AB", lines, strict=False))
+        """Whether a text begins with the list of options: A with its text, and B with its text right behind."""
+        first = self._texts.begins(part, True)
+        if first is None or first.place != 0:
+            return False
+        rest = re.sub(r"^[\s,;.*/|_-]+", "", part[first.end :])
+        return (second := self._texts.begins(rest, True)) is not None and second.place == 1
 
     def _predicates(self, text: str) -> list[Statement]:
         """Where a letter is said to be right, denied ones and questions left out."""

@@ -175,8 +175,9 @@ class OptionTexts:
 
     def _quantified(self, reply: str) -> list[int]:
         """The options whose quantities a reply of one sentence gives: those with a unit, a sign, a bound or a range."""
-        given = [found for start, _, found in find_quantities(reply)
-                 if not words.DENIED_BEFORE.search(words.CLAUSE.split(folded(reply[max(0, start - 60) : start]))[-1])]  # fmt: skip
+        given = [found for start, end, found in find_quantities(reply)
+                 if not re.match(r"[^.;\n]{0,40}\b(?:not|nicht|no es|n'est pas|excluded)\b", reply[end : end + 80])
+                 and not words.DENIED_BEFORE.search(words.CLAUSE.split(folded(reply[max(0, start - 60) : start]))[-1])]  # fmt: skip
         if not given or len(given) > 4 or words.HEDGE_ANYWHERE.search(folded(reply)):
             return []
         for fits in (Quantity.says, Quantity.nearly):

@@ -34,13 +34,28 @@ _CENTER_ALONE = re.compile(
 _CHINESE = {"上": "top", "下": "bottom", "中": "middle", "左": "left", "右": "right"}
 # "其中左上" and "图中右上": the 中 there says "of them", "in the picture".
 _CHINESE_PAIR = re.compile(
-    r"(?:(?P<a>[左右])(?P<b>[上下])|(?P<c>[上下])(?P<d>[左右])(?![上下])"
+    r"(?:(?P<a>[左右])(?P<b>[上下])|(?P<c>[上下])[排行]?的?(?P<d>[左右])(?![上下])"
     r"|(?P<e>[左右])[侧边]?(?P<f>中)间?|(?<![其图片像格])(?P<g>中)间?(?P<h>[左右])(?![上下])"
     r"|(?<![左右])(?P<i>[上下])[侧边]?(?P<j>中)间?|(?<![其图片像格])(?P<k>中)间?(?P<l>[上下]))[角方侧边部]?"
 )
 _CHINESE_NUMBERS = {word: str(number) for number, word in enumerate("一二三四五六七八九", start=1)}
 _CHINESE_ROW = re.compile(r"第 ?(?P<row>[一二三四五1-5]) ?行[ ,的]{0,3}第 ?(?P<column>[一二三四五1-5]) ?列")
 _CHINESE_IMAGE = re.compile(r"第 ?(?P<number>[一二三四五六七八九1-9]) ?[张幅个]")
+_NTH = {"first": r"primera|premi[èe]re|erste[nrsm]?", "second": r"segunda|deuxi[èe]me|seconde|zweite[nrsm]?",
+        "third": r"tercera|troisi[èe]me|dritte[nrsm]?"}  # fmt: skip
+_LINES = {"row": r"fila|ligne|rang[ée]e|zeile|reihe", "column": r"columna|colonne|spalte"}
+_ORDINALS = tuple((re.compile(rf"\b(?:{nth})\s+(?:{line})\b"), f"{number} {name}")
+                  for number, nth in _NTH.items() for name, line in _LINES.items())  # fmt: skip
+_PREDICATES = (
+    (re.compile(r"\bes (?:la |el )?(?:[uú]nica )?(?:distint[ao]|diferente)\b|\best (?:la seule )?diff[ée]rente\b|\bunterscheidet sich\b|"
+                r"\bist (?:anders|der ausrei(?:ß|ss)er)\b|\b(?:ausrei(?:ß|ss)er|intruse?)\b|f[aä]llt\b[^.]{0,40}\bheraus\b"), " is different "),
+    (re.compile(r"(?:和|与|跟)?(?:其他|别的)[^.,]{0,8}不(?:一样|同)"), " is different "),
+)
+_NOBODY = re.compile(
+    r"\bno hay ning[uú]n[ao]?(?: imagen)?(?: que sea)? (?:distint[ao]|diferente)|\bninguna (?:imagen )?(?:es|destaca|difiere|parece)|"
+    r"\baucune (?:image )?(?:n['’]est|ne) (?:diff\w+|se d[ée]tache|sort)|\bkein(?:es|e)? (?:bild|der bilder)?\s?(?:weicht|unterscheidet|f[aä]llt|ist anders)|"
+    r"没有(?:任何|哪)?(?:一)?(?:张)?(?:图像?|图片)?(?:是)?(?:真的)?(?:异常|不同|例外|不一样)"
+)
 _NOUNS = (
     (re.compile(r"\b(?:fila|ligne|rangée|zeile|reihe)(?= ?\d)"), "row"),
     (re.compile(r"\b(?:columna|colonne|spalte)(?= ?\d)"), "column"),
@@ -63,6 +78,10 @@ def in_english(text: str) -> str:
     becomes "not" and "unlike". A reply that names no position and says that there is none, or that all are alike,
     becomes "none".
     """
+    if (nobody := _NOBODY.search(text)) is not None:
+        text = f"{text[: nobody.start()]} there is no outlier {text[nobody.end() :]}"
+    for pattern, english in (*_ORDINALS, *_PREDICATES):
+        text = pattern.sub(english, text)
     found = _ROW_COLUMN.sub(lambda match: _pair(match["row"], match["column"]), text)
     found = _COLUMN_ROW.sub(lambda match: _pair(match["row"], match["column"]), found)
     found = _ROW_CENTER.sub(lambda match: f"{_name(match['row'].removeprefix('en '), _ROW_WORDS)}-center", found)

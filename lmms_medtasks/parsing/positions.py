@@ -21,6 +21,9 @@ __all__ = ["NONE", "option_value", "read_option_position", "read_position"]
 _MANY = 2000
 """Positions in a reply that repeats itself for ever: no answer is looked for among them."""
 
+_BESIDE = 60
+"""Characters from a letter on in which its position may be named."""
+
 _CONTRAST = re.compile(r"\b(?:but|however|although|though|if i had to|if forced)\b")
 _BEFORE_HEAD = re.compile(
     r"\W*(?:(?:the )?(?:position|location|outlier|anomaly|answer)\b[^\w\n]*(?:is )?)?(?:it is |it's )?(?:in |at |on )?"
@@ -63,8 +66,10 @@ def read_option_position(reply: Reply | str | None, options: Sequence[str], size
     found = read_option(reply, options, grid=True)
     if found.status == "ok":
         value = option_value(options[option_letters(len(options)).index(found.value)])
-        if found.rule != "said":
-            return Answer("ok", value, found.rule)
+        if found.rule not in ("said", "concluded"):
+            beside = mentions(in_english(plain(normalised(found.text)))[:_BESIDE], size)
+            conflict = value != NONE and beside and beside[0].position != value and found.rule != "yes_no"
+            return Answer("ambiguous") if conflict else Answer("ok", value, found.rule)
         named = read_position(reply, size)
         return Answer("ambiguous") if named.status == "ok" and named.value != value else Answer("ok", value, found.rule)
     if found.status in ("ambiguous", "refused") or reply.outcome:
@@ -107,7 +112,7 @@ def _stated(text: str, claimed: Sequence[Claim]) -> Answer | None:
         inside = [claim for claim in claimed if statement.said <= claim.start <= end]
         return ({claim.value for claim in inside}, inside[-1].start + 1) if inside else None
 
-    found = last_standing(text, find_statements(text, letters=False), resolve)
+    found = last_standing(text, find_statements(text, letters=False, grid=True), resolve)
     if found is None:
         return None
     return Answer("ambiguous") if found.taken_back else _one(found.value, found.statement.rule)

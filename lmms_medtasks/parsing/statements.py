@@ -71,7 +71,7 @@ class _Patterns:
 # Names of tags and of JSON's keys.
 _KEY = (
     r"(?:(?:final|correct|selected)[ _]?)?(?:answers?|choices?|options?|letters?|prediction|conclusion|solution|label|outlier|"
-    r"odd_one_out|position|correct|richtig|respuestas?|opci[oó]n|r[eé]ponses?|antwort(?:en)?|答案|选项)"
+    r"odd[ _]one[ _]out|position|correct|richtig|respuestas?|opci[oó]n|r[eé]ponses?|antwort(?:en)?|答案|选项)"
     r"(?:[ _](?:letter|choice|option|text))?"
 )
 
@@ -88,7 +88,7 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
         rf"{answer}(?:\s*\(?{sure}\)?){{0,2}}{close}\s*(?:{signs}|{any_of('is')}|\n+)(?:\s*{any_of('is')})?[\s:\"'`*_]*{filler}"
     )
     alone = rf"(?:{lone}|(?=[*]{{0,2}}\([a-z]\)))" if letters else ""
-    so = rf"{any_of('so')}[,:]?\s*{filler}{alone}"
+    so = rf"(?:{any_of('so')}[,:]?\s*|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
     it_is = (
         r"(?:\b(?:it is|it['’]s|this is|that is|that['’]s|i think|i believe|c['’]est|es ist|ist es|es|i\.e\.,?|d\.h\.,?|这是|是)\s*)"
         rf"{filler}{lone}"
@@ -115,7 +115,7 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
             rf"{filler}{lone if letters else ''}",
             re.IGNORECASE | re.MULTILINE,
         ),
-        last=re.compile(rf"(?:\n|[.?!;:]\s|(?<![A-Z]),\s)\s*(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$", re.I),
+        last=re.compile(rf"(?:\n|[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$", re.I),
         negated=re.compile(negation, re.IGNORECASE),
         left_open=re.compile(any_of("open_before"), re.IGNORECASE),
         maybe=re.compile(rf"{any_of('maybe_before')}\s*$", re.IGNORECASE),
@@ -156,7 +156,7 @@ def find_statements(text: str, letters: bool = True, grid: bool = False) -> list
     if last:
         place = max(0, len(text) - 60) + last.start(1)
         before = sentence_before(text, place)
-        if not known.left_open.search(before) and not known.maybe.search(before):
+        if not known.left_open.search(before) and not known.maybe.search(text[max(0, place - 30) : place]):
             found.append(Statement(place, place, len(text), "last"))
     return sorted(found, key=lambda each: each.said)[-MOST:]
 
@@ -210,6 +210,6 @@ def _is_left_open(text: str, match: re.Match[str]) -> bool:
         asked
         or known.left_open.search(before + match.group())
         or known.condition.match(text, match.end())
-        or known.maybe.search(before)
+        or known.maybe.search(text[max(0, match.start() - 30) : match.start()])
         or (known.would_be.search(match.group()) and known.but_after.match(text, match.end()))
     )

@@ -10,6 +10,10 @@ from typing import Any
 
 import yaml
 
+from lmms_medtasks.parsing.texts import CJK
+
+# Languages that put no blanks between words, or write particles onto them.
+_JOINED = re.compile(f"[{CJK}]")
 _BETWEEN = re.compile(r"\s{2,}|\n")
 
 
@@ -21,7 +25,7 @@ def _data() -> Mapping[str, Any]:
 
 @functools.cache
 def languages() -> Mapping[str, Mapping[str, Any]]:
-    """Language code -> its ``name``, whether it is ``tested`` on a measured set, and whether its words are ``spaced``."""
+    """Language code -> its ``name``, and whether it is ``tested`` on a measured set."""
     found: Mapping[str, Mapping[str, Any]] = _data()["languages"]
     return found
 
@@ -37,8 +41,8 @@ def any_of(category: str, *only: str) -> str:
     for language, words in _data()[category].items():
         if only and language not in only:
             continue
-        between = languages().get(language, {}).get("spaced", language != "all")
-        (spaced if between else joined).extend(_BETWEEN.split(words.strip()))
+        for word in _BETWEEN.split(words.strip()):
+            (joined if language == "all" or _JOINED.search(word) else spaced).append(word)
     # A word that says itself where it begins ("(?:^|[.!?])...") needs no boundary before it.
     free = [word for word in spaced if word.startswith("(?:^|")]
     bound = _longest_first(word for word in spaced if not word.startswith("(?:^|"))

@@ -19,12 +19,12 @@ _TRUE_OR_FALSE = re.compile(
 )
 # "No" before one of these is an answer; before another word it is that word's ("no image", "no idea").
 _NO_ON_ITS_OWN = re.compile(
-    r"(?:\W*$|\s*[^\w\s]|\s*\n| (?:it|it's|its|this|that|there|the|they|because|as|since|not|in|on|at|based|all|es|hay|se|il|"
+    r"(?:\W*$|\s*[^\w\s]|\s*\n| (?:it|it's|its|this|that|there|the|they|because|as|since|not|in|on|at|based|all|from|es|hay|se|il|"
     r"es|ist|da)\b|\s*[\u3400-\u9fff])"
 )
 _CONDITION = re.compile(r",? (?:if|unless|wenn|falls|si|sofern)\b|\W*\?")
 _DENIED = re.compile(
-    r"\b(?:not|cannot|never|if|unless|whether|impossible|asks?|question|either|say|saying|says|between|both|ob|si|if)\b|n't\b|不|无法|是否"
+    r"\b(?:not|cannot|never|if|unless|whether|impossible|asks?|question|either|say|saying|says|between|both|ob|si|s'il|s'ils|wenn|falls|if)\b|n't\b|不|无法|是否"
 )
 # From here the patterns for a highlighted panel, in English.
 _ODD = r"(?:outlier|odd one out|differ\w*|anomal\w*|inconsistent|abnormal|stands? out|unlike the)"
@@ -48,7 +48,7 @@ _SMALL_WORDS = frozenset(
 )
 _MAY_DESCRIBE = frozenset(
     "acute obvious visible definite clear apparent evidence of sign signs significant indication any a an the discernible "
-    "detectable focal frank other such overt".split()
+    "detectable focal frank other such overt trait ligne line foyer imagen image signo signos signe signes zeichen de du d".split()
 )
 _TURNED = re.compile(
     r"\b(?:no|not|without|free of|absen\w+|normal\w*|lack\w*|clear|healthy|unremarkable|sin|sano|sana|sans|sain|ohne|gesund|"
@@ -65,16 +65,20 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "head": re.compile(rf"\W*{word}(?!-)(?! (?:one|way)\b)"),
         # At the beginning of a sentence, or after words that turn.
         "heads": re.compile(
-            rf"(?:^|[.!?;\n—–-]\s*|(?:{any_of('but')}|\b(?:actually|rather|wait|hmm))[,\s.…]{{1,4}})[\s\"'(]{{0,4}}{word}(?![\w-])(?! (?:one|way)\b)",
+            rf"(?:^|[.!?;:\n—–-]\s*|(?:{any_of('but')}|\b(?:actually|rather|wait|hmm))[,\s.…]{{1,4}})[\s\"'(]{{0,4}}{word}(?![\w-])(?! (?:one|way)\b)",
             re.MULTILINE,
         ),
+        "turns": re.compile(rf"{any_of('but')}|\bhowever\b"),
         "turned": re.compile(rf"(?:{any_of('but')}|\bhowever)[^.\n]{{0,80}}?[,: ]{word}\W*$"),
         "anywhere": re.compile(rf"(?<![\w'-]){word}(?=[^\w?]*(?:$|\n)|[.,;:!])"),
         "alone_yes": re.compile(any_of("yes_alone")),
         "alone_no": re.compile(any_of("no_alone")),
         "true": re.compile(rf"\W*(?:(?:it|this|that|the statement|statement|la afirmaci[oó]n|die aussage|l'affirmation)\W+(?:is|es|ist|est)\W+)?{any_of('true')}"),
         "false": re.compile(rf"\W*(?:(?:it|this|that|the statement|statement|this statement|that statement|la afirmaci[oó]n|die aussage|l'affirmation)\W+(?:is|es|ist|est)\W+)?{any_of('false')}"),
-        "both": re.compile(rf"{yes}[ /,]*(?:{and_or}|/)[ ,]*{no}|{no}[ /,]*(?:{and_or}|/)[ ,]*{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]"),
+        "verdict": re.compile(
+            rf"(?:\b(?:statement|claim|assertion|it|this|that|afirmaci[oó]n|affirmation|aussage|enunciado)\W+(?:is|as|es|est|ist)?\W*|^\W*|[.!?\n]\s*)"
+            rf"(?:({any_of('true')})|({any_of('false')}))(?=\W*(?:$|[.,;:!\n]))", re.MULTILINE),
+        "both": re.compile(rf"{yes}[ /,]*(?:(?:{and_or}|/)[ ,]*(?:\w+ ){{0,3}})?{no}|{no}[ /,]*(?:(?:{and_or}|/)[ ,]*(?:\w+ ){{0,3}})?{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]"),
         "hedged": re.compile(rf"(?:{maybe}|\b(?:probably|likely|potentially|wahrscheinlich|probablemente|probablement|not sure|unsure)|可能|大概)(?:,? but| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{yes}|{no})"),
         "denies": re.compile(any_of("denies")),
         "asserts": re.compile(any_of("asserts")),
@@ -129,6 +133,8 @@ def _read(text: str, question: str, panel: bool, unfinished: bool) -> Answer:
     asked = plain(normalised(question))
 
     def resolve(statement: Statement) -> tuple[str, int] | None:
+        if statement.rule == "so" and unfinished:
+            return None
         part = text[statement.said : statement.end]
         said = _alone(re.split(r"[\n;.]", part.strip(), maxsplit=1)[0], offered) or _head(part, offered)
         if said is not None and not _CONDITION.match(part, said.end):
@@ -147,11 +153,18 @@ def _read(text: str, question: str, panel: bool, unfinished: bool) -> Answer:
     refused = refuses(text)
     if turned := known["turned"].search(text[-200:]):
         return Answer("ok", "yes" if turned["yes"] else "no", "head")
-    heads = _heads(text)
+    heads = _heads(text, offered)
+    first = re.split(r"[.:,;\n]", text, maxsplit=1)[0]
+    if not heads and (begin := _alone(first, offered)) is not None:
+        return Answer("ok", begin.value, "head")
     if heads and not (refused and heads[-1].value == "no"):
         last = heads[-1]
         if is_taken_back(text, last.end):
             return Answer("ambiguous")
+        rest = re.split(r"[.;!?\n]", text[last.end :], maxsplit=1)[0].strip(" ,")
+        said_there = _by_question(rest, asked)
+        if said_there and said_there != last.value and not known["turns"].search(rest):
+            return Answer("ambiguous")  # "Yes, there is no fracture."
         if all(each.value == last.value for each in heads) or is_taken_back(text[: last.end + 1], heads[0].end - 1):
             return Answer("ok", last.value, "head")
         about = {found for each in re.split(r"[.;!?\n]+(?=\s|$)", text)[:8] if (found := _by_question(each, asked))}
@@ -167,7 +180,7 @@ def _read(text: str, question: str, panel: bool, unfinished: bool) -> Answer:
     if said_words:
         return Answer("ok", said_words.pop(), "said") if len(said_words) == 1 else Answer("ambiguous")
     sentences = [each for each in re.split(r"[.;!?\n]+(?=\s|$)", text) if each.strip()]
-    about = {found for each in sentences[:8] if (found := _by_question(each[:_OF_A_SENTENCE], asked))}
+    about = {found for each in sentences[:12] if (found := _by_question(each[:_OF_A_SENTENCE], asked))}
     if about:
         return Answer("ok", about.pop(), "question") if len(about) == 1 else Answer("ambiguous")
     return (_by_panel(text) if panel else None) or Answer("unreadable")
@@ -199,7 +212,7 @@ def _head(text: str, offered: bool) -> _Said | None:
     return None
 
 
-def _heads(text: str) -> list[_Said]:
+def _heads(text: str, offered: bool) -> list[_Said]:
     """The answers that sentences start with, conditions and denials of something else left out."""
     found = []
     for match in _patterns()["heads"].finditer(text):
@@ -210,10 +223,38 @@ def _heads(text: str) -> list[_Said]:
         if match["yes"] and re.match(r"[\u3400-\u9fff]", text[match.end() : match.end() + 1]):
             continue
         found.append(_Said("yes" if match["yes"] else "no", match.start(), match.end()))
-    return found
+    if offered:
+        found += [_Said("yes" if match[1] else "no", match.start(), match.end()) for match in _patterns()["verdict"].finditer(text)]
+    return sorted(found, key=lambda each: each.start)
 
 
 # --- What the question asks for ---------------------------------------------------------------------------------------
+
+
+_CHINESE_THING = re.compile(
+    r"(?:是否(?:为|有|可?见|存在|符合|提示|显示|看到|合并|伴有)?|有没有|有无|有|可见|看到|存在|显示|符合|提示|是)([\u3400-\u9fff]{2,12}?)"
+    r"(?:的(?:表现|征象|特征|证据))?(?:吗|么|呢)?\s*[?？.。]?$"
+)
+_CHINESE_NO = re.compile(r"(?:未见|未发现|未显示|未提示|没有(?:看到|发现|见到|明显)?|看不到|无明显|无|并非|不是|不存在|不符合|不支持|不提示|排除)(?:明显|任何|典型|明确|确切)?(?:的)?$")
+_CHINESE_YES = re.compile(r"(?:有|可见|看到|存在|显示|见|是|为|符合|提示|发现|考虑)[^,.;]{0,6}$")
+
+
+def _by_chinese_question(sentence: str, asked: str) -> str | None:
+    """As :func:`_by_question`, for Chinese, which puts no blanks between words."""
+    thing = _CHINESE_THING.search(asked.strip())
+    if thing is None or _TURNED.search(asked.replace("有没有", "有").replace("有无", "有")):
+        return None
+    name = re.sub(r"^(?:明显|典型|任何)?的?", "", thing[1])
+    place = sentence.rfind(name)
+    if place < 0 or _patterns()["maybe"].search(sentence):
+        return None
+    before = re.split(r"[,;]|但", sentence[:place])[-1]
+    after = sentence[place + len(name) : place + len(name) + 8]
+    if _CHINESE_NO.search(before) or re.match(r"(?:的(?:征象|表现|证据))?(?:未见|不明显|不存在|阴性)", after):
+        return "no"
+    if re.search(r"不|无|没|未|非", before):
+        return None
+    return "yes" if _CHINESE_YES.search(before) or re.match(r"(?:形成|存在|明显|可见|征象)", after) else None
 
 
 @functools.lru_cache(1024)
@@ -237,6 +278,8 @@ def _by_question(sentence: str, asked: str) -> str | None:
 
     The thing must be named by its last word, and what is denied must be the thing and no quality of it.
     """
+    if re.search(r"[\u3400-\u9fff]", asked):
+        return _by_chinese_question(sentence, asked)
     things = _asked_for(asked)
     if not things or not sentence.strip():
         return None
