@@ -26,15 +26,22 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "sign": re.compile(sign),
         "list": re.compile(rf"{_MARKED}(?:{sign}{_MARKED})*"),
         "and": re.compile(any_of("and")),
-        "label": re.compile(rf"^[\s*\[\"'{{]*(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?(?:{label}\s*)?(?:{only}\s+)?", re.I),
+        "label": re.compile(
+            rf"^[\s*\[\"'{{]*(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?(?:{label}\s*)?(?:{only}\s+)?", re.I
+        ),
         "are_right": re.compile(
             rf"((?:{_MARKED}(?:{sign})?){{1,10}})\s*(?:(?i:are|is|sont|son|est|es|sind|ist|都?是?|が|이|가)\s*)?"
             rf"(?:(?i:(?:both |all |the |indeed )?(?:correct|right|true|present|answers?|richtig|korrekt|zutreffend|correctas?|"
             rf"correctes?|exactes?|vraies?|verdaderas?))|正确|正しい|です|입니다)"
         ),
-        "checked": re.compile(rf"{any_of('checked')}", re.I), "checked_end": re.compile(r"[√✓✔☑✅]\ufe0f?\s*$"),
-        "crossed": re.compile(rf"{any_of('crossed')}", re.I), "crossed_end": re.compile(r"[×✗✘✕❌☒]\ufe0f?\s*$"),
-        "except": re.compile(r"(?:all|alle|todas?|toutes?)\s+(?:\w+\s+){0,2}?(?:except|but|au[sß]er|excepto|menos|sauf)\s+(?:for\s+)?(.{1,40})", re.I),
+        "checked": re.compile(rf"{any_of('checked')}", re.I),
+        "checked_end": re.compile(r"[√✓✔☑✅]\ufe0f?\s*$"),
+        "crossed": re.compile(rf"{any_of('crossed')}", re.I),
+        "crossed_end": re.compile(r"[×✗✘✕❌☒]\ufe0f?\s*$"),
+        "except": re.compile(
+            r"(?:all|alle|todas?|toutes?)\s+(?:\w+\s+){0,2}?(?:except|but|au[sß]er|excepto|menos|sauf)\s+(?:for\s+)?(.{1,40})",
+            re.I,
+        ),
         "none": re.compile(r"(?:all|none|any) of (?:the )?(?:above|options|them)", re.IGNORECASE),
     }
 
@@ -74,8 +81,19 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
     said = [*find_statements(text), *_said_to_be_right(text)]
     found = last_standing(text, sorted(said, key=lambda each: each.said), resolve)
     if found is not None:
-        return Answer("ok", found.value, found.statement.rule) if found.value and not found.taken_back else Answer("ambiguous")
-    present = re.fullmatch(r"(.{3,300}?)\s+(?:are|is|sind|ist|son|sont|est)\s+(?:all\s+|both\s+)?(?:present|vorhanden|presentes?|pr[eé]sente?s?|seen|visible)\.?", lines[-1]) if lines else None
+        return (
+            Answer("ok", found.value, found.statement.rule)
+            if found.value and not found.taken_back
+            else Answer("ambiguous")
+        )
+    present = (
+        re.fullmatch(
+            r"(.{3,300}?)\s+(?:are|is|sind|ist|son|sont|est)\s+(?:all\s+|both\s+)?(?:present|vorhanden|presentes?|pr[eé]sente?s?|seen|visible)\.?",
+            lines[-1],
+        )
+        if lines
+        else None
+    )
     if present and (letters := _named(present[1], options)):
         return Answer("ok", letters, "present")
     if lines and not reply.unfinished and (letters := _named(lines[-1], options)):
@@ -90,7 +108,7 @@ def checked_letters(text: str, options: Sequence[str]) -> str | None:
     """
     letters, known = option_letters(len(options)), _patterns()
     found = {}
-    for line in re.split(r"\n|(?<=[.;,])\s+(?=\(?[A-Z]\b|[^\W\d_]+\s*:)", text[: 4000]):
+    for line in re.split(r"\n|(?<=[.;,])\s+(?=\(?[A-Z]\b|[^\W\d_]+\s*:)", text[:4000]):
         for letter, option in zip(letters, options, strict=True):
             label = rf"[\s*_(\[-]{{0,6}}(?:(?P<box>\[[ xX]\])\s*)?(?:\(?{letter}(?![^\W_])[).:\]*_\s]{{0,4}}(?:{re.escape(option)})?|{re.escape(option)})"
             match = re.match(label, line, re.IGNORECASE if option in line else 0)
@@ -104,7 +122,9 @@ def checked_letters(text: str, options: Sequence[str]) -> str | None:
             mark = known["checked"].match(rest, begins.end()) or known["checked_end"].search(rest)
             crossed = known["crossed"].match(rest, begins.end()) or known["crossed_end"].search(rest)
             if bool(mark) != bool(crossed) or (mark and crossed):
-                found[letter] = bool(mark) and not (crossed and crossed.end() - crossed.start() > mark.end() - mark.start())
+                found[letter] = bool(mark) and not (
+                    crossed and crossed.end() - crossed.start() > mark.end() - mark.start()
+                )
             break
     return "".join(letter for letter in letters if found[letter]) if len(found) == len(letters) > 1 else None
 

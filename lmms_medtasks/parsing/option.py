@@ -53,16 +53,17 @@ _SENTENCES = 30
 _SENTENCE = re.compile(r"(?<=[.;!?])(?<!\b[A-Z]\.)\s+|\n+")
 _ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(?=[\"'(*]{0,3}[A-Z](?![^\W_]))")
 _NUMBERED = re.compile(r"\s*[#(]?(\d{1,2})(?![\d.,]*\d|\s?[%a-z])[).]?")
-_OPTION_NUMBER = re.compile(r"[\s*_(\[\"']{0,6}(?:option|choice|opci[oó]n|alternative|选项|選択肢|선택지)\s{0,2}(\d{1,2})[\s*_)\]\"'.]{0,6}", re.I)
+_OPTION_NUMBER = re.compile(
+    r"[\s*_(\[\"']{0,6}(?:option|choice|opci[oó]n|alternative|选项|選択肢|선택지)\s{0,2}(\d{1,2})[\s*_)\]\"'.]{0,6}",
+    re.I,
+)
 
 
 @functools.cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     answer, reason, and_or = any_of("answer"), any_of("reason"), f"{any_of('and')}|{any_of('or')}"
     right = any_of("is_right")
-    predicate = (
-        rf"(?<![^\W_])({_OPEN}[A-Z]{_CLOSE})\s*(?i:RIGHT)|\b(?i:option|choice|letter)\s+({_OPEN}[a-z]{_CLOSE})\s+(?i:RIGHT)"
-    )
+    predicate = rf"(?<![^\W_])({_OPEN}[A-Z]{_CLOSE})\s*(?i:RIGHT)|\b(?i:option|choice|letter)\s+({_OPEN}[a-z]{_CLOSE})\s+(?i:RIGHT)"
     single = rf"(?:{answer}[ \t:.-]+)?{_OPEN}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*"
     return {
         "single": re.compile(single, re.IGNORECASE),
@@ -72,7 +73,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
             rf"^[ \t>*_#-]*(?:(?i:{answer})[ \t]+)?([(\[]?[A-Z](?![^\W_]).*|[(\[]?[a-z][).:].*)$", re.MULTILINE
         ),
         # What may come between such a letter and the rest of its line: a mark, a dash, or a reason.
-        "marked": re.compile(rf"[)\].:]\**\s|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{reason})"),
+        "marked": re.compile(rf"[)\].:]\**\s|\s?\(|[ \t]+[-–—][ \t]+(?![A-Z]\b)\w|,?[ \t]+(?i:{reason})"),
         "another": re.compile(
             rf"[)\].\"'`*_]*\s*(?:[,/&+|]|{and_or})+\s*(?i:{any_of('maybe_before')}\s*)?(?i:option\s+)?[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL
         ),
@@ -350,7 +351,9 @@ class _OptionReader:
         """What a line chooses that starts with a letter: it has nothing else, the option's text, or a mark after it."""
         exact = self._texts.begins(line, True)
         if exact is not None and (self._ends_there(line[exact.end :]) or not re.match(r"[(\[]?[A-Za-z]\s", line)):
-            others = {first or second for first, second in _LABELLED.findall(line[exact.end :])} - {self._letters[exact.place]}
+            others = {first or second for first, second in _LABELLED.findall(line[exact.end :])} - {
+                self._letters[exact.place]
+            }
             if others & set(self._letters):
                 return OptionReading("ambiguous", text=line[:80])
             return OptionReading("ok", self._letters[exact.place], "leading", line[:80])
@@ -393,10 +396,10 @@ class _OptionReader:
     def _concluded(self, text: str) -> OptionReading | None:
         """The option that a sentence of a longer reply concludes with; the last one, where none before says another."""
         sentences = [each.strip() for each in _SENTENCE.split(text) if each.strip()][-_SENTENCES:]
-        while len(sentences) > 1 and re.fullmatch(r"\(.*\)?\.?", sentences[-1]):
-            sentences.pop()  # an afterthought in brackets
         if len(sentences) < 2:
             return None
+        while len(sentences) > 1 and re.fullmatch(r"\(.*\)?\.?", sentences[-1]):
+            sentences.pop()  # an afterthought in brackets
         found = [(places[0], each) for number, each in enumerate(sentences)
                  if (places := self._texts.concluded(each, number == len(sentences) - 1))]  # fmt: skip
         if not found:
@@ -404,7 +407,11 @@ class _OptionReader:
         place, said = found[-1]
         end = text.rfind(said) + len(said)
         others = [each for other, each in found if other != place]
-        if (others and not is_taken_back(text[:end], text.find(others[-1]))) or is_taken_back(text, end) or gives_up(text, end):
+        if (
+            (others and not is_taken_back(text[:end], text.find(others[-1])))
+            or is_taken_back(text, end)
+            or gives_up(text, end)
+        ):
             return OptionReading("ambiguous", text=said[:80])
         return OptionReading("ok", self._letters[place], "concluded", said[:80])
 
@@ -454,7 +461,7 @@ def _with_letters(text: str, count: int) -> str:
     """A text with "option B" in place of "the second option"."""
     for number, pattern in _nth().items():
         if number <= count:
-            text = pattern.sub(f"option {option_letters(count)[number - 1]}", text)
+            text = pattern.sub(f" option {option_letters(count)[number - 1]} ", text)
     return text
 
 

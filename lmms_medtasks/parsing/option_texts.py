@@ -76,7 +76,11 @@ class OptionTexts:
             if any(self._quantities):
                 return []
         worded = worded_key(text)
-        return [place for place, each in enumerate(self._worded) if worded and each == worded and self._keeps_signs(place, signed)]
+        return [
+            place
+            for place, each in enumerate(self._worded)
+            if worded and each == worded and self._keeps_signs(place, signed)
+        ]
 
     def _keeps_signs(self, place: int, signed: str) -> bool:
         """Whether a text equal in words to an option has its signs, where another option differs by signs alone."""
@@ -176,7 +180,7 @@ class OptionTexts:
     def _quantified(self, reply: str) -> list[int]:
         """The options whose quantities a reply of one sentence gives: those with a unit, a sign, a bound or a range."""
         given = [found for start, end, found in find_quantities(reply)
-                 if not re.match(r"[^.;\n]{0,40}\b(?:not|nicht|no es|n'est pas|excluded)\b", reply[end : end + 80])
+                 if not re.match(r"[^.;,\n]{0,40}\b(?:not|nicht|no es|n'est pas|excluded)\b", reply[end : end + 80])
                  and not words.DENIED_BEFORE.search(words.CLAUSE.split(folded(reply[max(0, start - 60) : start]))[-1])]  # fmt: skip
         if not given or len(given) > 4 or words.HEDGE_ANYWHERE.search(folded(reply)):
             return []
@@ -215,7 +219,9 @@ def _own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[int, r
             if _ROMAN.fullmatch(token) and len(own) > 1:
                 head = "|".join(re.escape(each) for each in own if each != token and len(each) > 2)
                 kind = rf"(?:{_KIND}{'|' + head if head else ''})"
-                found.append((place, re.compile(rf"(?<!\w){kind}\s{{0,2}}{token}(?!\w)|(?<!\w){token}\s?(?:型|期|级|类)")))
+                found.append(
+                    (place, re.compile(rf"(?<!\w){kind}\s{{0,2}}{token}(?!\w)|(?<!\w){token}\s?(?:型|期|级|类)"))
+                )
             elif len(token) >= _DISTINCT and len(own) > 1 and token.isalpha():
                 found.append((place, re.compile(rf"(?<![^\W_]){re.escape(token)}(?![^\W_])")))
         words_ = re.findall(r"[A-Za-z][\w'-]*", shown[place])
@@ -246,7 +252,9 @@ def _loose(text: str) -> str:
     parts = [re.escape(part) for part in text.strip().strip(".").split()]
     pattern = r"\s+".join(parts)
     pattern = re.sub(r"\\-|[\u2010-\u2015\u2212]", "[-\u2010-\u2015\u2212]", pattern)
-    after = r"(?![^\W_])(?![+*]\w)" if re.search(r"\w$", text.strip()) and not re.search(rf"[{CJK}]$", text.strip()) else ""
+    after = (
+        r"(?![^\W_])(?![+*]\w)" if re.search(r"\w$", text.strip()) and not re.search(rf"[{CJK}]$", text.strip()) else ""
+    )
     return pattern + after
 
 

@@ -47,8 +47,13 @@ _LINES = {"row": r"fila|ligne|rang[ée]e|zeile|reihe", "column": r"columna|colon
 _ORDINALS = tuple((re.compile(rf"\b(?:{nth})\s+(?:{line})\b"), f"{number} {name}")
                   for number, nth in _NTH.items() for name, line in _LINES.items())  # fmt: skip
 _PREDICATES = (
-    (re.compile(r"\bes (?:la |el )?(?:[uú]nica )?(?:distint[ao]|diferente)\b|\best (?:la seule )?diff[ée]rente\b|\bunterscheidet sich\b|"
-                r"\bist (?:anders|der ausrei(?:ß|ss)er)\b|\b(?:ausrei(?:ß|ss)er|intruse?)\b|f[aä]llt\b[^.]{0,40}\bheraus\b"), " is different "),
+    (
+        re.compile(
+            r"\bes (?:la |el )?(?:[uú]nica )?(?:distint[ao]|diferente)\b|\best (?:la seule )?diff[ée]rente\b|\bunterscheidet sich\b|"
+            r"\bist (?:anders|der ausrei(?:ß|ss)er)\b|\b(?:ausrei(?:ß|ss)er|intruse?)\b"
+        ),
+        " is different ",
+    ),
     (re.compile(r"(?:和|与|跟)?(?:其他|别的)[^.,]{0,8}不(?:一样|同)"), " is different "),
 )
 _NOBODY = re.compile(

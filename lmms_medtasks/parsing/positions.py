@@ -74,7 +74,12 @@ def read_option_position(reply: Reply | str | None, options: Sequence[str], size
         return Answer("ambiguous") if named.status == "ok" and named.value != value else Answer("ok", value, found.rule)
     if found.status in ("ambiguous", "refused") or reply.outcome:
         return Answer(found.status)
-    return read_position(reply, size)
+    named = read_position(reply, size)
+    letter = re.search(r"(?<![^\W_])([B-HJ-Z])\s?\(", normalised(reply.answer))
+    if named.status == "ok" and letter and letter[1] in (letters := option_letters(len(options))):
+        # "the image C (bottom-left)", where C is another place
+        return named if option_value(options[letters.index(letter[1])]) == named.value else Answer("ambiguous")
+    return named
 
 
 def option_value(option: str) -> str:

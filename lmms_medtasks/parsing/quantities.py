@@ -36,7 +36,9 @@ _SAME_UNIT = {"percent": "%", "per cent": "%", "prozent": "%", "por ciento": "%"
               "degree": "°", "deg": "°", "millimeters": "mm", "millimeter": "mm", "millimetres": "mm", "centimeters": "cm",
               "centimeter": "cm", "centimetres": "cm", "grams": "g", "毫米": "mm", "厘米": "cm"}  # fmt: skip
 # Words after a number that are no unit of it.
-_NO_UNIT = frozenset("is are and or in of the a to on at with for but so it was no not as by from und oder ist y o es et ou est".split())
+_NO_UNIT = frozenset(
+    "is are and or in of the a to on at with for but so it was no not as by from und oder ist y o es et ou est".split()
+)
 _WORDS = {word: number for number, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve".split())}  # fmt: skip
 _LONGEST = 60

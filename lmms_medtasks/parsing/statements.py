@@ -23,7 +23,20 @@ REACH = 400
 """Characters behind an announcement in which what it announces stands."""
 
 _IN_A_TAG = 2000
-_NUMBERED = ("option", "choice", "opción", "opcion", "opção", "opzione", "alternative", "选项", "選択肢", "선택지", "image", "panel")
+_NUMBERED = (
+    "option",
+    "choice",
+    "opción",
+    "opcion",
+    "opção",
+    "opzione",
+    "alternative",
+    "选项",
+    "選択肢",
+    "선택지",
+    "image",
+    "panel",
+)
 
 LETTER = r"(?:(?-i:[A-Z])|[b-hj-z])"  # not "a" and "i", which are words
 _SENTENCE_END = re.compile(r"[.!?;\n]")
@@ -81,7 +94,8 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
     answer = rf"(?:{any_of('answer')}|{any_of('outlier')})" if grid else any_of("answer")
     sure, filler = any_of("sure"), rf"(?:{any_of('filler')}[\s,:]{{0,3}})*"
     close = r"[\"'`*_)\]】]{0,6}"
-    lone = rf"(?=[(*\[\"']{{0,3}}{LETTER}[)*\]\"']{{0,3}}(?:\s*(?:[.;:!,]|$)|\s+{any_of('reason')}))"
+    ends = rf"\s*(?:[.;:!,]|$)|\s+{any_of('reason')}|\s+{any_of('and')}\s+(?:against|not|gegen|nicht|kein|non|contre|contra)\b"
+    lone = rf"(?=[(*\[\"']{{0,3}}{LETTER}[)*\]\"']{{0,3}}(?:{ends}))"
     signs = r"(?::|=|->|→|⇒|=>|[-–—](?=\s*[(*\[\"']{0,3}[A-Z](?![^\W_])))"
     announced = (
         rf"[(\[]\s?{answer}\s?[)\]]\s*(?:{signs})?\s*|{any_of('that_is')}[,:\s]{{0,3}}{filler}|"
@@ -105,8 +119,14 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
         ),
         tag=re.compile(rf"<(/?){_KEY}>", re.IGNORECASE),
         cue=re.compile(
-            "|".join([rf"(?:{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", rf"(?P<so>{so})",
-                      *([rf"(?P<it_is>{it_is})", contrast, german] if letters else [])]), re.IGNORECASE | re.MULTILINE,
+            "|".join(
+                [
+                    rf"(?:{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}",
+                    rf"(?P<so>{so})",
+                    *([rf"(?P<it_is>{it_is})", contrast, german] if letters else []),
+                ]
+            ),
+            re.IGNORECASE | re.MULTILINE,
         ),
         correction=re.compile(
             # Where yes and no are answers, "no" alone takes nothing back.
@@ -115,7 +135,10 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
             rf"{filler}{lone if letters else ''}",
             re.IGNORECASE | re.MULTILINE,
         ),
-        last=re.compile(rf"(?:\n|[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$", re.I),
+        last=re.compile(
+            rf"(?:\n|[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$",
+            re.I,
+        ),
         negated=re.compile(negation, re.IGNORECASE),
         left_open=re.compile(any_of("open_before"), re.IGNORECASE),
         maybe=re.compile(rf"{any_of('maybe_before')}\s*$", re.IGNORECASE),
@@ -123,7 +146,9 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
             rf"[\"'`*_(\[]{{0,4}}[A-Za-z][\"'`*_)\]]{{0,4}},?\s+{any_of('if')}|[^.\n]{{2,40}}\?", re.IGNORECASE
         ),
         would_be=re.compile(r"\b(?:would be|ser[ií]a|serait|w[aä]re)\b", re.IGNORECASE),
-        but_after=re.compile(rf"[\"'`*_(\[]{{0,4}}[A-Za-z][\"'`*_)\]]{{0,4}},?\s+(?:yet|however|{any_of('but')})", re.I),
+        but_after=re.compile(
+            rf"[\"'`*_(\[]{{0,4}}[A-Za-z][\"'`*_)\]]{{0,4}},?\s+(?:yet|however|{any_of('but')})", re.I
+        ),
         taken_back=re.compile(any_of("taken_back"), re.IGNORECASE),
         gives_up=re.compile(any_of("gives_up"), re.IGNORECASE),
         contrast=re.compile(rf"{any_of('but')}|\b(?:however|yet)\b", re.IGNORECASE),
@@ -139,7 +164,9 @@ def find_statements(text: str, letters: bool = True, grid: bool = False) -> list
     since they may stand before anything; else "so" announces all that follows. ``grid``: "the outlier is" does, too.
     """
     known = _patterns(letters, grid)
-    found = [Statement(match.start(), *match.span(match.lastindex or 0), "boxed") for match in known.boxed.finditer(text)]
+    found = [
+        Statement(match.start(), *match.span(match.lastindex or 0), "boxed") for match in known.boxed.finditer(text)
+    ]
     tags = list(known.tag.finditer(text))
     for opening, closing in zip(tags, [*tags[1:], None], strict=False):
         if not opening[1] and (closing is None or closing[1]):

@@ -10,7 +10,8 @@ _TOKENS = re.compile(r"</?s>|<\|[\w ]{1,30}\|>|<(?:end_of_turn|eos|bos|pad|image
 _BOX = re.compile(r"<\|begin_of_(box|solution)\|>(.{0,2000}?)<\|end_of_\1\|>", re.IGNORECASE | re.DOTALL)
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(s|del|strike)>[^<>]{1,200}</\1>", re.IGNORECASE)
 _HTML = re.compile(
-    r"<(b|i|u|em|strong|p|span|div|sub|sup|code|center|font|h\d|li)(?:\s[^<>]{0,80})?>(.{0,300}?)</\1>|<br\s?/?>", re.I | re.DOTALL
+    r"<(b|i|u|em|strong|p|span|div|sub|sup|code|center|font|h\d|li)(?:\s[^<>]{0,80})?>(.{0,300}?)</\1>|<br\s?/?>",
+    re.I | re.DOTALL,
 )
 _LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|rm|bf)\s{0,8}\{([^{}]{0,500})\}")
 _LATEX_MATH = re.compile(r"\\[\[\]()]")

@@ -23,6 +23,9 @@ _NO_ON_ITS_OWN = re.compile(
     r"es|ist|da)\b|\s*[\u3400-\u9fff])"
 )
 _CONDITION = re.compile(r",? (?:if|unless|wenn|falls|si|sofern)\b|\W*\?")
+_DEPENDS = re.compile(
+    r"\b(?:it|this|that|whether|answer|eso|cela|tout|das|es)\b[^.\n]{0,60}\b(?:depends|depende|d[ée]pend|h[aä]ngt)\b|取决于"
+)
 _DENIED = re.compile(
     r"\b(?:not|cannot|never|if|unless|whether|impossible|asks?|question|either|say|saying|says|between|both|ob|si|s'il|s'ils|wenn|falls|if)\b|n't\b|不|无法|是否"
 )
@@ -148,14 +151,14 @@ def _read(text: str, question: str, panel: bool, unfinished: bool) -> Answer:
         return Answer("ambiguous") if stated.taken_back else Answer("ok", stated.value, stated.statement.rule)
     if known["both"].search(text):
         return Answer("ambiguous")
-    if known["hedged"].search(text):
+    if known["hedged"].search(text) or _DEPENDS.search(text):
         return Answer("unreadable")
     refused = refuses(text)
     if turned := known["turned"].search(text[-200:]):
         return Answer("ok", "yes" if turned["yes"] else "no", "head")
     heads = _heads(text, offered)
     first = re.split(r"[.:,;\n]", text, maxsplit=1)[0]
-    if not heads and (begin := _alone(first, offered)) is not None:
+    if not heads and not known["head"].match(text) and (begin := _alone(first, offered)) is not None:
         return Answer("ok", begin.value, "head")
     if heads and not (refused and heads[-1].value == "no"):
         last = heads[-1]
@@ -194,7 +197,9 @@ def _alone(text: str, offered: bool) -> _Said | None:
     if match:
         return _Said("yes" if match["yes"] else "no", 0, len(text))
     for value in ("yes", "no"):
-        if known[f"alone_{value}"].fullmatch(bare) or (offered and known["true" if value == "yes" else "false"].fullmatch(bare)):
+        if known[f"alone_{value}"].fullmatch(bare) or (
+            offered and known["true" if value == "yes" else "false"].fullmatch(bare)
+        ):
             return _Said(value, 0, len(text))
     return None
 
@@ -224,7 +229,10 @@ def _heads(text: str, offered: bool) -> list[_Said]:
             continue
         found.append(_Said("yes" if match["yes"] else "no", match.start(), match.end()))
     if offered:
-        found += [_Said("yes" if match[1] else "no", match.start(), match.end()) for match in _patterns()["verdict"].finditer(text)]
+        found += [
+            _Said("yes" if match[1] else "no", match.start(), match.end())
+            for match in _patterns()["verdict"].finditer(text)
+        ]
     return sorted(found, key=lambda each: each.start)
 
 
@@ -235,7 +243,9 @@ _CHINESE_THING = re.compile(
     r"(?:是否(?:为|有|可?见|存在|符合|提示|显示|看到|合并|伴有)?|有没有|有无|有|可见|看到|存在|显示|符合|提示|是)([\u3400-\u9fff]{2,12}?)"
     r"(?:的(?:表现|征象|特征|证据))?(?:吗|么|呢)?\s*[?？.。]?$"
 )
-_CHINESE_NO = re.compile(r"(?:未见|未发现|未显示|未提示|没有(?:看到|发现|见到|明显)?|看不到|无明显|无|并非|不是|不存在|不符合|不支持|不提示|排除)(?:明显|任何|典型|明确|确切)?(?:的)?$")
+_CHINESE_NO = re.compile(
+    r"(?:未见|未发现|未显示|未提示|没有(?:看到|发现|见到|明显)?|看不到|无明显|无|并非|不是|不存在|不符合|不支持|不提示|排除)(?:明显|任何|典型|明确|确切)?(?:的)?$"
+)
 _CHINESE_YES = re.compile(r"(?:有|可见|看到|存在|显示|见|是|为|符合|提示|发现|考虑)[^,.;]{0,6}$")
 
 
@@ -296,7 +306,10 @@ def _by_question(sentence: str, asked: str) -> str | None:
         denials = list(known["denies"].finditer(before))
         if denials:
             between = re.findall(r"[\w-]+", before[denials[-1].end() :])
-            fits = all(_stem(each) in things or each in _MAY_DESCRIBE or known["asserts"].fullmatch(each) for each in between[-3:])
+            fits = all(
+                _stem(each) in things or each in _MAY_DESCRIBE or known["asserts"].fullmatch(each)
+                for each in between[-3:]
+            )
             if not fits:
                 return None
             found.add("no")
@@ -304,7 +317,10 @@ def _by_question(sentence: str, asked: str) -> str | None:
             verb = after[: denial.start()].strip()
             rest = after[denial.end() :].strip()
             if (not verb or known["asserts"].fullmatch(verb)) and (
-                not rest or known["asserts"].match(rest) or known["asserts"].fullmatch(verb + " ") is None and rest == ""
+                not rest
+                or known["asserts"].match(rest)
+                or known["asserts"].fullmatch(verb + " ") is None
+                and rest == ""
             ):
                 found.add("no")
             else:

@@ -101,10 +101,21 @@ def test_an_unknown_mark_is_never_read_over():
     inside = "The answer could be A, or else top-right. " * 4
     closed = Reply.of(f"<ponder>{inside}</ponder>The answer is C.")
     assert (closed.answer, closed.unknown_mark) == ("The answer is C.", "<ponder>")
-    for cut in (f"<ponder>{inside}", f"<ponder>{inside}</ponder>", f"<|muse|>{inside}", f"◁muse▷{inside}", f"<unused7>{inside}"):
+    for cut in (
+        f"<ponder>{inside}",
+        f"<ponder>{inside}</ponder>",
+        f"<|muse|>{inside}",
+        f"◁muse▷{inside}",
+        f"<unused7>{inside}",
+    ):
         assert read_option(cut, OPTIONS).status == "unreadable"
         assert Reply.of(cut).unknown_mark
-    for open_, close in (("<|begin_muse|>", "<|end_muse|>"), ("[MUSE]", "[/MUSE]"), ("◁muse▷", "◁/muse▷"), ("<unused7>", "<unused8>")):
+    for open_, close in (
+        ("<|begin_muse|>", "<|end_muse|>"),
+        ("[MUSE]", "[/MUSE]"),
+        ("◁muse▷", "◁/muse▷"),
+        ("<unused7>", "<unused8>"),
+    ):
         found = Reply.of(f"{open_}{inside}{close}B")
         assert (found.answer, found.unknown_mark) == ("B", open_)
     # The way out: the run's own tags.
