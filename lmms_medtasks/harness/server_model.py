@@ -27,8 +27,9 @@ from lmms_medtasks import pictures, png
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import server_kinds
 from lmms_medtasks.harness.calls import PADDING, TRIAL
+from lmms_medtasks.harness.chat_clients import choices
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
-from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen, choices
+from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
 from lmms_medtasks.seeding import stable_seed
 
 ARGUMENTS = (
