@@ -78,7 +78,14 @@ def reply_of(choice: Any, limit: int | None) -> SentReply:
         text = str(getattr(message, "refusal", None) or "")
         if not text and not ended:
             raise NoReply(f"No content, finish_reason {finish}.", again=False)
+    if len(text) > LONGEST_BODY:
+        raise NoReply(too_long(text), again=False)
     return SentReply(whole(text), ended, limit)
+
+
+def too_long(text: str) -> str:
+    """Why a text longer than :data:`LONGEST_BODY` is no reply."""
+    return f"The reply has {len(text):,} characters, more than {LONGEST_BODY:,}."
 
 
 def whole(text: str) -> str:

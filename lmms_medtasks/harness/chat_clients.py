@@ -1,8 +1,8 @@
 """Clients of the ``openai`` package, ours and those that the harness's runners hold: what they may read, and how.
 
 The runners read a completion's content and drop why it ended. What they make of anything else than a text differs:
-without content there is an empty reply, the word "None" or an error's text; a list of parts is written out; a reply that
-broke off counts as one. So what their client gives them is read before they see it, by the rules of our own runner
+without content there is an empty reply, the word "None" or an error's text; a list of parts is written out; a reply
+that broke off counts as one. So what their client gives them is read before they see it, by the rules of our own runner
 (:mod:`lmms_medtasks.chat_replies`). An error that comes of it they take for one of the server, and ask again.
 """
 

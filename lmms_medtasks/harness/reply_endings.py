@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from lmms_medtasks.chat_replies import LONGEST_BODY
+from lmms_medtasks.chat_replies import LONGEST_BODY, too_long
 from lmms_medtasks.harness.calls import PADDING, limit_of
 from lmms_medtasks.harness.failed_requests import failure
 from lmms_medtasks.harness.replacing import replaced
@@ -92,8 +92,7 @@ def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
     elif text.limit is None:
         text = SentReply(text, text.ended, limit_of(request))
     if len(text) > LONGEST_BODY:
-        said = failure(f"The reply has {len(text):,} characters, more than {LONGEST_BODY:,}: it is no reply.")
-        text = SentReply(said, "error", text.limit)
+        text = SentReply(failure(too_long(text)), "error", text.limit)
     if isinstance(reply, GenerationResult):
         return dataclasses.replace(reply, text=text)
     return (text, *reply[1:]) if isinstance(reply, tuple | list) else text
