@@ -38,7 +38,8 @@ class Stub:
     """The script and what was seen.
 
     Attributes:
-        owner: what it says it is. models: what it lists, None for no list. room: its max_model_len. key: the one that it takes, None for any.
+        owner: what it says it is. models: what it lists, None for no list; room: their max_model_len. key: the one that
+            it takes, None for any.
         most_n: n above it is refused with HTTP 400. ignores_n: it draws one reply whatever n is.
         rule: request -> :class:`Answer`, or None for the ordinary one: a letter by prompt, pictures and seed + i.
         pause: seconds that an ordinary answer takes.

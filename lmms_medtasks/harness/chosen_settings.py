@@ -136,14 +136,13 @@ def _with_settings(config: dict[str, Any], told: dict[str, Any]) -> dict[str, An
     return {**_with_default(config, chosen.default), "generation_kwargs": generation}
 
 
-def gives_room(config: Mapping[str, Any] | Any, limit: int | None) -> bool:
+def gives_room(config: Mapping[str, Any], limit: int | None) -> bool:
     """Whether ``--settings thinking`` raises a task's limit of new tokens, which is ``limit`` now.
 
-    ``config``: the task's configuration, a mapping or the harness's object; of a degraded task its base decides.
+    Of a degraded task its base decides.
     """
-    found = dict(config if isinstance(config, Mapping) else vars(config))
-    metadata = {name: each for name, each in (found.get("metadata") or {}).items() if name != degraded.METADATA}
-    suite = registry.find(str(found["task"]).partition("@")[0], {**found, "metadata": metadata})
+    metadata = {name: each for name, each in (config.get("metadata") or {}).items() if name != degraded.METADATA}
+    suite = registry.find(str(config["task"]).partition("@")[0], {**config, "metadata": metadata})
     own = paper.of(suite.name) if suite else None
     raised = (own.settings if own else paper.OF_ALL)[paper.THINKING].generation.get("max_new_tokens")
     return suite is not None and raised is not None and (limit is None or limit < raised)

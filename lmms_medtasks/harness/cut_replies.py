@@ -22,10 +22,10 @@ FIRST = 20
 class CutReplies:
     """Counts the first replies of each task that were cut; speaks in the first process, once a run.
 
-    ``tasks``: task -> its configuration; ``tags``: task -> the user's own marks of thoughts.
+    ``tasks``: task -> its configuration as the harness runs it; ``tags``: task -> the user's own marks of thoughts.
     """
 
-    def __init__(self, tasks: Mapping[str, Any], tags: Mapping[str, Tags]) -> None:
+    def __init__(self, tasks: Mapping[str, Mapping[str, Any]], tags: Mapping[str, Tags]) -> None:
         self._tasks, self._tags = tasks, tags
         self._seen: Counter[str] = Counter()
         self._cut: Counter[str] = Counter()
@@ -37,7 +37,7 @@ class CutReplies:
         if self._told or self._seen[task] >= FIRST:
             return
         self._seen[task] += 1
-        self._limits[task] = reply.limit
+        self._limits[task] = reply.limit or self._limits.get(task)
         self._cut[task] += is_cut(SentReply(reply, reply.ended, reply.limit, self._tags.get(task, ())))
         if self._seen[task] == FIRST:
             self._tell(task)

@@ -90,7 +90,7 @@ def join_evaluator(module: Any) -> None:
             _note_encoding(lm, tasks)
             kind = server_sampling.kind(lm)
             served = kind if _drawn(tasks) else None
-            cut = cut_replies.CutReplies({str(task.config.task): task.config for task in ours}, tags)
+            cut = cut_replies.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             with (
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_runs.watched(lm, every) as watch,
