@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
+from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.suites import paper
 from tests.stub_server import Answer, Server, Stub
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 TASK = "med_cmr_mcq"
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
 LONG = "The film shows a large effusion on the left side, and the mediastinum is shifted to the right. " * 2
@@ -179,3 +183,26 @@ def test_a_server_without_end_ends_the_run_quickly(harness, stub):
     done = harness(*server(stub, limit=25))
     assert done.status == 2 and "20 questions in a row got no reply" in done.printed
     assert "larger than 4 MB" in done.printed and "Traceback" not in done.printed
+
+
+def test_a_contributed_task_has_tags_of_its_own_and_longer_replies_for_models_that_think(
+    harness, stub, hook_log, tmp_path
+):
+    folder = tmp_path / "tasks" / "chest_side"
+    shutil.copytree(EXAMPLES / "chest_side", folder)
+    yaml = folder / "chest_side.yaml"
+    yaml.write_text(f'{yaml.read_text("utf-8")}\nreasoning_tags: [["<weigh>", "</weigh>"]]\n', "utf-8")
+    assert not validate(folder, static_only=True).errors
+    stub.rule = lambda body: Answer(text=f"<weigh>{LONG}</weigh> B")
+    more = ("--include_path", str(folder.parent), "--reasoning_tags", '[["<ponder>", "</ponder>"]]')
+    done = harness(
+        *server(stub, *more, task="chest_side", limit=2), **hook_log.variables, **{paper.VARIABLE: paper.THINKING}
+    )
+    assert done.status == 0, done.printed[-3000:]
+    tags = [["<weigh>", "</weigh>"], ["<ponder>", "</ponder>"]]
+    assert [each[1:] for each in hook_log.seen()] == [["stop", 4096, tags]] * 2
+    config = done.run.content["configs"]["chest_side"]
+    assert config["metadata"]["reasoning_tags"] == tags
+    assert config["metadata"]["settings"] == {"name": "thinking", "changes": {"max_new_tokens": 4096}}
+    yaml.write_text(yaml.read_text("utf-8").replace('[["<weigh>", "</weigh>"]]', '["<weigh>"]'), "utf-8")
+    assert any("reasoning_tags" in str(each) for each in validate(folder, static_only=True).errors)
