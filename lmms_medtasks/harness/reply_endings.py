@@ -84,10 +84,12 @@ def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
     from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
 
     text, counts = unwrap_generation_output(reply)
+    if text is None and isinstance(reply, GenerationResult):
+        text = ""  # a message without content
     if not isinstance(text, str):
         return reply
     if not isinstance(text, SentReply):
-        limit, written = limit_of(request), None if counts is None else counts.output_tokens
+        limit, written = limit_of(request), getattr(counts, "output_tokens", None)
         text = SentReply(text, _ending(lm, text, limit, written, count), limit)
     elif text.limit is None:
         text = SentReply(text, text.ended, limit_of(request))

@@ -50,6 +50,7 @@ def test_counts_of_the_runner_decide():
     pair = ("a reply", {"output_tokens": 10})
     assert endings(Runner(counted(9), counted(10), counted(11), pair)) == ["", "length", "length", "length"]
     assert endings(Runner(counted(None), GenerationResult("a reply"), "a reply", FAILED)) == ["", "", "", "error"]
+    assert endings(Runner(counted(10, None))) == ["length"]  # a message without content: all went into thoughts
 
 
 @pytest.mark.parametrize(
