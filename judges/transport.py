@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lmms_medtasks import __version__
+from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, ending, error_said
 from lmms_medtasks.judges.retrying import retry_after
 from lmms_medtasks.judges.settings import Settings
 
@@ -26,7 +27,6 @@ Message = Mapping[str, str]
 _REPEAT = {408, 409, 425, 429}
 _ONE_TEXT = {400, 413, 422, 424}  # what may be about one text; every other status of 4xx is about all of them
 _NO_SCHEMA = {400, 422, 500, 501}
-_LONGEST_BODY = 4_000_000  # bytes
 _LONGEST_NAME = 200  # characters
 
 
@@ -171,13 +171,13 @@ class ChatTransport:
         deadline, content = time.monotonic() + self._settings.timeout, bytearray()
         for chunk in response.iter_bytes():
             content += chunk
-            if time.monotonic() > deadline or len(content) > _LONGEST_BODY:
-                limits = f"{self._settings.timeout:g} s or {_LONGEST_BODY} bytes"
-                raise Failure(
-                    f"request failed: the reply had not ended after {limits}",
-                    repeat=True,
-                    billed=True,
-                )
+            if len(content) > LONGEST_BODY:
+                # The next one would be as long.
+                said = f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off"
+                raise Failure(f"request failed: {said}", billed=True)
+            if time.monotonic() > deadline:
+                said = f"the reply had not ended after {self._settings.timeout:g} s"
+                raise Failure(f"request failed: {said}", repeat=True, billed=True)
         return bytes(content)
 
     def _failure(self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool) -> Failure:
@@ -202,6 +202,8 @@ class ChatTransport:
     def _reply(self, content: bytes) -> Reply:
         try:
             found = json.loads(content)
+            if not found.get("choices") and (told := error_said(found.get("error"))):
+                raise Failure(f"request failed: an error with status 200, {self._said(told)}", repeat=True)
             choice = found["choices"][0]
             message = choice["message"]
             content_parts, refusal = message.get("content"), message.get("refusal")
@@ -213,11 +215,15 @@ class ChatTransport:
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             said = self._said(content.decode("utf-8", "replace"))
             raise Failure(f"request failed: malformed body, {said}", repeat=True, billed=True) from error
-        text = _text(content_parts)
+        finish = choice.get("finish_reason")
+        if ending(finish) == "error":
+            told = error_said(choice.get("error"))
+            said = self._said(f"the reply broke off, finish_reason {finish}{f': {told}' if told else ''}")
+            raise Failure(f"request failed: {said}", repeat=True, billed=True)
+        text = content_text(content_parts)
         if text is None or not isinstance(refusal, str | None):
             # The next reply would have this form too.
             raise Failure("request failed: malformed body, the message is no text", billed=True)
-        finish = choice.get("finish_reason")
         return Reply(
             _whole(text),
             finish if isinstance(finish, str) else "",
@@ -233,19 +239,6 @@ class ChatTransport:
         """A name as the server said it: short, on one line, without our key; "" where it said none."""
         line = " ".join(self._settings.scrubbed(_whole(said)).split()) if isinstance(said, str) else ""
         return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
-
-
-def _text(content: Any) -> str | None:
-    """The text of a message, also where it is a list of parts; "" for none, None where it is neither.
-
-    Parts of other kinds (a model's thinking, say) are no part of what it said.
-    """
-    if content is None or isinstance(content, str):
-        return content or ""
-    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
-        return None
-    texts = [part.get("text") for part in content if part.get("type", "text") in ("text", "output_text")]
-    return "".join(texts) if all(isinstance(text, str) for text in texts) else None
 
 
 def _whole(text: str | None) -> str:

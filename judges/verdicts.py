@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
+from lmms_medtasks.chat_replies import ending
 from lmms_medtasks.judges import checklists
 from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol, Verdict
 from lmms_medtasks.parsing import after_reasoning
@@ -174,9 +175,9 @@ def _problem(error: ValidationError, protocol: Protocol, mode: Mode) -> str:
 
 
 def _last_object(reply: str, finish: str, refusal: str) -> dict[str, Any]:
-    if refusal or finish == "content_filter":
+    if refusal or ending(finish) == "withheld":
         raise _Invalid(f"refused: {_short(refusal or finish)}")
-    if finish in ("length", "max_tokens"):
+    if ending(finish) == "length":
         raise _Invalid(f"cut off: the reply ended at the limit of tokens, {_short(reply[-60:])}")
     text = after_reasoning(reply)
     if text is None:

@@ -19,14 +19,18 @@ LETTERS = "ABCD"
 
 @dataclass(frozen=True)
 class Answer:
-    """What comes back. ``text``: the content of each choice, or the message of an error. ``body``: as it is."""
+    """What comes back. ``text``: the content of each choice, or the message of an error. ``body``: as it is.
+
+    ``more``: further fields of each message.
+    """
 
     status: int = 200
-    text: str | None = "B"
+    text: Any = "B"
     finish: str = "stop"
     refusal: str | None = None
     body: bytes | None = None
     sleep: float = 0.0
+    more: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -34,7 +38,8 @@ class Stub:
     """The script and what was seen.
 
     Attributes:
-        owner: what it says it is. models: what it lists, None for no list. key: the one that it takes, None for any.
+        owner: what it says it is. models: what it lists, None for no list; room: their max_model_len. key: the one that
+            it takes, None for any.
         most_n: n above it is refused with HTTP 400. ignores_n: it draws one reply whatever n is.
         rule: request -> :class:`Answer`, or None for the ordinary one: a letter by prompt, pictures and seed + i.
         pause: seconds that an ordinary answer takes.
@@ -43,6 +48,7 @@ class Stub:
 
     owner: str = "vllm"
     models: tuple[str, ...] | None = ("tiny",)
+    room: int | None = None
     key: str | None = None
     most_n: int = 100
     ignores_n: bool = False
@@ -73,10 +79,11 @@ class Stub:
             return scripted.status, orjson.dumps(body), scripted.sleep
         texts = letters(request, 1 if self.ignores_n else count) if scripted is None else [scripted.text] * count
         finish, refusal = (scripted.finish, scripted.refusal) if scripted else ("stop", None)
+        more = scripted.more if scripted else {}
         choices = [
             {
                 "index": number,
-                "message": {"role": "assistant", "content": text, "refusal": refusal},
+                "message": {"role": "assistant", "content": text, "refusal": refusal, **more},
                 "finish_reason": finish,
             }
             for number, text in enumerate(texts)
@@ -90,6 +97,8 @@ class Stub:
         if self.models is None:
             return 404, b'{"error": {"message": "no such path"}}'
         each = [{"id": name, "object": "model", "created": 1, "owned_by": self.owner} for name in self.models]
+        for model in each if self.room else ():
+            model["max_model_len"] = self.room
         return 200, orjson.dumps({"object": "list", "data": each})
 
 

@@ -23,7 +23,16 @@ DOCUMENTS = [
     *sorted((ROOT / "task_configs").rglob("*.md")),
 ]
 # Options that are lmms-eval's; `run` passes them on.
-HARNESS_OPTIONS = {"--model", "--model_args", "--tasks", "--limit", "--gen_kwargs", "--batch_size", "--output_path"}
+HARNESS_OPTIONS = {
+    "--reasoning_tags",
+    "--model",
+    "--model_args",
+    "--tasks",
+    "--limit",
+    "--gen_kwargs",
+    "--batch_size",
+    "--output_path",
+}
 
 # `agreement RUN` is `agreement compute RUN`, `judge RUN` is `judge run RUN`.
 DEFAULT_COMMANDS = {"agreement": "compute", "judge": "run"}

@@ -25,6 +25,7 @@ class TaskEstimate:
         images: shown in all requests together; None where that could not be counted.
         tokens_in, tokens_out: of all requests together; None where the runner reports none.
         seconds: within the model's calls; None where the model was not timed.
+        limit: the largest number of tokens that a reply may have; None where that is not recorded.
     """
 
     task: str
@@ -34,6 +35,7 @@ class TaskEstimate:
     tokens_in: float | None = None
     tokens_out: float | None = None
     seconds: float | None = None
+    limit: int | None = None
 
     @property
     def requests(self) -> int:
@@ -72,6 +74,7 @@ def estimates(runs: Iterable[Run], times: dict[str, dict[str, float]], processes
                     tokens_in=None if tokens_in is None else tokens_in * prompts,
                     tokens_out=None if tokens_out is None else tokens_out * replies,
                     seconds=None if share is None else share * math.ceil(requests / processes),
+                    limit=(config.get("generation_kwargs") or {}).get("max_new_tokens"),
                 )
             )
     return found
@@ -144,6 +147,7 @@ def lines(
     text += [
         "",
         f"From the first {asked} questions of each task; images and replies of others may be larger or longer.",
+        *_longest(found, prices),
         f"Reading the model, building requests and scoring took {duration(overhead)} beside that.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
     ]
@@ -156,6 +160,16 @@ def lines(
     if any(each.tokens_in is None or each.tokens_out is None for each in found):
         text.append("A dash: this runner does not report it.")
     return text
+
+
+def _longest(found: list[TaskEstimate], prices: tuple[float | None, float | None]) -> list[str]:
+    """What it would be were every reply as long as it may be; nothing where a limit is not recorded."""
+    most = [each.requests * each.limit for each in found if each.limit]
+    if len(most) < len(found):
+        return []
+    limits = " or ".join(f"{limit:,}" for limit in sorted({each.limit for each in found if each.limit}))
+    cost = "" if prices[1] is None else f", which cost {_cost(sum(most) * prices[1] / 1e6)}"
+    return [f"Were every reply as long as its limit ({limits} tokens), {sum(most):,} tokens would be written{cost}."]
 
 
 def _measured(each: TaskEstimate) -> list[str]:

@@ -68,7 +68,11 @@ def run(
     ] = None,
     subset_seed: Annotated[int, typer.Option(help="Another seed draws another subset.")] = 0,
     settings: Annotated[
-        str, typer.Option(help="Settings by which tasks are asked and scored: ours, or the paper's where they differ.")
+        str,
+        typer.Option(
+            help="Settings by which tasks are asked and scored: ours; paper: the paper's where they differ; thinking: "
+            "replies of up to 4,096 new tokens."
+        ),
     ] = "",
     prompt: Annotated[
         list[str] | None,
@@ -113,8 +117,9 @@ def run(
     questions.
 
     --settings paper asks and scores as the paper does, where its settings are known and differ from ours; each
-    benchmark's card says how. --prompt and --judge-prompt put files of your own in place of our prompts. Results say so
-    in their name, and are never ranked with others.
+    benchmark's card says how. --settings thinking lets replies have up to 4,096 new tokens, where the paper names no
+    limit and the model or its server has the room. --prompt and --judge-prompt put files of your own in place of our
+    prompts. Results say so in their name, and are never ranked with others.
 
     --degrade asks each task a second time on degraded images, once for each degradation and level. It adds names such
     as TASK@gaussian_noise.2 to --tasks; lmms-eval knows these names as well.

@@ -36,9 +36,11 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
+from lmms_medtasks.chat_replies import whole
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import failed_requests, runners, server_sampling
+from lmms_medtasks.harness import chat_clients, failed_requests, runners, server_sampling
 from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.seeding import stable_seed
 
 METHODS = ("generate_until", "generate_until_multi_round", "generate_visual_cot", "loglikelihood")
@@ -118,7 +120,7 @@ def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextMana
     def method(requests: list[Any]) -> list[Any]:
         places: dict[tuple[str, int | None], list[int]] = {}
         for place, request in enumerate(requests):
-            places.setdefault((request.task_name, _limit_of(request)), []).append(place)
+            places.setdefault((request.task_name, limit_of(request)), []).append(place)
         replies: list[Any] = [None] * len(requests)
         for (task, _), own in places.items():
             with during(task):
@@ -130,7 +132,7 @@ def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextMana
     return method
 
 
-def _limit_of(request: Any) -> int | None:
+def limit_of(request: Any) -> int | None:
     """The limit of its reply's length: runners take the settings of a batch's first request for all of it."""
     return next(
         (each.get("max_new_tokens") for each in getattr(request, "arguments", ()) if isinstance(each, dict)), None
@@ -152,6 +154,7 @@ def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], 
         task = requests[0].task_name
         with contextlib.ExitStack() as changed:
             changed.enter_context(_client_of_this_call(lm, module))
+            changed.enter_context(chat_clients.read_alike(lm, module))
             if served and task in drawn:
                 changed.enter_context(server_sampling.sent_along(lm.client, drawn[task]))
             if _singly(lm, module, own, drawn):
@@ -165,10 +168,7 @@ def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], 
 
 def _in_unicode(replies: list[Any]) -> list[Any]:
     """Half a character, which a server's escapes can make, becomes U+FFFD: the harness could not write its log."""
-    return [
-        reply.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(reply, str) else reply
-        for reply in replies
-    ]
+    return [whole(reply) if isinstance(reply, str) and not isinstance(reply, SentReply) else reply for reply in replies]
 
 
 def _singly(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -> bool:
@@ -327,10 +327,15 @@ def ranks() -> int:
 
 def _most(own: int) -> int:
     """The largest number that a rank has; the evaluator asks all ranks the same way at this point."""
+    return int(max(gathered(own)))
+
+
+def gathered(value: Any) -> list[Any]:
+    """What each process says, in their order; all must ask."""
     from torch import distributed
 
-    if not (distributed.is_available() and distributed.is_initialized()):
-        return own
-    numbers: list[Any] = [None] * distributed.get_world_size()
-    distributed.all_gather_object(numbers, own)
-    return max(numbers)
+    if ranks() == 1 or not (distributed.is_available() and distributed.is_initialized()):
+        return [value]
+    values: list[Any] = [None] * distributed.get_world_size()
+    distributed.all_gather_object(values, value)
+    return values

@@ -8,6 +8,7 @@ description of the judge.
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import os
 import re
@@ -18,6 +19,7 @@ from typing import Any
 from lmms_medtasks import fingerprints
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.harness import hooks
+from lmms_medtasks.samples import degraded
 from lmms_medtasks.suites import paper, registry
 
 PROMPT, JUDGE_PROMPT = "MEDTASKS_PROMPT", "MEDTASKS_JUDGE_PROMPT"
@@ -116,20 +118,34 @@ def _with_settings(config: dict[str, Any], told: dict[str, Any]) -> dict[str, An
     if suite is None:
         return config
     own = paper.of(suite.name)
-    if own is None or name not in own.settings:
+    known = own.settings if own else paper.OF_ALL
+    if name not in known:
         if own is None and not suite.data:
             return config  # a contributed task, of no paper that is known
-        raise unknown("settings", name, own.settings if own else (), f"{suite.title}, task {config['task']!r}")
-    chosen = own.settings[name]
+        raise unknown("settings", name, known, f"{suite.title}, task {config['task']!r}")
+    chosen = known[name]
+    generation = {**(config.get("generation_kwargs") or {}), **chosen.generation}
+    if name == paper.THINKING and not gives_room(config, (config.get("generation_kwargs") or {}).get("max_new_tokens")):
+        chosen = dataclasses.replace(chosen, generation={})
     told["settings"] = {"name": name, "changes": {**chosen.default, **chosen.generation}}
     if not told["settings"]["changes"]:
         from loguru import logger
 
         logger.info(f"{config['task']}: {name} settings: {chosen.about}")
         return config
-    config = _with_default(config, chosen.default)
-    generation = {**(config.get("generation_kwargs") or {}), **chosen.generation}
-    return {**config, "generation_kwargs": generation}
+    return {**_with_default(config, chosen.default), "generation_kwargs": generation}
+
+
+def gives_room(config: Mapping[str, Any], limit: int | None) -> bool:
+    """Whether ``--settings thinking`` raises a task's limit of new tokens, which is ``limit`` now.
+
+    Of a degraded task its base decides.
+    """
+    metadata = {name: each for name, each in (config.get("metadata") or {}).items() if name != degraded.METADATA}
+    suite = registry.find(str(config["task"]).partition("@")[0], {**config, "metadata": metadata})
+    own = paper.of(suite.name) if suite else None
+    raised = (own.settings if own else paper.OF_ALL)[paper.THINKING].generation.get("max_new_tokens")
+    return suite is not None and raised is not None and (limit is None or limit < raised)
 
 
 def _with_prompt(config: dict[str, Any], told: dict[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:

@@ -9,8 +9,10 @@ re-encodes pictures is named. While it runs, the model gets the requests of one 
 (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint ships are set aside where they can be
 reached (:mod:`lmms_medtasks.harness.sampling`), and open answers are judged between generation and scoring
 (:mod:`lmms_medtasks.harness.judging_stage`). Limits of a reply's length that differ between a task's questions are set
-(:mod:`lmms_medtasks.harness.reply_limits`). Replies are
-kept until the run is finished (:mod:`lmms_medtasks.harness.journal`). Of degraded tasks it is noted what was done
+(:mod:`lmms_medtasks.harness.reply_limits`). Why each reply ended is noted
+(:mod:`lmms_medtasks.harness.reply_endings`) and told the scoring hooks, with the user's own marks of thoughts
+(:mod:`lmms_medtasks.harness.reasoning_tags`). Replies are kept until the run is finished
+(:mod:`lmms_medtasks.harness.journal`). Of degraded tasks it is noted what was done
 (:mod:`lmms_medtasks.harness.degraded_runs`).
 """
 
@@ -30,9 +32,13 @@ from lmms_medtasks.harness import (
     call_times,
     calls,
     chosen_settings,
+    cut_replies,
     degraded_runs,
     journal,
     model_names,
+    model_room,
+    reasoning_tags,
+    reply_endings,
     reply_limits,
     run_options,
     runners,
@@ -70,6 +76,8 @@ def join_evaluator(module: Any) -> None:
             ours = [task for task in every if is_ours(task.config)]
             run_options.check_loaded(lm, ours, [task for task in every if not is_ours(task.config)], named)
             run_options.note(ours, named)
+            tags = reasoning_tags.taken_over(ours, named)
+            model_room.lower(ours, lm)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
             subset_tasks.restrict(every, ours, named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
@@ -82,20 +90,26 @@ def join_evaluator(module: Any) -> None:
             _note_encoding(lm, tasks)
             kind = server_sampling.kind(lm)
             served = kind if _drawn(tasks) else None
+            cut = cut_replies.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             with (
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_runs.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
+                reply_endings.noted(lm, set(tags), cut.look),
                 journal.kept(lm, ours, named),
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
+                # Before the stage, so that a judge is asked of replies that say why they ended.
+                reasoning_tags.handed_over(ours, tags) as unknown_marks,
                 Stage(tasks_of(tasks)) as judging,
                 reply_limits.by_question(lm, list(tasks_of(tasks))),
                 # Within the stage, so that no copy is judged.
                 calls.as_many_on_every_rank(tasks_of(tasks)),
                 user_errors(every_rank=True),
             ):
-                return watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
+                results = watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
+                cut.ended()
+                return reasoning_tags.told(results, unknown_marks)
 
     module.evaluate = evaluate
 
@@ -133,6 +147,7 @@ def _check_options(named: Mapping[str, Any]) -> None:
     model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, {})
     if not isinstance(model, str) or not (ours or model in model_names.MODELS):
         return
+    reasoning_tags.given(getattr(named.get("cli_args"), "reasoning_tags", None), reasoning_tags.OPTION)
     force_simple = bool(named.get("force_simple"))
     found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
     run_options.check_command(

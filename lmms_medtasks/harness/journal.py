@@ -184,7 +184,7 @@ class _Journal:
                 why = "the same command is running; two would mix. This one can't be resumed."
             except OSError as error:
                 why = f"{self._folder.path} can't be written: {error}. This run can't be resumed."
-        names, why = _gathered((names, why))[0]
+        names, why = calls.gathered((names, why))[0]
         if names is None:
             if self._rank == 0:
                 say(f"lmms-medtasks: replies are not kept: {why}")
@@ -223,7 +223,7 @@ class _Journal:
             yield _Asked(place, f"{key}.{trial}", question, trial)
 
     def _tell(self, task: str, missing: int, asked: int) -> None:
-        counts = _gathered((asked - missing, asked, self._of_task.get(task, 0)))
+        counts = calls.gathered((asked - missing, asked, self._of_task.get(task, 0)))
         known, total = sum(each[0] for each in counts), sum(each[1] for each in counts)
         if self._rank == 0 and known:
             say(f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off.")
@@ -237,11 +237,11 @@ class _Journal:
         line = self._known[asked.key]
         for number, parameters in line.get("parameters", {}).items():
             hooks.RENDERED.put(asked.question, int(number), parameters)
-        return reply_lines.unpacked(line["reply"])
+        return reply_lines.unpacked(line)
 
     def _slices(self, own: int) -> Iterator[tuple[int, int]]:
         """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
-        most = max(_gathered(own))
+        most = max(calls.gathered(own))
         done = 0
         while done < most:
             size = min(self._whole(self._size) if self._size else most, most - done)
@@ -255,7 +255,7 @@ class _Journal:
         """Let slices grow to about a minute's work, alike on all processes."""
         if self._settled or size < self._size:
             return
-        slowest = max(_gathered(seconds))
+        slowest = max(calls.gathered(seconds))
         self._size = self._whole(size * min(4.0, _SECONDS / max(slowest, 1e-3)))
         self._settled = slowest >= _SECONDS / 2
 
@@ -377,14 +377,3 @@ def _complete(files: Collection[Path], tasks: Iterable[str], options: Any) -> bo
                 )
                 return False
     return bool(runs)
-
-
-def _gathered(value: Any) -> list[Any]:
-    """What each process says, in their order; all must ask."""
-    from torch import distributed
-
-    if calls.ranks() == 1 or not (distributed.is_available() and distributed.is_initialized()):
-        return [value]
-    values: list[Any] = [None] * distributed.get_world_size()
-    distributed.all_gather_object(values, value)
-    return values

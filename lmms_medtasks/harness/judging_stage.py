@@ -8,6 +8,7 @@ flight as the judge takes, and the scoring hooks find the verdicts in
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from collections import Counter
@@ -16,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.judges import identity, prompts, records, registry, settings
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge, Wanted
@@ -65,6 +67,7 @@ class Stage:
     def __init__(self, tasks: Iterable[Any]) -> None:
         self._tasks = [(task, protocol) for task in _once(tasks) for protocol in protocols_of(task.config)]
         self._judge: Judge | None = None
+        self._changed = contextlib.ExitStack()
         self._missing: Counter[str] = Counter()
         self._rank, self._processes = (int(os.environ.get(*each)) for each in (("RANK", "0"), ("WORLD_SIZE", "1")))
 
@@ -98,8 +101,7 @@ class Stage:
         if self._judge:
             self._judge.close()
             self._tell_missing()
-            for task in _once(task for task, _ in self._tasks):
-                del task.apply_filters  # the wrapper stood before the class's own
+            self._changed.close()
 
     def cleaned(self, results: Any) -> Any:
         """The harness's results without the texts that the terms of a task's data keep out of its logs, and without
@@ -134,7 +136,7 @@ class Stage:
             self._missing[task.config.task] += counts.missing
             return done
 
-        task.apply_filters = apply_filters
+        self._changed.enter_context(replaced(task, "apply_filters", apply_filters))
 
     def _tell_missing(self) -> None:
         """Once for all tasks, after the last one."""

@@ -6,22 +6,21 @@ shows to no model, ``--system_instruction`` for a chat runner, which is not give
 ``max_new_tokens`` in ``--gen_kwargs`` where a task limits replies by a column of its data (``new_tokens``).
 
 Noted in the metadata of our tasks, under :data:`lmms_medtasks.samples.run_options.METADATA`: settings of the generation
-that are not the task's own (``--gen_kwargs``), a system instruction, and other tags of reasoning than the harness's.
+that are not the task's own (``--gen_kwargs``), a system instruction, and the user's own tags of reasoning.
 """
 
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import reasoning_tags
 from lmms_medtasks.samples.run_options import GENERATION, METADATA, REASONING_TAGS, SYSTEM_INSTRUCTION
 
 _OWN = "_lmms_medtasks_own_generation"
-_TAGS = [["<think>", "</think>"], ["<analysis>", "</analysis>"]]  # stripped unless --reasoning_tags says otherwise
 _PROMPT_FILE = "lmms-medtasks run --prompt FILE"
 
 
@@ -106,8 +105,8 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
         if instruction := options.get("system_instruction"):
             told[SYSTEM_INSTRUCTION] = fingerprints.digest(str(instruction).encode())
         tags = getattr(options.get("cli_args"), "reasoning_tags", None)
-        if tags is not None and (given := _tags(tags)) != _TAGS:
-            told[REASONING_TAGS] = given
+        if given := reasoning_tags.given(tags, reasoning_tags.OPTION):
+            told[REASONING_TAGS] = [list(pair) for pair in given]
         if told:
             task.config.metadata = {**task.config.metadata, METADATA: told}
 
@@ -131,15 +130,6 @@ def _check_limit(task: Any) -> None:
             f"{limits['column']} ({said}), and these limits would count. Leave max_new_tokens out, or choose settings "
             "without such limits (leave --settings out)."
         )
-
-
-def _tags(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    try:
-        return json.loads(given)
-    except ValueError:
-        return given  # "none", or what the harness itself refuses
 
 
 def _check_instruction(task: str, runner: str) -> None:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import openai
-from openai.types.chat import ChatCompletion
 
+from lmms_medtasks.chat_replies import NoReply, reply_of, whole
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.chat_clients import bounded, choices
 from lmms_medtasks.harness.failed_requests import MARK as FAILED
+from lmms_medtasks.parsing.reply import SentReply
 
 IN_A_ROW = 20
 """So many questions in a row without a reply end the run."""
@@ -28,7 +29,6 @@ HELD_BYTES = 256_000_000
 
 _ONLY_THIS_ONE = (openai.BadRequestError, openai.UnprocessableEntityError, openai.ConflictError)
 _TOO_LARGE = 413
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # no file can hold one: the whole log of samples would not be written
 _LONGEST_WAIT = 8.0  # seconds, as the openai package waits at most
 
 Item = TypeVar("Item")
@@ -52,7 +52,7 @@ class Connection:
 
     def told(self, error: BaseException) -> str:
         """An error in few words, without the key, which some servers repeat."""
-        text = _whole(" ".join(str(error).split())[:400]) or type(error).__name__
+        text = whole(" ".join(str(error).split())[:400]) or type(error).__name__
         return text.replace(self.api_key, "KEY") if len(self.api_key) > 6 else text
 
 
@@ -75,16 +75,23 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply to one trial. ``text`` begins with :data:`FAILED` (the mark of a failed request) when there is none."""
+    """The reply to one trial; one that begins with :data:`FAILED` (the mark of a failed request) is none.
 
-    text: str
-    finish: str = "failed"
+    ``broke_off``: it ended by a fault, and the same request may bring a reply.
+    """
+
+    text: SentReply
     input_tokens: int | None = None
     output_tokens: int | None = None
+    broke_off: bool = False
 
     @property
     def failed(self) -> bool:
         return self.text.startswith(FAILED)
+
+
+def _failed(why: object, broke_off: bool = False) -> Reply:
+    return Reply(SentReply(f"{FAILED} {why}", "error"), broke_off=broke_off)
 
 
 @dataclass
@@ -121,6 +128,7 @@ class Asker(Generic[Item]):
         self._concurrency, self._threads = concurrency, threads
         self._in_a_row = 0
         self._any_reply = False
+        self._most_asked = 1  # replies in one body
 
     def ask(
         self,
@@ -151,7 +159,7 @@ class Asker(Generic[Item]):
         seen: Seen,
     ) -> None:
         async with openai.AsyncOpenAI(**self.connection.options()) as client:
-            with ThreadPoolExecutor(self._threads) as pool:
+            with ThreadPoolExecutor(self._threads) as pool, bounded(client, lambda: self._most_asked):
                 call = _Call(self, client, pool, seen)
                 tasks = [asyncio.create_task(call.work(todo, prepare, finished)) for _ in range(workers)]
                 try:
@@ -223,7 +231,7 @@ class _Call(Generic[Item]):
                 self._held -= size
                 self._freed.notify_all()
             for each in replies.values():
-                self._seen.cut += each.finish == "length"
+                self._seen.cut += each.text.ended == "length"
                 self._seen.empty += each.text == ""
                 self._seen.failed += each.failed
             self._asker.count_in_a_row(replies.values())
@@ -240,13 +248,14 @@ class _Call(Generic[Item]):
                 replies = await self._request(question, question.trials)
                 if len(replies) < count:
                     self._asker.most_together = 1  # it gave fewer, so it does not know n
+                replies = {trial: each for trial, each in replies.items() if not each.broke_off}
             except _Refused:
                 refused = True  # for its n, or for the question itself
         if not replies:
             try:
                 replies = await self._request(question, question.trials[:1])
             except _Refused as error:
-                return dict.fromkeys(question.trials, Reply(f"{FAILED} {error}"))
+                return dict.fromkeys(question.trials, _failed(error))
             if refused and not replies[first].failed:
                 self._asker.most_together = min(self._asker.most_together, count - 1)
         missing = [trial for trial in question.trials if trial not in replies]
@@ -258,11 +267,12 @@ class _Call(Generic[Item]):
         try:
             return await self._request(question, (trial,))
         except _Refused as error:
-            return {trial: Reply(f"{FAILED} {error}")}
+            return {trial: _failed(error)}
 
     async def _request(self, question: Prepared, trials: tuple[int, ...]) -> dict[int, Reply]:
         """One request; the replies to ``trials``, or to the first of them. Raises _Refused for what can't be asked."""
         body = dict(question.body)
+        self._asker._most_asked = max(self._asker._most_asked, len(trials))
         if len(trials) > 1:
             body["n"] = len(trials)
         if question.seed is not None:
@@ -271,55 +281,46 @@ class _Call(Generic[Item]):
             async with self._in_flight:
                 self._seen.requests += 1
                 self._seen.together += len(trials) > 1
-                completion = await self._completion(body)
+                completion, replies = await self._completion(body)
         except (openai.OpenAIError, ValueError) as error:
             self._asker.stop_if_fatal(error)
             told = self._asker.connection.told(error)
             if isinstance(error, _ONLY_THIS_ONE) or getattr(error, "status_code", None) == _TOO_LARGE:
                 raise _Refused(told) from error
-            return dict.fromkeys(trials, Reply(f"{FAILED} {type(error).__name__}: {told}"))
+            return dict.fromkeys(trials, _failed(f"{type(error).__name__}: {told}"))
         if completion.model:
             self._seen.models.add(completion.model)
         if completion.system_fingerprint:
             self._seen.fingerprints.add(completion.system_fingerprint)
-        return dict(zip(trials, _replies_of(completion, self._asker.counts_first), strict=False))
+        return dict(zip(trials, replies, strict=False))
 
-    async def _completion(self, body: Body) -> Any:
-        """What the server answers; a body that is none of a completion is asked for again, as a failure is."""
+    async def _completion(self, body: Body) -> tuple[Any, list[Reply]]:
+        """What the server answers, and the replies in it.
+
+        What is no completion, or one whose replies all broke off, is asked for again, as a failure is.
+        """
+        limit = body.get("max_tokens", body.get("max_completion_tokens"))
         for attempt in range(self._asker.connection.retries + 1):
+            problem, completion, replies = "The server sent a completion without choices.", None, []
             try:
                 completion = await self._client.chat.completions.create(**body)
-                if choices(completion):
-                    return completion
-                problem = ValueError("The server sent a completion without choices.")
+                replies = list(_replies_of(completion, self._asker.counts_first, limit))
+                if not all(each.broke_off for each in replies):
+                    break
             except ValueError as error:  # no JSON, or JSON of another form
-                problem = ValueError(f"The server sent no completion ({error}).")
+                problem = f"The server sent no completion ({error})."
             if attempt < self._asker.connection.retries:
                 await asyncio.sleep(min(_LONGEST_WAIT, 0.5 * 2**attempt))
-        raise problem
+        if not replies:
+            raise ValueError(problem)
+        return completion, replies
 
 
 class _Refused(Exception):
     """The server can't answer this very request: it is too long, its n too large."""
 
 
-def choices(completion: Any) -> list[Any]:
-    """The choices of what the ``openai`` package made of a body, in the order of their indices; [] where it has none.
-
-    The package checks no body: it makes objects of any JSON, and a text of what is sent as text (a proxy's page).
-    Raises ValueError for what is no completion.
-    """
-    if not isinstance(completion, ChatCompletion):
-        raise ValueError(f"a body that is no JSON object: {str(completion)[:100]!r}")
-    found = completion.choices or []
-    if not isinstance(found, list) or not all(getattr(each, "message", None) for each in found):
-        raise ValueError(f"choices without messages: {str(found)[:100]}")
-    if all(isinstance(each.index, int) for each in found):
-        found = sorted(found, key=lambda choice: choice.index)
-    return found
-
-
-def _replies_of(completion: Any, counts_first: bool) -> Iterator[Reply]:
+def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Iterator[Reply]:
     """The replies in the order of their indices."""
     each = choices(completion)
     read, written = (_number(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
@@ -328,29 +329,13 @@ def _replies_of(completion: Any, counts_first: bool) -> Iterator[Reply]:
             own = written if choice is each[0] else None
         else:
             own = None if written is None else written // len(each)
-        yield Reply(_text(choice), choice.finish_reason or "", read, own)
+        try:
+            yield Reply(reply_of(choice, limit), read, own)
+        except NoReply as error:
+            yield _failed(error, error.again)
 
 
 def _number(usage: Any, name: str) -> int | None:
     """A count of tokens; None where the server gives none, or something else."""
     found = getattr(usage, name, None)
     return found if isinstance(found, int) else None
-
-
-def _text(choice: Any) -> str:
-    """What the model said. Nothing, where it stopped or ran out of tokens (in its thoughts, say), is an empty reply."""
-    finish, content = choice.finish_reason, choice.message.content
-    if finish == "content_filter":
-        return f"{FAILED} The server withheld the reply (finish_reason content_filter)."
-    if isinstance(content, str):
-        return _whole(content)
-    if content is not None:
-        return f"{FAILED} The content is no text, but a {type(content).__name__}."
-    refusal = getattr(choice.message, "refusal", None)
-    if refusal:
-        return _whole(str(refusal))
-    return "" if finish in ("stop", "length") else f"{FAILED} No content, finish_reason {finish}."
-
-
-def _whole(text: str) -> str:
-    return _HALF_CHARACTER.sub("\ufffd", text)

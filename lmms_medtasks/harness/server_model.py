@@ -27,8 +27,9 @@ from lmms_medtasks import pictures, png
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import server_kinds
 from lmms_medtasks.harness.calls import PADDING, TRIAL
+from lmms_medtasks.harness.chat_clients import bounded, choices
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
-from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen, choices
+from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
 from lmms_medtasks.seeding import stable_seed
 
 ARGUMENTS = (
@@ -176,6 +177,11 @@ class ServerModel(OwnModel):
             body["seed"] = self.seed
         # A server that hangs is not waited for as long as for a question.
         client = self.client.with_options(timeout=min(self.connection.timeout, _PROBE_SECONDS), max_retries=1)
+        with bounded(client, lambda: 2):
+            return self._probed(client, body, wanted)
+
+    def _probed(self, client: openai.OpenAI, body: dict[str, Any], wanted: bool | None) -> bool:
+        """The same, by requests of ``client`` with ``body``."""
         if self.kind.independent if wanted is None else wanted:
             try:
                 if drawn := len(choices(client.chat.completions.create(**body, n=2))):

@@ -25,28 +25,36 @@ Settings = Mapping[str, Any]
 def kind(lm: Any) -> str | None:
     """What serves the model that a runner asks, "vllm" or "sglang" by its list of models; None for any other runner.
 
+    Raises UserError as :func:`listed`.
+    """
+    owners = {str(getattr(model, "owned_by", None)) for model in listed(lm)}
+    return next((each for each in _KINDS if owners == {each}), None)
+
+
+def listed(lm: Any) -> list[Any]:
+    """The list of models of the server that a runner asks; [] for any other runner, and where there is none.
+
     Asks the server, once. Raises UserError where it refuses the key: these runners would ask every question, several
     times each, to be refused.
     """
     client: Any = getattr(lm, "client", None)
     if runners.answering(lm) not in runners.table()["leaves_settings_out"]:
-        return None
+        return []
     if type(client).__name__ not in ("OpenAI", "AsyncOpenAI"):
-        return None
+        return []
     import openai
 
     asking = openai.OpenAI(api_key=client.api_key, base_url=client.base_url, timeout=_SECONDS, max_retries=1)
     try:
         with asking:
-            owners = {str(model.owned_by) for model in asking.models.list().data}
+            return list(asking.models.list().data)
     except openai.AuthenticationError as error:
         raise UserError(
             f"The server that {type(lm).__name__} asks refuses the key (HTTP 401). Give the right one as "
             "OPENAI_API_KEY or in --model_args, and give the same command again."
         ) from error
     except (openai.OpenAIError, AttributeError, TypeError, ValueError):
-        return None
-    return next((each for each in _KINDS if owners == {each}), None)
+        return []
 
 
 def fields(wanted: Settings) -> dict[str, Any]:

@@ -63,7 +63,10 @@ def settings_said(told: Mapping[str, Any]) -> list[str]:
     """The same of one task; ``told``: its metadata."""
     name, own = paper.label(told), told.get("own_prompt")
     prompt = [f"own prompt {own.get('name')} ({own.get('digest')})"] if isinstance(own, Mapping) else []
-    return list(map(printable, [*([f"{name} settings"] if name else []), *prompt, *run_options.said(told)]))
+    changes = told["settings"]["changes"] if name == paper.THINKING else {}
+    # Their limit is lowered to a model's room, and runs of other limits are other runs.
+    limit = f" ({changes.get('max_new_tokens')} new tokens)" if changes else ""
+    return list(map(printable, [*([f"{name} settings{limit}"] if name else []), *prompt, *run_options.said(told)]))
 
 
 def limit(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""The papers' settings, and where a paper's protocol and ours differ: ``paper.yml`` in a benchmark's folder.
+"""Settings by name, and where a paper's protocol and ours differ: ``paper.yml`` in a benchmark's folder.
 
 One file a benchmark says both: what ``--settings paper`` changes in its tasks, and each difference in a line that
 reports print beside published rows and that the card lists. Whether a run has a difference is told by what the run
@@ -25,6 +25,13 @@ VARIABLE = "MEDTASKS_SETTINGS"
 
 FILE = "paper.yml"
 OURS = "ours"
+THINKING = "thinking"
+"""Settings of every benchmark, a contributed one too, for models that think; a ``paper.yml`` whose paper limits replies
+says so under this name."""
+
+THINKING_TOKENS = 4096
+"""New tokens that a reply may have with them. A task of a higher limit keeps that."""
+
 BEGIN, END = f"<!-- Made from {FILE} by the command metrics --write -->", f"<!-- End of what is made from {FILE} -->"
 
 Facts = Mapping[str, Any]
@@ -49,6 +56,14 @@ class Settings:
     about: str
     default: Mapping[str, Any]
     generation: Mapping[str, Any]
+
+
+OF_ALL: Mapping[str, Settings] = {
+    THINKING: Settings(
+        THINKING, f"Replies have up to {THINKING_TOKENS:,} new tokens.", {}, {"max_new_tokens": THINKING_TOKENS}
+    )
+}
+"""Settings that a benchmark has unless its ``paper.yml`` names others of that name."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +157,7 @@ def chosen() -> str:
 
 def checked(name: str) -> str:
     """``name``; raises UserError where no installed benchmark has settings of that name."""
-    known = {OURS, *(each for found in map(of, registry.names()) if found for each in found.settings)}
+    known = {OURS, *OF_ALL, *(each for found in map(of, registry.names()) if found for each in found.settings)}
     if name not in known:
         raise unknown("settings", name, sorted(known), f"--settings or {VARIABLE}")
     return name
@@ -172,7 +187,7 @@ def _read(path: Path) -> Paper:
         for name, each in content["settings"].items()
     }
     found = tuple(_difference(each) for each in (content.get("differences") or {}).values())
-    return Paper(settings, found, content.get("ours") or {})
+    return Paper({**OF_ALL, **settings}, found, content.get("ours") or {})
 
 
 def _difference(each: Mapping[str, Any]) -> Difference:

@@ -56,6 +56,16 @@ def _check_no_secret(value: Any) -> Any:
     return value
 
 
+def _check_tags(value: Any) -> Any:
+    from lmms_medtasks.harness import reasoning_tags
+
+    try:
+        reasoning_tags.given(value, "")
+    except UserError:
+        raise refused(Wrong("no list of pairs of marks, expected [[OPENING, CLOSING]]", (), value)) from None
+    return value
+
+
 FunctionOrText = Annotated[Function | str, PlainValidator(_check_function_or_text)]
 Name = Annotated[str, AfterValidator(_check_name)]
 
@@ -170,7 +180,7 @@ class Task(StrictModel):
     filter_list: list[Filter] = OPTIONAL
     cluster_key: str = OPTIONAL
     score_key: str = OPTIONAL
-    reasoning_tags: Texts = OPTIONAL
+    reasoning_tags: Annotated[Any, AfterValidator(_check_tags)] = OPTIONAL
     auto_strip_thinking: bool = OPTIONAL
     metadata: Metadata
     lmms_eval_specific_kwargs: dict[str, Any] = OPTIONAL

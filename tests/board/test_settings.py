@@ -11,6 +11,9 @@ from lmms_medtasks.report.assemble import build
 
 TASK = "medq_deg_l1"
 PAPER = {"settings": {"name": "paper", "changes": {"max_new_tokens": 96}}}
+THINKING = {"settings": {"name": "thinking", "changes": {"max_new_tokens": 4096}}}
+LOWERED = {"settings": {"name": "thinking", "changes": {"max_new_tokens": 2952}}}
+LONGER = {"changed_by_options": {"generation": {"max_new_tokens": [512, 4096]}}}
 OWN = {"own_prompt": {"name": "mine.txt", "digest": "1a2b3c4d5e6f"}}
 OPTIONS = {"changed_by_options": {"generation": {"temperature": [1.0, 0]}}}
 NOTHING = {"settings": {"name": "paper", "changes": {}}}
@@ -28,7 +31,13 @@ def written(tmp_path, runs):
 
 @pytest.mark.parametrize(
     ("metadata", "said"),
-    [(PAPER, "paper settings"), (OWN, "own prompt mine.txt"), (OPTIONS, "temperature=0 instead of 1")],
+    [
+        (PAPER, "paper settings"),
+        (OWN, "own prompt mine.txt"),
+        (OPTIONS, "temperature=0 instead of 1"),
+        (THINKING, "thinking settings (4096 new tokens)"),
+        (LONGER, "max_new_tokens=4096 instead of 512"),
+    ],
 )
 def test_the_board_does_not_rank_them_together(written, tmp_path, metadata, said):
     written("ours"), written("theirs", metadata)
@@ -46,7 +55,7 @@ def test_runs_of_one_model_by_both_settings_are_two_entries_and_a_board_of_one_k
     assert [entry.ranked for entry in alone.entries] == [True]
 
 
-@pytest.mark.parametrize("metadata", [PAPER, OWN, OPTIONS])
+@pytest.mark.parametrize("metadata", [PAPER, OWN, OPTIONS, THINKING, LONGER])
 def test_the_gate_refuses_to_compare_them_and_a_comparison_says_so(written, tmp_path, metadata):
     written("base"), written("new", metadata)
     sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
@@ -55,6 +64,14 @@ def test_the_gate_refuses_to_compare_them_and_a_comparison_says_so(written, tmp_
     assert verdict.outcome == "not comparable"
     assert "our settings" in verdict.detail
     assert "our settings" in " ".join(compare(*sides).warnings)
+
+
+def test_limits_that_were_lowered_to_two_models_rooms_are_two_settings(written, tmp_path):
+    written("base", THINKING), written("new", LOWERED), written("like base", THINKING)
+    base, new, like = (compared_entries.read(tmp_path / name) for name in ("base", "new", "like base"))
+    (verdict,) = gate(base, new, gate_rules.read(None)).verdicts
+    assert verdict.outcome == "not comparable" and "2952 new tokens" in verdict.detail
+    assert not list(compared_entries.differing(base.board.entries[0], like.board.entries[0]))
 
 
 def test_settings_that_change_nothing_set_nothing_apart(written, tmp_path):

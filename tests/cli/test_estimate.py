@@ -56,6 +56,15 @@ def test_everything_scales_to_all_requests(tmp_path: Path) -> None:
     assert found.cost(2.0, 8.0) == pytest.approx(0.6 + 0.6)
 
 
+def test_the_longest_that_replies_may_be_is_said_where_the_limits_are_recorded() -> None:
+    found = [estimating.TaskEstimate("a", 100, 3, limit=512), estimating.TaskEstimate("b", 50, 1, limit=4096)]
+    said = "Were every reply as long as its limit (512 or 4,096 tokens), 358,400 tokens would be written"
+    assert f"{said}." in estimating.lines(found, (None, None), 0, 20)
+    assert f"{said}, which cost 2.87." in estimating.lines(found, (1.0, 8.0), 0, 20)
+    found.append(estimating.TaskEstimate("c", 50, 1))
+    assert not any("Were every" in line for line in estimating.lines(found, (None, None), 0, 20))
+
+
 def test_processes_share_the_requests(tmp_path: Path) -> None:
     (found,) = estimating.estimates([write_run(tmp_path, [None] * 4)], TIMES, processes=4)
     assert found.seconds == 375

@@ -211,6 +211,7 @@ def test_the_harness_own_status_is_kept(harness):
         ([*ASKED, "--ouput_path=out"], "Unknown option '--ouput_path'. Did you mean '--output_path'?"),
         ([*ASKED, "--degrad", "all:1"], "Unknown option '--degrad'. Did you mean '--degrade'?"),
         ([*ASKED, "-o", "out"], "Unknown option '-o'."),
+        ([*ASKED, "--reasoning_tags", "<think>"], "--reasoning_tags '<think>' is no JSON"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(harness, arguments, message):

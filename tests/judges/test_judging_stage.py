@@ -172,18 +172,19 @@ def test_mistakes_end_it_before_the_model_runs(harness, judge, match):
 def test_processes_get_their_part(harness, monkeypatch):
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "4")
+    own = lambda: None  # noqa: E731
     task = types.SimpleNamespace(
         config=types.SimpleNamespace(
             task="t", metadata={}, lmms_eval_specific_kwargs={"default": {"judge": "judge_sample:PROTOCOL"}}
         ),
-        apply_filters=lambda: None,
+        apply_filters=own,
     )
     monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
     monkeypatch.setenv("MEDTASKS_JUDGE_MAX_REQUESTS", "10")
     with stage.Stage([task]) as found:
         assert (found._judge.settings.concurrency, found._judge.settings.max_requests) == (4, 3)
         assert "judge" in task.config.metadata
-    assert not hasattr(task, "apply_filters")
+    assert task.apply_filters is own
 
 
 def test_processes_of_one_machine_share_one_budget(harness, monkeypatch):

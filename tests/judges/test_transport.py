@@ -96,6 +96,27 @@ def test_failures(send, stub_judge, judge_server, kind, repeat, fatal, said):
     assert len(judge_server.requests) == 1
 
 
+def with_finish(finish, content="it is", **choice):
+    return json.dumps({"choices": [{"message": {"content": content}, "finish_reason": finish, **choice}]}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "repeat", "said"),
+    [
+        (with_finish("error", error={"message": "upstream is gone"}), True, "broke off, finish_reason error: upstream"),
+        (with_finish("abort"), True, "broke off, finish_reason abort"),
+        (b'{"error": {"message": "no GPU is left"}}', True, "an error with status 200, no GPU is left"),
+        (with_finish("stop", "A" * 10_000_000), False, "larger than 4 MB, so it was cut off"),
+    ],
+    ids=["error", "abort", "error body", "huge body"],
+)
+def test_what_is_no_reply_though_its_status_is_200(send, stub_judge, body, repeat, said):
+    with pytest.raises(Failure, match=f"request failed: .*{said}") as caught:
+        send(stub_judge.Answer(body=body))
+    assert (caught.value.repeat, caught.value.fatal) == (repeat, False)
+    assert len(str(caught.value)) < 400
+
+
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 def test_statuses_to_repeat(send, stub_judge, status):
     with pytest.raises(Failure) as caught:

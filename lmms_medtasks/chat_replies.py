@@ -1,0 +1,93 @@
+"""What a chat server's completion says, read alike for models, whoever asks them, and for judges."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from lmms_medtasks.parsing.reply import Ending, SentReply
+
+LONGEST_BODY = 4_000_000
+"""Bytes that a completion may have for each reply in it; no more is read. A reply of so many is none that answers."""
+
+_PARTS = ("text", "output_text")
+_SHOWN = 200  # characters of a server's words in a message
+
+
+class NoReply(Exception):
+    """A choice of a completion that is no reply. ``again``: the same request may bring one."""
+
+    def __init__(self, why: str, *, again: bool) -> None:
+        super().__init__(why)
+        self.again = again
+
+
+def ending(finish: object) -> Ending | Literal["withheld"]:
+    """What a ``finish_reason`` means, by ``finish_reasons.yml``; "" for a word that is not there, and for none."""
+    return _endings().get(finish.casefold(), "") if isinstance(finish, str) else ""
+
+
+@functools.cache
+def _endings() -> Mapping[str, Any]:
+    import yaml
+
+    text = importlib.resources.files("lmms_medtasks").joinpath("finish_reasons.yml").read_text("utf-8")
+    return {word: kind for kind, words in yaml.safe_load(text).items() for word in words}
+
+
+def content_text(content: Any) -> str | None:
+    """The text of a message, also where it is a list of parts; "" for none, None where it is neither.
+
+    Parts of other kinds (a model's thinking, say) are no part of what it said.
+    """
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return None
+    texts = [part.get("text") for part in content if part.get("type", "text") in _PARTS]
+    return "".join(texts) if all(isinstance(text, str) for text in texts) else None
+
+
+def error_said(error: Any) -> str:
+    """A server's own words in the field ``error`` of a body or a choice, on one line; "" where there are none."""
+    said = error.get("message") or error if isinstance(error, Mapping) else error
+    return " ".join(str(said or "").split())[:_SHOWN]
+
+
+def reply_of(choice: Any, limit: int | None) -> SentReply:
+    """What a choice of the ``openai`` package says, why it ended, and its ``limit``.
+
+    ``reasoning_content`` beside the content is thoughts, and never the answer. Without content it is an empty reply
+    where it was ended by the model or by the limit, in its thoughts, say.
+
+    Raises NoReply where it broke off by a fault or was withheld, and where it has no text.
+    """
+    finish, message = choice.finish_reason, choice.message
+    ended = ending(finish)
+    if ended == "error":
+        said = error_said(getattr(choice, "error", None))
+        raise NoReply(f"The reply broke off (finish_reason {finish}){f': {said}' if said else '.'}", again=True)
+    if ended == "withheld":
+        raise NoReply(f"The server withheld the reply (finish_reason {finish}).", again=False)
+    text = content_text(message.content)
+    if text is None:
+        raise NoReply(f"The content is no text, but a {type(message.content).__name__}.", again=False)
+    if message.content is None:
+        text = str(getattr(message, "refusal", None) or "")
+        if not text and not ended:
+            raise NoReply(f"No content, finish_reason {finish}.", again=False)
+    if len(text) > LONGEST_BODY:
+        raise NoReply(too_long(text), again=False)
+    return SentReply(whole(text), ended, limit)
+
+
+def too_long(text: str) -> str:
+    """Why a text longer than :data:`LONGEST_BODY` is no reply."""
+    return f"The reply has {len(text):,} characters, more than {LONGEST_BODY:,}."
+
+
+def whole(text: str) -> str:
+    """A text that can be sent and stored: JSON may hold halves of characters (U+FFFD here), which no file takes."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,149 @@
+"""A user's own marks of thoughts, from ``--reasoning_tags`` or a task's YAML, and the way of replies to scoring hooks.
+
+The harness takes marked thoughts away before a hook sees a reply, and hands on a text that says nothing of its ending.
+Replies to our tasks are taken apart by us (:mod:`lmms_medtasks.parsing.reply`), who know more marks and keep what was
+sent: the harness's step is switched off for them, and a hook gets each as a :class:`SentReply` with the user's marks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.calls import gathered, limit_of
+from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.parsing.reply import Reply, SentReply, Tags, parse_tags
+from lmms_medtasks.progress import say
+
+HARNESS_DEFAULT = (("<think>", "</think>"), ("<analysis>", "</analysis>"))
+"""What the harness strips without the option; these marks are known anyway."""
+
+METADATA, UNKNOWN = "reasoning_tags", "unknown_marks"
+"""Keys of a task's metadata: the user's own tags, as a list of pairs; unknown mark -> replies that begin with it."""
+
+OPTION = "--reasoning_tags"
+_OFF = (None, False, "", "none")
+
+
+def given(value: object, where: str) -> Tags:
+    """The tags of an option or a YAML; () for none, and for the harness's own. ``where``: for the message.
+
+    Raises UserError where they are no pairs of marks.
+    """
+    if value in _OFF:
+        return ()
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise UserError(
+                f"{where} {value!r:.60} is no JSON. Give a list of pairs, each with the mark that opens thoughts and "
+                """the one that closes them: '[["<ponder>", "</ponder>"]]', or none."""
+            ) from None
+        if value in _OFF:
+            return ()
+    found = parse_tags(value, where)
+    return () if found == HARNESS_DEFAULT else found
+
+
+def taken_over(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Tags]:
+    """The tags of each of these tasks, which are ours, by its name; the harness strips nothing of them from here on.
+
+    ``options``: what the harness's ``evaluate`` was given, by name. The tags stand in the task's metadata too. Raises
+    UserError for tags that are no pairs of marks.
+    """
+    chosen = given(getattr(options.get("cli_args"), "reasoning_tags", None), OPTION)
+    found = {}
+    for task in tasks:
+        config = task.config
+        own = given(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
+        found[str(config.task)] = tags = tuple(dict.fromkeys((*own, *chosen)))
+        config.reasoning_tags, config.auto_strip_thinking = "none", False
+        if tags:
+            config.metadata = {**config.metadata, METADATA: [list(pair) for pair in tags]}
+    return found
+
+
+@contextlib.contextmanager
+def handed_over(tasks: Iterable[Any], tags: Mapping[str, Tags]) -> Iterator[dict[str, Counter[str]]]:
+    """Let the filters of these tasks be given and give :class:`SentReply`, until the end.
+
+    Gives task -> unknown mark -> number of replies of all processes that begin with it, filled as filters run.
+    """
+    unknown: dict[str, Counter[str]] = {}
+    with contextlib.ExitStack() as changed:
+        for task in {id(task): task for task in tasks}.values():
+            wrapped = _filtering(task, task.apply_filters, tags.get(str(task.config.task), ()), unknown)
+            changed.enter_context(replaced(task, "apply_filters", wrapped))
+        yield unknown
+
+
+def _filtering(task: Any, original: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]]) -> Any:
+    @functools.wraps(original)
+    def apply_filters(*args: Any, **kwargs: Any) -> Any:
+        for instance in task.instances:
+            limit = limit_of(instance)
+            instance.resps = [_sent(reply, tags, limit=limit) for reply in instance.resps]
+        found = original(*args, **kwargs)
+        for instance in task.instances:
+            filtered = instance.filtered_resps
+            for name, replies in filtered.items():
+                filtered[name] = _as_sent(replies, instance.resps, tags)
+        own = Counter(
+            mark
+            for instance in task.instances
+            for reply in instance.resps
+            if isinstance(reply, SentReply) and (mark := Reply.of(reply).unknown_mark)
+        )
+        unknown[str(task.config.task)] = sum(gathered(own), Counter())
+        return found
+
+    return apply_filters
+
+
+def _sent(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> Any:
+    """A text as a :class:`SentReply` with these tags; what it does not say of itself is as of ``like``."""
+    if not isinstance(reply, str):
+        return reply
+    known = reply if isinstance(reply, SentReply) else like if isinstance(like, SentReply) else SentReply(reply)
+    return SentReply(str(reply), known.ended, known.limit or limit, tags)
+
+
+def _as_sent(replies: Any, sent: list[Any], tags: Tags) -> Any:
+    """What a filter gave, which may be new texts: each is told to have ended as the reply that it was made of."""
+    if not isinstance(replies, list):
+        return _sent(replies, tags, sent[0] if sent else "")
+    whose = sent if len(sent) == len(replies) else [""] * len(replies)
+    return [_sent(reply, tags, like) for reply, like in zip(replies, whose, strict=True)]
+
+
+def told(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
+    """The harness's results with the unknown marks in the tasks' metadata; each is said on stderr.
+
+    In a process that has no results nothing is done.
+    """
+    for task, marks in unknown.items() if results else ():
+        config = results["configs"].get(task)
+        if marks and config:
+            config["metadata"] = {**(config.get("metadata") or {}), UNKNOWN: dict(marks)}
+    for message in _said(unknown) if results else ():
+        say(message)
+    return results
+
+
+def _said(unknown: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """A message for each unknown mark that replies of the run began with."""
+    marks: Counter[str] = sum((Counter(each) for each in unknown.values()), Counter())
+    for mark, count in marks.most_common():
+        tasks = sorted(task for task, each in unknown.items() if each.get(mark))
+        closing = mark.replace("<", "</", 1) if mark.startswith("<") and "|" not in mark else "CLOSING MARK"
+        pair = json.dumps([[mark, closing]], ensure_ascii=False)
+        yield (
+            f"lmms-medtasks: {count:,} replies begin with the mark {mark}, which is not known ({', '.join(tasks)}). No "
+            f"answer is read before its end. If thoughts stand in it, run again with {OPTION} '{pair}'."
+        )

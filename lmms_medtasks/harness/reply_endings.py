@@ -1,0 +1,141 @@
+"""Why each reply ended, as far as a runner lets it be known: the replies become :class:`SentReply`.
+
+Our own runner and those with a client of the ``openai`` package know it from the server. Of others the number of tokens
+tells it: that which the runner counts, or, where it has a tokenizer, that of the reply's text. A reply whose tokens
+reach the request's limit was ended by it ("length"); of all others it is not known whether the model ended them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from lmms_medtasks.chat_replies import LONGEST_BODY, too_long
+from lmms_medtasks.harness.calls import PADDING, limit_of
+from lmms_medtasks.harness.failed_requests import failure
+from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.parsing.reply import Ending, SentReply, is_failed_request
+
+_TOKENIZERS = ("tokenizer", "_tokenizer", "processor.tokenizer", "_processor.tokenizer")
+_OF_AN_ENGINE = "client.get_tokenizer"  # vLLM
+
+_LOST = 128
+"""Of so many tokens one may be lost where a reply's text is counted: runners leave out special tokens and blanks."""
+
+_PADDED = 0.9
+"""Of a batch some runners count the padding too: a reply was cut only if its own tokens are this share of the limit."""
+
+Count = Callable[[str], int | None]
+
+
+@contextlib.contextmanager
+def noted(
+    lm: Any, tasks: Collection[str], look: Callable[[str, SentReply], object] = lambda task, reply: None
+) -> Iterator[None]:
+    """Let ``lm``'s ``generate_until`` give :class:`SentReply` for requests of these tasks, until the end.
+
+    Each call has requests of one task. ``look`` gets each reply with its task's name, as soon as it is there. A reply
+    of more than :data:`LONGEST_BODY` characters is a failed request.
+    """
+    original = getattr(lm, "generate_until", None)
+    if not callable(original):
+        yield
+        return
+    count = _counting(lm)
+
+    @functools.wraps(original)
+    def generate_until(requests: list[Any]) -> list[Any]:
+        if not requests or requests[0].task_name not in tasks:
+            return list(original(requests))
+        task, told = requests[0].task_name, set[int]()
+
+        def as_it_came(replies: Mapping[int, Any]) -> None:
+            for place, reply in replies.items():
+                told.add(place)
+                look(task, _text(reply))
+            if on_replies is not None:
+                on_replies(replies)
+
+        on_replies = getattr(lm, "on_replies", None)
+        tells = replaced(lm, "on_replies", as_it_came) if hasattr(lm, "on_replies") else contextlib.nullcontext()
+        with tells:
+            replies = original(requests)
+        found = [_sent(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
+        for place, (reply, request) in enumerate(zip(found, requests, strict=True)):
+            if place not in told and not (getattr(request, "metadata", None) or {}).get(PADDING):
+                look(task, _text(reply))
+        return found
+
+    with replaced(lm, "generate_until", generate_until):
+        yield
+
+
+def _text(reply: Any) -> SentReply:
+    text = reply[0] if isinstance(reply, tuple) else getattr(reply, "text", reply)
+    return text if isinstance(text, SentReply) else SentReply(str(text))
+
+
+def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
+    """The reply, its text a :class:`SentReply`; what has no text of its own stays as it is."""
+    from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
+
+    text, counts = unwrap_generation_output(reply)
+    if text is None and isinstance(reply, GenerationResult):
+        text = ""  # a message without content
+    if not isinstance(text, str):
+        return reply
+    if not isinstance(text, SentReply):
+        limit, written = limit_of(request), getattr(counts, "output_tokens", None)
+        text = SentReply(text, _ending(lm, text, limit, written, count), limit)
+    elif text.limit is None:
+        text = SentReply(text, text.ended, limit_of(request))
+    if len(text) > LONGEST_BODY:
+        text = SentReply(failure(too_long(text)), "error", text.limit)
+    if isinstance(reply, GenerationResult):
+        return dataclasses.replace(reply, text=text)
+    return (text, *reply[1:]) if isinstance(reply, tuple | list) else text
+
+
+def _ending(lm: Any, text: str, limit: int | None, written: int | None, count: Count | None) -> Ending:
+    if is_failed_request(text):
+        return "error"
+    if not limit:
+        return ""
+    if written is not None and (written < limit or count is None or _batch_size(lm) == 1):
+        return "length" if written >= limit else ""
+    reached = limit - limit // _LOST if written is None else int(_PADDED * limit)
+    # A token has one byte at least.
+    if count is None or len(text.encode("utf-8", "surrogatepass")) < reached:
+        return ""
+    own = count(text)
+    return "length" if own is not None and own >= reached else ""
+
+
+def _batch_size(lm: Any) -> int:
+    try:
+        return int(getattr(lm, "batch_size", 1))
+    except (TypeError, ValueError, NotImplementedError):
+        return 2  # "auto"
+
+
+def _counting(lm: Any) -> Count | None:
+    """What counts a text's tokens as the runner's tokenizer does, None where it has none."""
+    for path in _TOKENIZERS:
+        with contextlib.suppress(Exception):  # properties of runners raise what they like
+            tokenizer = operator.attrgetter(path)(lm)
+            if callable(getattr(tokenizer, "encode", None)):
+                return functools.partial(_count, tokenizer)
+    with contextlib.suppress(Exception):
+        return functools.partial(_count, operator.attrgetter(_OF_AN_ENGINE)(lm)())
+    return None
+
+
+def _count(tokenizer: Any, text: str) -> int | None:
+    try:
+        return len(tokenizer.encode(text, add_special_tokens=False))
+    except Exception:  # noqa: BLE001 (a checkpoint's own code; the ending is not known then)
+        return None
