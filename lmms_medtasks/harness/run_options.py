@@ -18,10 +18,9 @@ from typing import Any
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.run_options import GENERATION, METADATA, REASONING_TAGS, SYSTEM_INSTRUCTION
+from lmms_medtasks.samples.run_options import GENERATION, HARNESS_TAGS, METADATA, REASONING_TAGS, SYSTEM_INSTRUCTION
 
 _OWN = "_lmms_medtasks_own_generation"
-_TAGS = [["<think>", "</think>"], ["<analysis>", "</analysis>"]]  # stripped unless --reasoning_tags says otherwise
 _PROMPT_FILE = "lmms-medtasks run --prompt FILE"
 
 
@@ -106,7 +105,7 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
         if instruction := options.get("system_instruction"):
             told[SYSTEM_INSTRUCTION] = fingerprints.digest(str(instruction).encode())
         tags = getattr(options.get("cli_args"), "reasoning_tags", None)
-        if tags is not None and (given := _tags(tags)) != _TAGS:
+        if tags is not None and (given := _tags(tags)) != [list(each) for each in HARNESS_TAGS]:
             told[REASONING_TAGS] = given
         if told:
             task.config.metadata = {**task.config.metadata, METADATA: told}
