@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lmms_medtasks.agreement.spreadsheet import csv_text
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import run_files
 from lmms_medtasks.harness.rereading import Moved, RereadRun
+from lmms_medtasks.report.csv_writer import csv_line
 from lmms_medtasks.samples import result_files, runs
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.visible_text import visible
 from lmms_medtasks.writing import write_bytes, write_text
 
 MOVED = "moved.csv"
@@ -63,8 +62,5 @@ def write(found: RereadRun, folder: Path) -> Path:
 
 def moved_csv(moved: Iterable[Moved]) -> str:
     """The list of replies that moved, a row a reply; no text where the terms of its data forbid it."""
-    cells = (
-        [each.task, each.id, str(each.trial), each.before, each.after, each.rule, (each.reply or "")[:_SHOWN]]
-        for each in moved
-    )
-    return csv_text(Moved._fields, ([visible(cell) for cell in row] for row in cells))
+    rows = ([*map(str, each[:-1]), (each.reply or "")[:_SHOWN]] for each in moved)
+    return "".join(map(csv_line, [Moved._fields, *rows]))

@@ -93,15 +93,15 @@ def reread(
     content = copy.deepcopy(run.content)
     if tasks:
         run_files.leave(content, own)
-    done, problems = [], []
+    done: list[Reread] = []
+    problems: list[str] = []
     for task in own:
         try:
             done.append(_read(run, task, definitions, tags))
         except UserError as error:
             problems.append(f"{task}: {error}")
     if problems:
-        others = [task for task in own if task not in {each.partition(":")[0] for each in problems}]
-        rest = f" The others can be read: {' '.join(f'--task {each}' for each in others)}." if others else ""
+        rest = f" The others can be read: {' '.join(f'--task {each.task}' for each in done)}." if done else ""
         raise UserError(f"{run.path} can't be read again. {' '.join(problems)}{rest}")
     for each in done:
         _put(content, each, definitions, tags)
@@ -313,7 +313,8 @@ def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescorin
         return
     for each in done:
         for row in each.rows:
-            row.pop(degraded.SCORES, None)
+            if degraded.SCORES in row:
+                row[degraded.SCORES] = {}  # in its place
     for task in bases:
         metadata = content["configs"][task]["metadata"]
         told = metadata[degraded.METADATA]
