@@ -23,10 +23,7 @@ from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.parsing.reply import SentReply, Tags
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, Judgement, Record, from_earlier_json
 from lmms_medtasks.samples import degraded, run_options, runs
-from lmms_medtasks.samples.result_files import Run
-
-REREAD = "reread"
-"""Key in a result file: when its replies were read again, by which version, and from which files."""
+from lmms_medtasks.samples.result_files import REREAD, Run
 
 ANSWERED = "answered"
 _DRAWN = "degradation_parameters"

@@ -9,7 +9,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import run_options
-from lmms_medtasks.samples.run_options import METADATA
+from lmms_medtasks.samples.run_options import HARNESS_TAGS, METADATA
 
 
 def task(name="own", **config):
@@ -119,4 +119,4 @@ def test_other_tags_of_reasoning_and_a_system_instruction_are_noted(tags, noted)
 def test_the_harnesss_own_tags_of_reasoning_are_those_that_we_take_for_the_usual():
     folder = importlib.util.find_spec("lmms_eval").submodule_search_locations[0]
     source = (Path(folder) / "__main__.py").read_text("utf-8")
-    assert f"default='{json.dumps(run_options._TAGS)}'" in source
+    assert f"default='{json.dumps(HARNESS_TAGS)}'" in source
