@@ -154,6 +154,21 @@ class Record:
         return found
 
 
+EARLIER = 3
+"""The version before, whose replies ``lmms-medtasks reread`` reads again. Nothing else reads a record of it."""
+
+
+def from_earlier_json(content: object, where: str) -> Record:
+    """As :func:`from_json`, also a record of version :data:`EARLIER`, for reading its replies again.
+
+    That version called :data:`CUT` "truncated" and did not say why replies ended.
+    """
+    if isinstance(content, dict) and content.get("version") == EARLIER and isinstance(content.get("trials"), list):
+        trials = [CUT if each == "truncated" else each for each in content["trials"]]
+        content = {**content, "version": VERSION, "trials": trials}
+    return from_json(content, where)
+
+
 def from_json(content: object, where: str) -> Record:
     """The record that ``to_json`` wrote. ``where``: its file and line, for messages.
 
@@ -163,9 +178,13 @@ def from_json(content: object, where: str) -> Record:
         raise UserError(f"{where}: {content!r:.40} is no record of ours.")
     version = content.get("version")
     if version != VERSION:
+        again = "Run the task again" if version != EARLIER else (
+            "Its replies can be read by this release, into a new run: lmms-medtasks reread RUN --output FOLDER. Or run "
+            "the task again"
+        )  # fmt: skip
         raise UserError(
             f"{where}: the record is of version {version!r}, this release of lmms-medtasks reads version {VERSION}. "
-            "Run the task again, or read the log with the release that wrote it."
+            f"{again}, or read the log with the release that wrote it."
         )
     trials = content.get("trials")
     if not isinstance(trials, list) or not trials or not all(isinstance(each, str) for each in trials):

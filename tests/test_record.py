@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lmms_medtasks import record as form
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import Judgement, MeasureValue, Record, from_json
+from lmms_medtasks.record import Judgement, MeasureValue, Record, from_earlier_json, from_json
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 COUNTS = st.integers(0, 9)
@@ -91,6 +91,16 @@ def test_what_is_no_record_is_refused_with_its_place(content, said):
         from_json(content, "run/x_samples_t.jsonl, line 7")
     assert "run/x_samples_t.jsonl, line 7" in str(error.value)
     assert said in str(error.value)
+
+
+def test_a_record_of_the_version_before_is_only_read_to_be_read_again():
+    earlier = {**GOOD, "version": form.EARLIER, "trials": ["A", "truncated"]}
+    assert from_earlier_json(earlier, "here").trials == ("A", form.CUT)
+    assert from_earlier_json(GOOD, "here") == from_json(GOOD, "here")
+    with pytest.raises(UserError, match="here: the record is of version 3.*lmms-medtasks reread RUN --output FOLDER"):
+        from_json(earlier, "here")
+    with pytest.raises(UserError, match=r"version 2, .*\. Run the task again"):
+        from_earlier_json({**earlier, "version": 2}, "here")
 
 
 @pytest.mark.parametrize(

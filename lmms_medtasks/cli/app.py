@@ -24,6 +24,7 @@ from lmms_medtasks.cli import (
     path,
     power,
     report,
+    reread,
     run,
     smoke,
     validate,
@@ -44,6 +45,7 @@ def build() -> typer.Typer:
     app.add_typer(data.app, name="data")
     run.register(app)
     app.add_typer(judge.app, name="judge")
+    reread.register(app)
     report.register(app)
     compare.register(app)
     gate.register(app)

@@ -9,6 +9,7 @@ of the mean over the full benchmark. The draw depends on the seed and on the dat
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -39,6 +40,11 @@ class Subset:
 
     def __str__(self) -> str:
         return f"{self.size}/{self.seed}"
+
+
+def digest_of(whole: str, subset: Subset) -> str:
+    """The digest of a subset of data whose digest is ``whole``: 64 hexadecimal digits."""
+    return hashlib.sha256(f"{whole} {subset}".encode()).hexdigest()
 
 
 def chosen() -> Subset | None:

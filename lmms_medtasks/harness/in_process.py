@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import contextlib
 import inspect
+import json
 import random  # noqa: TID251 (its state is kept and put back, nothing is drawn)
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,8 +24,9 @@ from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.harness import plugin, runners
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.samples import result_files
+from lmms_medtasks.samples.run_options import HARNESS_TAGS
 
-REASONING_TAGS = '[["<think>", "</think>"], ["<analysis>", "</analysis>"]]'
+REASONING_TAGS = json.dumps(HARNESS_TAGS)
 """The default of the harness's --reasoning_tags."""
 
 

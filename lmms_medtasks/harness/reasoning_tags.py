@@ -19,9 +19,7 @@ from lmms_medtasks.harness.calls import gathered, limit_of
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.parsing.reply import Reply, SentReply, Tags, parse_tags
 from lmms_medtasks.progress import say
-
-HARNESS_DEFAULT = (("<think>", "</think>"), ("<analysis>", "</analysis>"))
-"""What the harness strips without the option; these marks are known anyway."""
+from lmms_medtasks.samples.run_options import HARNESS_TAGS
 
 METADATA, UNKNOWN = "reasoning_tags", "unknown_marks"
 """Keys of a task's metadata: the user's own tags, as a list of pairs; unknown mark -> replies that begin with it."""
@@ -48,7 +46,7 @@ def given(value: object, where: str) -> Tags:
         if value in _OFF:
             return ()
     found = parse_tags(value, where)
-    return () if found == HARNESS_DEFAULT else found
+    return () if found == HARNESS_TAGS else found
 
 
 def taken_over(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Tags]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import logged_questions
 from lmms_medtasks.harness.rescoring import Definitions
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Item
@@ -25,8 +26,8 @@ def differences(run: Run, task: str, definitions: Definitions) -> Iterator[str]:
 
     Raises UserError where the task's data are not here, are others than the run's, or the log holds no replies.
     """
-    definition, documents = definitions.of(task), _documents(run, task, definitions)
-    hook = definition["process_results"]
+    documents = logged_questions.documents(run, task, definitions)
+    hook, tags = definitions.of(task)["process_results"], logged_questions.tags_of(run, task)
     seen = set()
     for line, row in run.rows(task):
         where = f"{run.samples_file(task)}, line {line}"
@@ -34,25 +35,12 @@ def differences(run: Run, task: str, definitions: Definitions) -> Iterator[str]:
         if recorded.id not in documents:
             yield f"{where}: there is no question {recorded.id!r} in the data that are here."
             continue
-        replies = row.get("filtered_resps")
-        if not isinstance(replies, list) or not replies:
-            raise UserError(
-                f"{where}: the log holds no replies (the data's terms keep them out), so nothing can be read again."
-            )
+        replies = logged_questions.replies(run, task, row, recorded, where, tags)
         seen.add(recorded.id)
         if different := _different(hook, documents[recorded.id], replies, recorded):
             yield f"{where}: question {recorded.id!r}: {', '.join(different)} do not follow from its replies."
     if left := len(set(documents) - seen):
         yield f"{task}: {left:,} of {len(documents):,} questions are not in the log."
-
-
-def _documents(run: Run, task: str, definitions: Definitions) -> dict[str, Mapping[str, Any]]:
-    loaded = definitions.manager.load_task_or_group(task)[task]
-    recorded = (run.content["configs"][task].get("metadata") or {}).get("data_digest")
-    here = (loaded.config.metadata or {}).get("data_digest")
-    if recorded != here:
-        raise UserError(f"{run.path}, {task}: the run read data of digest {recorded}, here are data of digest {here}.")
-    return {str(document["id"]): document for document in loaded.eval_docs_no_media}
 
 
 def _different(hook: Any, document: Mapping[str, Any], replies: list[Any], recorded: Record) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.harness import chosen_settings, rescoring
+from lmms_medtasks.harness import chosen_settings, logged_questions, rescoring, run_files
 from lmms_medtasks.judges import identity, own_scales, records, registry, stage, withheld
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
@@ -153,9 +153,7 @@ def with_judge_prompts(run: results.Run, given: Sequence[str], tasks: Sequence[s
     files = chosen_settings.judge_prompts(chosen_settings.written(given))
     content, met = copy.deepcopy(run.content), set()
     for task, config in content.get("configs", {}).items():
-        names = (
-            {each.name for each in stage.protocols_of(_without_own(config))} if not tasks or task in tasks else set()
-        )
+        names = {each.name for each in protocols_of(config)} if not tasks or task in tasks else set()
         own = {name: file for name, file in files.items() if names and (not name or name in names)}
         met |= set(own) | names
         if own:
@@ -168,11 +166,11 @@ def with_judge_prompts(run: results.Run, given: Sequence[str], tasks: Sequence[s
     return replace(run, content=content)
 
 
-def _without_own(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A task's configuration without prompts of its own for the judge, whose files may be gone."""
+def protocols_of(config: Mapping[str, Any]) -> list[Protocol]:
+    """The protocols that a task's configuration names, without a user's own prompts, whose files may be gone."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     default = {name: value for name, value in (given.get("default") or {}).items() if name != "judge_prompt"}
-    return {**config, "lmms_eval_specific_kwargs": {**given, "default": default}}
+    return stage.protocols_of({**config, "lmms_eval_specific_kwargs": {**given, "default": default}})
 
 
 def rejudge(
@@ -191,7 +189,7 @@ def rejudge(
     _expect([*tasks, *others], judge)
     content = copy.deepcopy(run.content)
     if alone:
-        _leave(content, {each.task for each in tasks})
+        run_files.leave(content, own)
     logs: dict[str, list[dict[str, Any]]] = {}
     for each in tasks:
         rows, outcome = _rejudged(each, judge, definitions, say)
@@ -213,8 +211,8 @@ def rejudge(
     _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
     for task in content["results"]:
         sizes.setdefault(task, run.sample_count(task) or 0)
-    rescoring.update_groups(content, definitions, sizes)
-    files = {target / run.samples_file(task).name: "".join(_line(row) for row in rows) for task, rows in logs.items()}
+    rescoring.update_groups(content, definitions, sizes, own)
+    files = {target / run.samples_file(task).name: "".join(map(run_files.line, rows)) for task, rows in logs.items()}
     file = target / run.path.name
     if all(_same_rows(path, text) for path, text in files.items()) and _same_but_dates(file, content):
         say(f"Nothing has changed: {file} and its logs stay as they are.")
@@ -226,7 +224,7 @@ def rejudge(
     unkept = sum(each.counts.unkept for each in done)
     for path, text in files.items():
         _write(path, text, unkept)
-    _write(file, _line(content, indent=2), unkept)
+    _write(file, run_files.line(content, indent=2), unkept)
     say(f"Written: {file}")
     return done
 
@@ -245,7 +243,7 @@ def _same_but_dates(path: Path, content: Mapping[str, Any]) -> bool:
     """Whether a result file holds this already, but for when it was judged again."""
     if not path.is_file():
         return False
-    both = (json.loads(path.read_text("utf-8")), json.loads(_line(content)))
+    both = (json.loads(path.read_text("utf-8")), json.loads(run_files.line(content)))
     return len({_plain({key: each[key] for key in each if key != "judged_again"}) for each in both}) == 1
 
 
@@ -269,15 +267,6 @@ def _check_one_model(models: Iterable[str], run: results.Run, settings: Settings
         said = " and ".join(map(identity.answer_phrase, names))
         advice = identity.one_model_advice(settings, names[-1])
         raise UserError(f"{run.path} stays as it is: {settings.name} is {said} there. {advice}.")
-
-
-def _leave(content: dict[str, Any], tasks: set[str]) -> None:
-    """Leave only ``tasks`` in a result file's content; groups that hold others go with them."""
-    groups = {name for name, members in content.get("group_subtasks", {}).items() if members and set(members) <= tasks}
-    for key in ("results", "groups", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better",
-                "n-samples"):  # fmt: skip
-        if isinstance(content.get(key), dict):
-            content[key] = {name: value for name, value in content[key].items() if name in tasks | groups}
 
 
 def _rejudged(
@@ -311,7 +300,8 @@ def _rejudged(
         for answer, judgement in zip(answers, judged, strict=True)
     ]
     new = [{**row, **metrics} for row, metrics in zip(rows, fresh, strict=True)]
-    entry = rescoring.results_of(each.task, definitions.of(each.task), each.config, fresh, _filter(each))
+    named = run_files.filter_of(each.run, each.task)
+    entry = rescoring.results_of(each.task, definitions.of(each.task), each.config, fresh, named)
     return new, Done(each, counts, sum(answer.kept for answer in answers), entry, models, checks)
 
 
@@ -334,7 +324,7 @@ class _Documents:
         if not isinstance(judgement.items, str):
             return [fields and Item(id, fields) for fields in judgement.items]
         if self._documents is None:
-            self._documents = self._load()
+            self._documents = logged_questions.documents(self._each.run, self._each.task, self._definitions)
         document = self._documents.get(id)
         if document is None:
             raise UserError(f"Task {self._each.task!r}: no document {id!r} in the data that are here.")
@@ -343,18 +333,6 @@ class _Documents:
             None if reply is None else records.items_of(document, [reply], records.protocol_of(judgement))[0]
             for reply in replies
         ]
-
-    def _load(self) -> dict[str, Mapping[str, Any]]:
-        loaded = self._definitions.manager.load_task_or_group(self._each.task)
-        task = loaded[self._each.task]
-        recorded = (self._each.config.get("metadata") or {}).get("data_digest")
-        here = (task.config.metadata or {}).get("data_digest")
-        if recorded != here:
-            raise UserError(
-                f"Task {self._each.task!r} ran on data of digest {recorded}, here are data of digest {here}: its "
-                "questions can't be taken from them."
-            )
-        return {document["id"]: document for document in task.eval_docs_no_media}
 
 
 @dataclass(frozen=True)
@@ -429,24 +407,6 @@ class _Answers:
         if self.keep and trial < len(old) and new["status"] == "missing" and not new["reply"] and old[trial]["reply"]:
             return dict(old[trial])  # what the judge said then, where it was not asked again
         return new
-
-
-def _filter(each: Judged) -> str:
-    """The name of the task's one filter, as it stands in the results' keys."""
-    entry = each.run.content["results"].get(each.task, {})
-    names = {key.partition(",")[2] for key in entry if "," in key and "_stderr" not in key}
-    if len(names) != 1:
-        raise UserError(
-            f"{each.run.path}: task {each.task!r} has results of the filters {sorted(names)}; expected one, since the "
-            "sample log does not say which row is of which."
-        )
-    return names.pop()
-
-
-def _line(content: Mapping[str, Any], indent: int | None = None) -> str:
-    from lmms_eval.utils import handle_non_serializable  # as the harness writes its files
-
-    return json.dumps(content, default=handle_non_serializable, ensure_ascii=False, indent=indent) + "\n"
 
 
 def _write(path: Path, text: str, unkept: int) -> None:

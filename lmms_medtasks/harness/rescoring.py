@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import degraded_names
 from lmms_medtasks.record import Record
 
 Metrics = Mapping[str, Any]
@@ -24,9 +25,36 @@ class Definitions:
 
         join(TaskManager)  # then it has our own tasks
         self.manager = TaskManager(include_path=include_path, include_defaults=False)
+        self._loaded: dict[str, Any] = {}
+
+    def loaded(self, name: str) -> Any:
+        """A task as the harness loads it, with its data, once; of a degraded one its clean task, which scores alike.
+
+        Raises UserError where there is no such task, or its data are not here.
+        """
+        base = self._base(name)
+        if base not in self._loaded:
+            self.of(base)
+            try:
+                self._loaded[base] = self.manager.load_task_or_group(base)[base]
+            except UserError:
+                raise
+            except Exception as error:  # whatever a loader of data fails with
+                raise UserError(f"The data of task {base!r} can't be read here: {error!r:.300}") from error
+        return self._loaded[base]
+
+    def _base(self, name: str) -> str:
+        """What a degraded task or group was made of, at run time; any other name itself."""
+        if name in self.manager.task_index or not degraded_names.is_name(name):
+            return name
+        return name.partition(degraded_names.MARK)[0]
 
     def of(self, name: str) -> dict[str, Any]:
-        """The configuration of a task or group, its hooks resolved. Raises UserError where there is none."""
+        """The configuration of a task or group, its hooks resolved; of a degraded one that of its clean one.
+
+        Raises UserError where there is none.
+        """
+        name = self._base(name)
         if name not in self.manager.task_index:
             raise UserError(f"There is no task {name!r} here to score by. If it is not ours: --include-path FOLDER.")
         from lmms_medtasks.harness.template_hooks import binding
@@ -78,10 +106,13 @@ def _aggregations(definition: Mapping[str, Any]) -> dict[str, Callable[..., Any]
     return found
 
 
-def update_groups(content: dict[str, Any], definitions: Definitions, sizes: Mapping[str, int]) -> list[str]:
+def update_groups(
+    content: dict[str, Any], definitions: Definitions, sizes: Mapping[str, int], changed_tasks: Collection[str]
+) -> list[str]:
     """Compute the groups' entries of a result file anew from those of their tasks; the groups that were.
 
-    ``sizes``: documents by task. A group's own standard error is as the harness pools it.
+    ``sizes``: documents by task. Groups that hold none of ``changed_tasks`` stay as they are: they may be of others. A
+    group's own standard error is as the harness pools it.
     """
     from lmms_eval.api.group import ConfigurableGroup
     from lmms_eval.evaluator_utils import consolidate_group_results
@@ -90,9 +121,9 @@ def update_groups(content: dict[str, Any], definitions: Definitions, sizes: Mapp
     members = content.get("group_subtasks", {})
     for group in members:
         held, tasks = content["results"].get(group), _leaves(group, members)
-        if group in tasks or held is None or not any("," in key for key in held):
+        if group in tasks or held is None or not any("," in key for key in held) or not {*tasks} & {*changed_tasks}:
             continue
-        config = {key: value for key, value in definitions.of(group).items() if key != "include"}
+        config = {key: value for key, value in definitions.of(group).items() if key != "include"} | {"group": group}
         results = copy.deepcopy(content["results"])
         results[group] = {}
         for task in tasks:

@@ -6,7 +6,6 @@ formats, orders of options): what sorts the units is read from the file.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -92,7 +91,7 @@ def _tell(task: Any, subset: Subset, units: int, rows: int) -> None:
     metadata = dict(config.metadata)
     told = {"size": subset.size, "seed": subset.seed, "unit": word, "units": units, "questions": rows}
     label = f"{subset.size} {word}s of {metadata['data']}"
-    digest = hashlib.sha256(f"{metadata['data_digest']} {subset}".encode()).hexdigest()
+    digest = subsets.digest_of(metadata["data_digest"], subset)
     name = str(config.task_alias or config.task).removesuffix(provenance.data_label(metadata))
     config.metadata = {**metadata, "data": label, "data_digest": digest, "subset": told}
     config.task_alias = f"{name}{provenance.data_label(config.metadata)}"

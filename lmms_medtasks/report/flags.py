@@ -8,7 +8,7 @@ from lmms_medtasks.report.about import ACCEPTED, data_of, limit, metadata, subse
 from lmms_medtasks.report.about import counts as question_counts
 from lmms_medtasks.report.document import Flag
 from lmms_medtasks.samples import run_options
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.result_files import REREAD, Run
 from lmms_medtasks.samples.runs import printable
 
 
@@ -88,6 +88,13 @@ def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
              if each.get("checkpoint_sampling_set_aside")]  # fmt: skip
     if aside:
         yield Flag("note", f"Sampling settings of the checkpoint that were set aside: {printable(str(aside[0]))}.")
+
+
+def read_again(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
+    """That replies were read by a later version than the one that the model was asked by."""
+    if again := run.content.get(REREAD):
+        said = printable(f"{again[-1].get('version')} ({again[-1].get('date')})")
+        yield Flag("note", f"Replies of an earlier run, read again by lmms-medtasks {said}: the model was not asked.")
 
 
 def failed_requests(failed: int, requests: int, unscored: int) -> Iterator[Flag]:

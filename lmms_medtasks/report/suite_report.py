@@ -468,7 +468,7 @@ def _sections(views: Iterable[View], sources: Sequence[Source], key: str, option
 
 def _flags(suite: Suite, report: Report, source: Source) -> Iterator[Flag]:
     for run, tasks in source.asked:
-        for check in (shared.data, shared.extent, shared.options, shared.code):
+        for check in (shared.data, shared.extent, shared.options, shared.code, shared.read_again):
             yield from check(run, tasks)
     rows = source.rows
     trials: list[Any] = [trial for found in rows.column("trials") for trial in found]

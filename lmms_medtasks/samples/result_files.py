@@ -16,6 +16,9 @@ from lmms_medtasks.samples import degraded
 
 SUFFIX = "_results.json"
 
+REREAD = "reread"
+"""Key in a result file: when its replies were read again, by which version, and from which files."""
+
 
 @dataclass(frozen=True)
 class Run:

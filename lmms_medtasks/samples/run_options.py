@@ -11,6 +11,9 @@ METADATA = "changed_by_options"
 GENERATION, SYSTEM_INSTRUCTION, REASONING_TAGS = "generation", "system_instruction", "reasoning_tags"
 """Keys of the mapping: setting -> [the task's, the run's]; the digest of the text; the tags."""
 
+HARNESS_TAGS = (("<think>", "</think>"), ("<analysis>", "</analysis>"))
+"""What the harness strips of replies unless ``--reasoning_tags`` says otherwise."""
+
 
 def said(told: Mapping[str, Any]) -> list[str]:
     """The changes, each as ``temperature=0 instead of 0.7``; ``told``: the metadata of a task."""

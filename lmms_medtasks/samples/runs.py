@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,12 @@ def splits_of(run: Run, task: str) -> list[tuple[str, str]]:
     return re.findall(r"medtasks://(\w+)/(\w+)", files)
 
 
-def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:
+def records(
+    run: Run, task: str, read: Callable[[object, str], records_form.Record] = records_form.from_json
+) -> Iterator[tuple[records_form.Record, int]]:
     """The records of the task's sample log and the lines that they stand on.
+
+    ``read`` makes a record of what a row has, told where that stands.
 
     Raises UserError, with the file and the line, where a record can't be read, is of another version, or has the id of
     another, and when there is none at all.
@@ -70,7 +74,7 @@ def records(run: Run, task: str) -> Iterator[tuple[records_form.Record, int]]:
                 f"{where}: no record of a question (no {records_form.KEY!r}) in this row: the log is of an earlier "
                 "version of lmms-medtasks, or the row was edited. Run the task again."
             )
-        record = records_form.from_json(row[records_form.KEY], where)
+        record = read(row[records_form.KEY], where)
         if record.id in seen:
             raise UserError(
                 f"{where}: question {record.id!r} is there a second time. The harness appends to a log that is there "

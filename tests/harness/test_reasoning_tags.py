@@ -11,6 +11,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import reasoning_tags
 from lmms_medtasks.parsing.reply import Reply, SentReply
+from lmms_medtasks.samples.run_options import HARNESS_TAGS
 from tests.bare_runners import request
 
 PONDER = '[["<ponder>", "</ponder>"]]'
@@ -21,7 +22,7 @@ LONG = "The film shows " + "a large effusion and " * 10
     ("value", "tags"),
     [
         (None, ()), (False, ()), ("none", ()), ("", ()), ("null", ()),
-        (json.dumps(reasoning_tags.HARNESS_DEFAULT), ()),
+        (json.dumps(HARNESS_TAGS), ()),
         (PONDER, (("<ponder>", "</ponder>"),)),
         ([["<a>", "</a>"], ["<b>", "</b>"]], (("<a>", "</a>"), ("<b>", "</b>"))),
     ],
@@ -40,7 +41,7 @@ def test_what_is_no_pair_of_marks_is_one_message(value):
 def test_the_harnesss_own_tags_are_those_that_we_take_for_none():
     folder = importlib.util.find_spec("lmms_eval").submodule_search_locations[0]
     source = (Path(folder) / "__main__.py").read_text("utf-8")
-    assert f"default='{json.dumps(reasoning_tags.HARNESS_DEFAULT)}'" in source
+    assert f"default='{json.dumps(HARNESS_TAGS)}'" in source
 
 
 def task(name="t", own=None, filters=lambda instance: {"none": list(instance.resps)}, replies=()):

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ import torch
 from PIL import Image
 
 import lmms_medtasks as mt
-from lmms_medtasks.harness.in_process import REASONING_TAGS
 from lmms_medtasks.samples import result_files
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -159,11 +157,6 @@ def test_a_mistake_is_a_user_error_and_writes_no_result(arguments, said, in_proc
         mt.evaluate(**asked)
     assert not result_files.files(tmp_path)
 
-
-def test_reasoning_is_taken_off_as_by_the_command_line():
-    """The harness's default stands in a function that reads sys.argv."""
-    text = resources.files("lmms_eval").joinpath("__main__.py").read_text("utf-8")
-    assert f"default='{REASONING_TAGS}'" in text.split('"--reasoning_tags"')[1][:300]
 
 
 def test_the_notebook_page_shows_what_its_cells_give(in_process, monkeypatch):

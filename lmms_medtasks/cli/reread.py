@@ -1,0 +1,136 @@
+"""``lmms-medtasks reread``: the kept replies of old runs, read with today's readers into new runs, without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_medtasks.harness.rereading import Reread, RereadRun
+    from lmms_medtasks.parsing.reply import Tags
+
+_TAGS = "--reasoning_tags"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(reread)
+
+
+def reread(
+    run: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Result folders of runs, folders with several, or files.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the runs that are written.")],
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    reasoning_tags: Annotated[
+        str | None,
+        typer.Option(
+            _TAGS, "--reasoning-tags", metavar="JSON",
+            help="Marks of thoughts in place of the run's own, beside those that are known: "
+            '\'[["<ponder>", "</ponder>"]]\'.',
+        ),
+    ] = None,
+    include_path: Annotated[
+        Path | None,
+        typer.Option("--include_path", "--include-path", help="Folder with the YAMLs of tasks that are not ours."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would move, and write nothing.")] = False,
+) -> None:  # fmt: skip
+    """Read the replies that old runs have kept with today's readers, and write them as new runs.
+
+    Neither the model nor a judge is asked. The tasks' data must be here, and be those that the run read. Printed are
+    the numbers and outcomes that moved; `moved.csv` beside the new results lists each reply of which something else is
+    read. Verdicts of a judge are kept where the judge would be shown the same; `lmms-medtasks judge NEWRUN` asks for
+    the others.
+
+    With several runs those that can't be read again are named at the end, and the exit status is 2.
+    """
+    from lmms_medtasks.harness import reread_files
+    from lmms_medtasks.harness.rejudging import know_protocols
+    from lmms_medtasks.harness.rereading import reread as read_again
+    from lmms_medtasks.harness.rescoring import Definitions
+    from lmms_medtasks.progress import say
+
+    tags = _tags(reasoning_tags)
+    placed = reread_files.placed(run, output)
+    definitions = Definitions(str(include_path) if include_path else None)
+    refused: list[str] = []
+    for number, (each, folder) in enumerate(placed, start=1):
+        say(f"{number} of {len(placed)}: {each.path}")
+        try:
+            know_protocols([each], include_path)
+            found = read_again(each, definitions, task or (), tags)
+        except UserError as error:
+            refused.append(str(error))
+            continue
+        typer.echo("\n".join(lines(found)))
+        if not dry_run:
+            say(f"Written: {reread_files.write(found, folder)}")
+        if unjudged := sum(each.unjudged for each in found.tasks):
+            where = "NEWRUN" if dry_run else folder
+            say(f"{unjudged:,} judgements were of another text and are missing now: lmms-medtasks judge {where}")
+    if refused:
+        among = f"{len(refused)} of {len(placed)} runs can't be read again.\n" if len(placed) > 1 else ""
+        raise UserError(among + "\n".join(refused))
+
+
+def _tags(given: str | None) -> Tags | None:
+    from lmms_medtasks.parsing.reply import parse_tags
+
+    if given is None:
+        return None
+    try:
+        return parse_tags(json.loads(given), _TAGS)
+    except json.JSONDecodeError as error:
+        raise UserError(
+            f"{_TAGS} {given!r:.80} is no JSON ({error}). Give a list of pairs of marks: "
+            '\'[["<ponder>", "</ponder>"]]\'.'
+        ) from None
+
+
+def lines(found: RereadRun) -> list[str]:
+    """What moved in a run, for the terminal."""
+    shown = [str(found.run.path)]
+    for each in found.tasks:
+        shown += _task_lines(each, found)
+    if found.left:
+        shown.append(f"  Stay as they are (no tasks of lmms-medtasks, or without a result): {', '.join(found.left)}")
+    return shown
+
+
+def _task_lines(each: Reread, found: RereadRun) -> list[str]:
+    metrics = found.metrics(each.task)
+    before, now = each.outcomes
+    rows = [(name, before[name], now[name]) for name in sorted({*before, *now}) if before[name] != now[name]]
+    moved = f"{len(each.moved):,} of {each.replies:,} replies moved" if each.moved else "no reply moved"
+    shown = [f"  {each.task}: {moved}, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
+    if each.unjudged:
+        shown.append(f"    {each.unjudged:,} judgements missing now, since the judge would be shown another text")
+    if not each.asked_alike:
+        shown.append("    Its prompts or degradations were others than this release's: it keeps its task version.")
+    table = [(name, *map(_number, (old, new)), _difference(old, new)) for name, old, new in metrics]
+    table += [(f"replies {name}", f"{old:,}", f"{new:,}", f"{new - old:+,}") for name, old, new in rows]
+    if table:
+        table = [("", "before", "now", "difference"), *table]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for name, *numbers in table:
+            cells = [
+                name.ljust(widths[0]),
+                *(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)),
+            ]
+            shown.append(f"    {'  '.join(cells)}")
+    return shown
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6g}"
+
+
+def _difference(before: float | None, now: float | None) -> str:
+    return "-" if before is None or now is None else f"{now - before:+.6g}"

@@ -1,0 +1,109 @@
+"""What a sample log was made of: the documents of its task, from the data that are here, and the replies as sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.data import subsets
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.rescoring import Definitions
+from lmms_medtasks.judges import withheld
+from lmms_medtasks.parsing.reply import SentReply, Tags, parse_tags
+from lmms_medtasks.record import Record
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.run_options import HARNESS_TAGS, METADATA, REASONING_TAGS
+
+
+def documents(run: Run, task: str, definitions: Definitions) -> dict[str, Mapping[str, Any]]:
+    """The documents of a task of ``run`` by their ids, without pictures; of a run of a subset those of the whole.
+
+    Raises UserError where the data are not here, or are others than the run's.
+    """
+    metadata = run.content["configs"][task].get("metadata") or {}
+    loaded = definitions.loaded(task)
+    recorded, here = metadata.get("data_digest"), (loaded.config.metadata or {}).get("data_digest")
+    if told := metadata.get("subset"):
+        here = subsets.digest_of(str(here), subsets.Subset(told["size"], told["seed"]))
+    if recorded != here:
+        raise UserError(f"{run.path}, {task}: the run read data of digest {recorded}, here are data of digest {here}.")
+    return {str(document["id"]): document for document in loaded.eval_docs_no_media}
+
+
+def tags_of(run: Run, task: str) -> Tags:
+    """The reasoning tags of the user's own that a task was run with; () for the harness's, which are known.
+
+    Raises UserError where they are none, as in an edited result file.
+    """
+    given = _given_tags(run, task)
+    known = {tuple(each) for each in HARNESS_TAGS}
+    where = f"{run.path}, the run's --reasoning_tags"
+    return tuple(each for each in parse_tags(given, where) if each not in known) if given else ()
+
+
+def _given_tags(run: Run, task: str) -> Any:
+    """What the harness stripped replies by, as it was given; None where it stripped nothing."""
+    told = ((run.content["configs"][task].get("metadata") or {}).get(METADATA) or {}).get(REASONING_TAGS)
+    of_run = ((run.content.get("config") or {}).get("resolved_cli_args") or {}).get(REASONING_TAGS)
+    given = next((each for each in (told, of_run) if each is not None), None)
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            return None  # "none"
+    return given
+
+
+def replies(run: Run, task: str, row: Mapping[str, Any], record: Record, where: str, tags: Tags) -> list[SentReply]:
+    """The replies in a row of a task's log as they were sent, as far as it holds them, with why each ended.
+
+    Where the data's terms keep them out of the log they are those that this machine keeps. ``tags``: of thoughts,
+    beside those that are known. Raises UserError, with the line's place ``where``, for replies that are not here, and
+    where their number is not that of the record's trials.
+    """
+    texts = _texts(row.get("filtered_resps"))
+    if texts:
+        sent = _as_sent(texts, _texts(row.get("resps")), _given_tags(run, task) or HARNESS_TAGS)
+    else:
+        sent = _kept(record, where)
+    if len(sent) != len(record.trials):
+        raise UserError(
+            f"{where}: the row has {len(sent)} replies, its record says what was read of {len(record.trials)}. Was the "
+            "log edited?"
+        )
+    notes = [*record.replies, *({} for _ in sent[len(record.replies) :])]
+    return [
+        SentReply(text, note.get("ended", ""), note.get("limit"), tags) for text, note in zip(sent, notes, strict=False)
+    ]
+
+
+def _texts(logged: Any) -> list[str]:
+    """Replies in any of the forms that the harness writes them in; [] where there are none."""
+    while isinstance(logged, list) and len(logged) == 1 and isinstance(logged[0], list):
+        logged = logged[0]
+    return [str(each) for each in (logged if isinstance(logged, list) else [] if logged is None else [logged])]
+
+
+def _as_sent(filtered: Sequence[str], raw: Sequence[str], tags: Sequence[Sequence[str]]) -> list[str]:
+    """The replies before the harness took thoughts out, where these are what it took the others of."""
+    from lmms_eval.api.reasoning import strip_reasoning_tags
+
+    pairs = zip(filtered, raw if len(raw) == len(filtered) else filtered, strict=True)
+    pairs_of_tags = [list(each) for each in tags]
+    return [sent if strip_reasoning_tags(sent, pairs_of_tags) == text.strip() else text for text, sent in pairs]
+
+
+def _kept(record: Record, where: str) -> list[str]:
+    digests = record.judgement.replies if record.judgement else None
+    if not digests:
+        raise UserError(
+            f"{where}: the log holds no replies (the data's terms keep them out), so nothing can be read again."
+        )
+    found = [withheld.recall(str(each)) for each in digests]
+    if lost := found.count(None):
+        raise UserError(
+            f"{where}: the data's terms keep replies out of the log, and {lost} of {len(found)} of question "
+            f"{record.id!r} are not on this machine. Where the model was run they are."
+        )
+    return [each for each in found if each is not None]
