@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lmms_medtasks.parsing import replies as reply_texts
+from lmms_medtasks.parsing import is_failed_request
 
 
 def packed(reply: Any) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def packed(reply: Any) -> dict[str, Any]:
     elif isinstance(reply, tuple) and len(reply) == 2 and isinstance(reply[0], str):
         text, more = reply
         made = {"text": text, "more": more.to_dict() if isinstance(more, TokenCounts) else more}
-    if not isinstance(text, str) or reply_texts.is_failed_request(text):
+    if not isinstance(text, str) or is_failed_request(text):
         return {"failed": True}
     return {"reply": made}
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing.letters import option_letters
-from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
+from lmms_medtasks.parsing.replies import text_or_outcome
+from lmms_medtasks.parsing.reply import Outcome, Reply
 
 Status = Literal["ok", "unreadable"] | Outcome
 """ok: an answer was read. unreadable: a reply with words from which the rule reads no option."""
@@ -28,7 +29,7 @@ class Reading:
     rule: Rule = ""
 
 
-def read_first_capital(reply: str | None, option_count: int) -> Reading:
+def read_first_capital(reply: Reply | str | None, option_count: int) -> Reading:
     """Read the option letter from a reply by MedQ-Deg's priority rule (appendix 0.B), taken literally.
 
     1. The reply is a single letter (in either case, possibly in quotes, brackets or bold, with a full stop).

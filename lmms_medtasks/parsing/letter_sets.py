@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from lmms_medtasks.parsing.choice import Reading, option_letters
 from lmms_medtasks.parsing.replies import text_or_outcome
+from lmms_medtasks.parsing.reply import Reply
 
 _SIGN = r"(?:\s*(?:,|;|/|&|\+|\band\b)\s*|\s+)+"
 _MARKED = r"[(\[*\"'`]*([A-Z])[)\]*\"'`.:]*"
@@ -14,7 +15,7 @@ _FINAL = re.compile(r"answers?(?:\s+(?:is|are)\b|\s*:)\s*:?", re.IGNORECASE)
 _LABEL = re.compile(r"^[\s*]*(?:the\s+)?(?:(?:right|correct)\s+)?options?(?:\s+(?:is|are)\b|\s*:)?\s*", re.IGNORECASE)
 
 
-def read_letters(reply: str | None, options: Sequence[str]) -> Reading:
+def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Reading:
     """The letters that a reply names, in the order of the alphabet: "AC".
 
     What follows the last "answer is" or "answer:" counts, else the whole reply where it is one line, else its last

@@ -10,7 +10,8 @@ from typing import Literal
 from lmms_medtasks.parsing import words
 from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.option_texts import OptionTexts
-from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
+from lmms_medtasks.parsing.replies import text_or_outcome
+from lmms_medtasks.parsing.reply import Outcome, Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 Status = Literal["ok", "unreadable", "ambiguous", "refused"] | Outcome
@@ -92,7 +93,7 @@ _STATEMENTS = 1000
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑–](?=[^\W\d_])")  # between letters only: "1-2" is not "1 2"
 
 
-def read_option(reply: str | None, options: Sequence[str]) -> OptionReading:
+def read_option(reply: Reply | str | None, options: Sequence[str]) -> OptionReading:
     """Read which of ``options`` (their texts, in the order shown) a reply chooses.
 
     What comes first in this list decides, and what comes last in the reply among the same kind:

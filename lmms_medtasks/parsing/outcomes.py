@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
+from lmms_medtasks.parsing.replies import text_or_outcome
+from lmms_medtasks.parsing.reply import Outcome, Reply
 
 AnswerStatus = Literal["ok", "ambiguous", "refused", "unreadable"] | Outcome
 """ok: an answer was read. ambiguous: several were given, none of them as the final one. refused: the model declined, or
@@ -27,9 +28,10 @@ class Answer:
 
     status: AnswerStatus
     value: str = ""
+    rule: str = ""
 
 
-def prepared(reply: str | None) -> str | Answer:
+def prepared(reply: Reply | str | None) -> str | Answer:
     """The reply's text after its reasoning, or the outcome of a reply that has none."""
     text, outcome = text_or_outcome(reply)
     return Answer(outcome) if outcome else text

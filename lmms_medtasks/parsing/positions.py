@@ -11,6 +11,7 @@ from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.mentions import Mention, mentions
 from lmms_medtasks.parsing.outcomes import Answer, plain, prepared, refuses
 from lmms_medtasks.parsing.position_words import in_english
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.words import ANSWER, normalised
 
 __all__ = ["NONE", "option_value", "read_option_position", "read_position"]
@@ -42,7 +43,7 @@ _AFTER_HEAD = re.compile(
 )
 
 
-def read_position(reply: str | None, size: Size) -> Answer:
+def read_position(reply: Reply | str | None, size: Size) -> Answer:
     """The position that a reply gives as the outlier's, by the grid's own name, or "none" if it says there is none.
 
     A final answer ("the answer is …") beats what comes before it; then what the reply starts with; then what it calls
@@ -58,7 +59,7 @@ def read_position(reply: str | None, size: Size) -> Answer:
     return text if isinstance(text, Answer) else _read(_words(text), size)
 
 
-def read_option_position(reply: str | None, options: Sequence[str], size: Size) -> Answer:
+def read_option_position(reply: Reply | str | None, options: Sequence[str], size: Size) -> Answer:
     """As :func:`read_position`, where the positions (and "None …") were offered as options with letters.
 
     A letter, an option's text, or both; where a letter stands beside the text of another option, the reply is

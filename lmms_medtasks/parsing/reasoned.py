@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_medtasks.parsing.replies import Outcome, text_or_outcome
+from lmms_medtasks.parsing.replies import text_or_outcome
+from lmms_medtasks.parsing.reply import Outcome, Reply
 
 Status = Literal["both", "no_reasoning", "no_answer", "neither"] | Outcome
 """Which labelled parts were there. "empty" is also a reply of labels alone."""
@@ -33,7 +34,7 @@ class Parts:
     answer: str = ""
 
 
-def read_reasoned(reply: str | None) -> Parts:
+def read_reasoned(reply: Reply | str | None) -> Parts:
     """Read the two parts of ``reply``. Labels stand at the beginning of a line, perhaps with a number, or after a
     sentence in the same line, in any case, perhaps as a heading, or anywhere if they are bold ("**Answer:**"); "Final
     answer:" counts as "Answer:".

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lmms_medtasks.parsing.outcomes import Answer, plain, prepared, refuses
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.words import normalised
 
 YES_WORDS = frozenset({"yes", "yeah", "yep", "indeed", "sí", "si", "oui", "ja", "是", "是的", "对", "有", "true", "y"})
@@ -61,7 +62,7 @@ def asks_true_or_false(question: str) -> bool:
     return _TRUE_OR_FALSE.search(question) is not None
 
 
-def read_yes_no(reply: str | None, question: str = "", *, panel: bool = False) -> Answer:
+def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = False) -> Answer:
     """ "yes" or "no" as a reply gives it, in English, Spanish, French, German or Chinese.
 
     A final answer ("the answer is no") beats all else; then the word that the reply starts with; then the only one of

@@ -17,6 +17,7 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE, outcome_count
@@ -69,7 +70,8 @@ def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Reco
 
     An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request has no score.
     """
-    readings = [read_option(reply, doc["options"]) for reply in results]
+    replies = [Reply.of(each) for each in results]
+    readings = [read_option(reply, doc["options"]) for reply in replies]
     right = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
     return Record(
         id=str(doc["id"]),
@@ -83,13 +85,14 @@ def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Reco
             **({"rotation": doc["rotation"]} if "rotation" in doc else {}),
         },
         pair=str(doc.get("question_id") or ""),
-        details={"rules": [reading.rule for reading in readings]},
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 
 def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol) -> Record:
     """The record of a judged question, by the verdicts that the judging stage has got."""
-    trials, judgement = records.judgement_of(doc, results, protocol)
+    replies = [Reply.of(each) for each in results]
+    trials, judgement = records.judgement_of(doc, replies, protocol)
     return Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
@@ -98,6 +101,7 @@ def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protoco
         measures=judged_measures(judgement),
         tags=_tags(doc, protocol),
         judgement=judgement,
+        replies=tuple(reply.note() for reply in replies),
     )
 
 

@@ -15,6 +15,7 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import EMPTY, FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text import exact_match
@@ -74,7 +75,8 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
     An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
     another reply there is no score. The rotations of a question are forms of it: they are paired by its id.
     """
-    readings = [read_option(reply, doc["options"]) for reply in results]
+    replies = [Reply.of(each) for each in results]
+    readings = [read_option(reply, doc["options"]) for reply in replies]
     correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
     tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
     turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
@@ -86,7 +88,7 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
         measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
         tags={**tags, "form": "circular" if turned else "mcq", "option_count": len(doc["options"]), **turned},
         pair=str(doc.get("question_id") or ""),
-        details={"rules": [each.rule for each in readings]},
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 
@@ -98,8 +100,9 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
 
     ``parts``: which of its two labelled parts each reply had, joined by ";". A reply of labels alone is empty.
     """
-    trials, judgement = records.judgement_of(doc, results, PROTOCOL)
-    labelled = [read_reasoned(reply).status for reply in results]
+    replies = [Reply.of(each) for each in results]
+    trials, judgement = records.judgement_of(doc, replies, PROTOCOL)
+    labelled = [read_reasoned(reply).status for reply in replies]
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
     tags = judged_measures.tags_of(doc, _TAGS, PROTOCOL)
     record = Record(
@@ -110,6 +113,7 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
         measures={"exact_match": MeasureValue(sum(exact) / len(exact) if exact else None)},
         tags={**tags, "form": "open", "parts": ";".join(labelled)},
         judgement=judgement,
+        replies=tuple(reply.note() for reply in replies),
     )
     return remeasured(record)
 

@@ -17,6 +17,7 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import option_value, read_option_position, read_position
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
@@ -59,7 +60,7 @@ MEASURES = (
 # --- A question -------------------------------------------------------------------------------------------------------
 
 
-def read(doc: Mapping[str, Any], reply: str | None) -> Answer:
+def read(doc: Mapping[str, Any], reply: Reply | str | None) -> Answer:
     """What a reply to the question says: a position or "none", or "yes" or "no" for a highlighted panel."""
     if doc["task_type"] == VISUAL:
         return read_yes_no(reply, str(doc["question"]), panel=True)
@@ -82,14 +83,16 @@ def guess_probability(task_type: str, grid: str) -> float:
 
 def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     """The record of a question. A reply that could not be read is incorrect; a failed request has no score."""
-    readings = [read(doc, reply) for reply in results]
+    replies = [Reply.of(each) for each in results]
+    readings = [read(doc, reply) for reply in replies]
     correct = [each.value == expected(doc) for each in readings if each.status != FAILED]
     trials = tuple(each.value or each.status for each in readings)
-    replies = [reply or "" for reply, each in zip(results, readings, strict=True) if each.status != FAILED]
+    # The authors' scripts read the whole reply, thoughts too.
+    sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
     scores = {
         "accuracy": _share(correct),
-        PAPER_RULE: _share(paper_reading.is_right(doc, reply) for reply in replies),
-        PAPER_RULE_HOSTED: _share(paper_reading.is_right(doc, reply, hosted=True) for reply in replies),
+        PAPER_RULE: _share(paper_reading.is_right(doc, reply) for reply in sent),
+        PAPER_RULE_HOSTED: _share(paper_reading.is_right(doc, reply, hosted=True) for reply in sent),
         "false_alarm": triage.false_alarm(trials, bool(doc["negative"])),
         "abstention": triage.abstention(trials, bool(doc["negative"])),
     }
@@ -102,6 +105,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         expected=expected(doc),
         measures={**measures, "chance": MeasureValue(guess_probability(doc["task_type"], doc["grid"]))},
         tags={**tags, "answer_position": doc["answer_position"] or None},
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 

@@ -16,6 +16,7 @@ from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.calibration import Confidence, calibration_draw, changes_draw
@@ -71,17 +72,18 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     A reply without an answer is incorrect, as in the paper, also an empty one; a failed request counts as nothing.
     Replies are read as in the other benchmarks, and a second time by the paper's rule for :data:`PAPER_RULE`.
     """
-    readings = [read_option(reply, doc["options"]) for reply in results]
-    by_rule = [read_first_capital(reply, len(doc["options"])) for reply in results]
-    replies = [reply for reply, reading in zip(results, readings, strict=True) if reading.status != "failed"]
+    replies = [Reply.of(each) for each in results]
+    readings = [read_option(reply, doc["options"]) for reply in replies]
+    by_rule = [read_first_capital(reply, len(doc["options"])) for reply in replies]
+    sent = [reply.sent for reply, reading in zip(replies, readings, strict=True) if reading.status != "failed"]
     correct = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
     capitals = [reading.value == doc["answer"] for reading in by_rule if reading.status != "failed"]
     measures = {
         "accuracy": MeasureValue(sum(correct) / len(correct) if correct else None),
         PAPER_RULE: MeasureValue(sum(capitals) / len(capitals) if capitals else None),
     }
-    if len(replies) > 1:
-        measures["identical"] = MeasureValue(float(len(set(replies)) == 1))
+    if len(sent) > 1:
+        measures["identical"] = MeasureValue(float(len(set(sent)) == 1))
     degradation = degradations.canonical_name(doc["degradation"]) if doc.get("degradation") else None
     capability = str(doc.get("capability") or "")
     return Record(
@@ -101,10 +103,10 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         },
         pair=str(doc.get("question_id") or doc["id"]),
         details={
-            "rules": [reading.rule for reading in readings],
             "paper_rule": [reading.value or reading.status for reading in by_rule],
             "degradation_parameters": RENDERED.get(str(doc["id"])),
         },
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 

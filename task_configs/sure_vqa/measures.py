@@ -19,6 +19,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.parsing import Reply
 from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
@@ -76,9 +77,10 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     with a corrupted one.
     """
     protocol = protocol_of(doc)
-    trials, judgement = records.judgement_of(doc, results, protocol)
+    replies = [Reply.of(each) for each in results]
+    trials, judgement = records.judgement_of(doc, replies, protocol)
     tags = judged_measures.tags_of(doc, TAGS, protocol)
-    items = [item for item in records.items_of(doc, results, protocol) if item]
+    items = [item for item in records.items_of(doc, replies, protocol) if item]
     scores = [token_scores(item.fields["answer"], item.fields["reference"]) for item in items]
     means = {name: MeasureValue(math.fsum(each[name] for each in scores) / len(scores)) for name in TEXT if scores}
     return Record(
@@ -90,6 +92,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         tags=tags,
         pair=str(tags.get("question_id") or ""),
         judgement=judgement,
+        replies=tuple(reply.note() for reply in replies),
     )
 
 

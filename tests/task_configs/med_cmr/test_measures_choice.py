@@ -35,7 +35,7 @@ def test_a_record_holds_tags_and_no_long_texts():
     assert (record.id, record.cluster, record.trials, record.expected) == ("mcq-1", "i1", ("A",), "A")
     assert record.measures == {"accuracy": MeasureValue(1.0)}
     assert record.tags == {"data": "mini", "dimension": "SOD", "modality": "CT", "form": "mcq", "option_count": 5}
-    assert record.details == {"rules": ["statement"]} and not record.pair
+    assert record.replies == ({"rule": "statement"},) and not record.details and not record.pair
 
 
 def test_the_harness_gets_a_score_where_the_question_counts():
