@@ -21,8 +21,9 @@ from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE
+from lmms_medtasks.suites.common_metrics import READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
+from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
 from lmms_medtasks.task_configs.medobvious import paper_reading
@@ -48,11 +49,11 @@ TABLE_2: Mapping[str, Mapping[str, Any]] = {
 PAPER_RULE, PAPER_RULE_HOSTED = "accuracy_paper_rule", "accuracy_paper_rule_hosted"
 
 MEASURES = (
-    Measure("accuracy", "1 where the reply names the right place, or rightly none; else 0."),
+    Measure("accuracy", f"1 where the reply names the right place, or rightly none; else 0. {WRONG}"),
     Measure(PAPER_RULE, "The same, read as the authors' scripts for open-weight models read replies."),
     Measure(PAPER_RULE_HOSTED, "The same, read as their script for hosted models does."),
-    Measure("false_alarm", "Share of a negative question's replies that claim an outlier.", higher_is_better=False),
-    Measure("abstention", "Share of a positive question's replies that name no outlier.", higher_is_better=False),
+    Measure("false_alarm", triage.FALSE_ALARM, higher_is_better=False),
+    Measure("abstention", triage.ABSTENTION, higher_is_better=False),
     Measure("chance", "Probability that a uniform guess is right."),
 )
 
@@ -93,10 +94,9 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         "accuracy": _share(correct),
         PAPER_RULE: _share(paper_reading.is_right(doc, reply) for reply in sent),
         PAPER_RULE_HOSTED: _share(paper_reading.is_right(doc, reply, hosted=True) for reply in sent),
-        "false_alarm": triage.false_alarm(trials, bool(doc["negative"])),
-        "abstention": triage.abstention(trials, bool(doc["negative"])),
     }
     measures = {name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"}
+    measures |= {name: MeasureValue(each) for name, each in triage.measures(trials, bool(doc["negative"])).items()}
     tags = {name: doc.get(name) for name in ("data", "tier", "task_type", "kind", "negative", "grid")}
     return Record(
         id=str(doc["id"]),
@@ -230,9 +230,7 @@ METRICS = (
         for name in SIGNS
     ),
     *rotation_metrics(LETTERS),
-    PARSE_RATE,
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
+    *READ,
 )
 
 _ALARMS = ("false_alarm_rate", "abstention_rate")
@@ -241,7 +239,6 @@ _TIER = (*_FORMAT, *(f"accuracy_{name}" for name in FORMATS), "paper_average")
 _ACROSS = (
     "format_gap_detection", "format_gap_referring", "consistency", "consistency_positive", "consistency_negative",
 )  # fmt: skip
-_REPLIES = ("parse_rate", "empty_replies", "failed_requests")
 
 
 NEUTRAL = "neutral wording"
@@ -277,10 +274,10 @@ SUITE = Suite(
     measures=MEASURES,
     metrics=METRICS,
     tasks={
-        "circular": (KEY, *circular_task(LETTERS), *_REPLIES),
-        "format": (*_FORMAT, *_ALARMS, *_REPLIES),
-        "tier": (*_TIER, *_ALARMS, *_ACROSS, *_REPLIES),
-        "all": (*_TIER, *(f"accuracy_t{tier}" for tier in TIERS), *_ALARMS, *_ACROSS, *_REPLIES),
+        "circular": (KEY, *circular_task(LETTERS), *READ_NAMES),
+        "format": (*_FORMAT, *_ALARMS, *READ_NAMES),
+        "tier": (*_TIER, *_ALARMS, *_ACROSS, *READ_NAMES),
+        "all": (*_TIER, *(f"accuracy_t{tier}" for tier in TIERS), *_ALARMS, *_ACROSS, *READ_NAMES),
     },
     condition=condition,
     check=check,

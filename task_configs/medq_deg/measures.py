@@ -23,14 +23,9 @@ from lmms_medtasks.statistics.calibration import Confidence, calibration_draw, c
 from lmms_medtasks.statistics.intra_model import EXCHANGES, IntraModelDKE, intra_model_dke
 from lmms_medtasks.statistics.reliability import Kind, reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites.common_metrics import (
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
-    IDENTICAL,
-    IDENTICAL_TRIALS,
-    PARSE_RATE,
-)
+from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
+from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import taxonomy
@@ -44,7 +39,7 @@ PAPER_RULE = "accuracy_paper_rule"
 """The measure of the same replies read as the paper reads them: a single letter, else the first capital letter."""
 
 MEASURES = (
-    Measure("accuracy", "Share of a question's replies that are right; a reply without an answer is wrong."),
+    Measure("accuracy", f"Share of a question's replies that are right. {WRONG}"),
     Measure(PAPER_RULE, "The same with replies read by the paper's rule: a single letter, else the first capital."),
     IDENTICAL,
 )
@@ -349,16 +344,14 @@ METRICS = (
         "units are images.",
     ),
     *rotation_metrics(),
-    PARSE_RATE,
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
+    *READ,
     IDENTICAL_TRIALS,
 )
 
 _ACCURACIES = (
     KEY, *(f"accuracy_l{level}" for level in LEVELS), *(f"{PAPER_RULE}_l{level}" for level in LEVELS)
 )  # fmt: skip
-_REPLIES = ("parse_rate", "empty_replies", "failed_requests", "identical_trials")
+_REPLIES = (*READ_NAMES, "identical_trials")
 _CALIBRATED = tuple(
     f"{name}_l{level}"
     for name in ("confidence", "shift", "agreement", "agreement_shift", "ece_share_10", "brier_share", "aurc_share")
@@ -397,7 +390,7 @@ SUITE = Suite(
         "level": (KEY, "accuracy", PAPER_RULE, *_REPLIES),
         "all": (*_ACCURACIES, "drop_l1", "drop_l2", "capability_macro", "category_macro", "unmapped_capabilities",
                 *_REPLIES),
-        "circular": (KEY, *circular_task(), "parse_rate", "empty_replies", "failed_requests"),
+        "circular": (KEY, *circular_task(), *READ_NAMES),
         "calib": (*_ACCURACIES, *_CALIBRATED, "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
     condition=condition,

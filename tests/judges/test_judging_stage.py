@@ -75,9 +75,7 @@ def test_without_a_judge_the_run_completes(harness, judge_server):
     (left,) = [line for line in said if "still to judge" in line]
     assert "MEDTASKS_JUDGE" in left and "judge_open" in left and "judge_more" in left
     found = run.tasks["judge_open"]
-    assert (
-        found["correctness,trials"] is None
-    )  # only rules had a say
+    assert found["correctness,trials"] is None  # only rules had a say
     errors = {key: value for key, value in found.items() if key.startswith("correctness_stderr")}
     assert errors and set(errors.values()) == {"N/A"}
     assert found["coverage,trials"] == pytest.approx(3 / 6)

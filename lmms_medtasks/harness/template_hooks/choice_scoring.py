@@ -58,11 +58,11 @@ def record_of(
         "identical": float(len(set(sent)) == 1) if len(sent) > 1 else None,
     }
     tags: dict[str, Tag] = {"option_count": option_count}
+    of_triage: dict[str, float | None] = {}
     if parser_name == "position":
         negative = expected == triage.NONE
         tags["negative"] = int(negative)
-        scores["false_alarm"] = triage.false_alarm(trials, negative)
-        scores["abstention"] = triage.abstention(trials, negative)
+        of_triage = triage.measures(trials, negative)
     own, details = tags_and_details(doc)
     rendered = _own(doc, settings or {})
     if rendered:
@@ -73,7 +73,9 @@ def record_of(
         trials=trials,
         expected=expected,
         measures={
-            name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"
+            name: MeasureValue(score)
+            for name, score in (scores | of_triage).items()
+            if score is not None or name in ("accuracy", *of_triage)
         },
         tags={**own, **tags},
         pair=str(doc.get("question_id") or ""),
