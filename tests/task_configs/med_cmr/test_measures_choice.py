@@ -57,8 +57,9 @@ def test_what_is_no_answer_is_wrong_and_counted(reply, trial):
     scored = [measures.process_results(document(), [reply]), measures.process_results(document(2), ["A"])]
     assert scored[0]["accuracy"]["score"] == 0 and scored[0]["questions"]["trials"] == [trial]
     assert metric(scored, "accuracy") == 0.5 == metric(scored, "parse_rate")
-    assert metric(scored, "refused") == (trial == "refused")
-    assert metric(scored, "ambiguous") == (trial == "ambiguous")
+    assert metric(scored, "refused_replies") == (trial == "refused")
+    assert metric(scored, "unreadable_replies") == (trial in ("ambiguous", "unreadable"))
+    assert metric(scored, "cut_replies") == (trial == "cut")
 
 
 def test_failed_requests_have_no_score():
@@ -177,7 +178,7 @@ def test_without_a_question_there_is_no_number():
     nothing = Samples.of_records([])
     for name in ("circular_accuracy", "position_bias", "excess_c", "visual_mean", "accuracy"):
         assert SUITE.estimates[name].value(nothing) is None, name
-    for name in ("incomplete_questions", "refused", "questions"):
+    for name in ("incomplete_questions", "refused_replies", "questions"):
         assert SUITE.estimates[name].value(nothing) == 0, name
 
 

@@ -107,7 +107,7 @@ def test_open_means_stand_with_what_is_missing(everything):
     side = table(everything, "open_dimensions").rows[0]
     assert [cell.value for cell in side.cells] == ["Mean of the visual dimensions", 60, 2, 3, 30, 80]
     judged = table(everything, "judgements").rows[0]
-    assert [cell.value for cell in judged.cells[:9]] == ["med_cmr_open", 4, 1, 0, 0, 3, 0, 2, 1]
+    assert [cell.value for cell in judged.cells[:9]] == ["med_cmr_open", 4, 1, 0, 0, 0, 3, 0, 2]
     assert "prompt med_cmr_open.txt version 1" in judged.cells[-1].value
 
 
