@@ -243,8 +243,8 @@ class DeclaredTables:
 
         notes = (
             "Number of replies; each trial of a question is one. Answered: with a text that a judge scores. "
-            "Unreadable: words without one answer, or with several. Cut: cut off before an answer. A reply without an answer counts "
-            "as wrong, of judged answers as the worst. A failed request counts in no mean.",
+            "Unreadable: words without one answer, or with several. Cut: cut off before an answer. A reply without an "
+            "answer counts as wrong, of judged answers as the worst. A failed request counts in no mean.",
         )
         return Table("replies", "What became of the replies", ("task",), rows, columns, notes, folded=True)
 

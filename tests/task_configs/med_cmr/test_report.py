@@ -255,6 +255,7 @@ def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_cmr):
     assert "two: open 1 questions (most rows: 2)" in text
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_the_first_screen_has_the_dimensions_beside_the_papers_best_model(everything):
     drawn = everything.first.models[0].findings[0].sketch()
     titles = [each.text for each in ElementTree.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}title")]

@@ -55,6 +55,7 @@ def test_accuracies(tables):
     assert found["Mean of the tiers"] == pytest.approx((100 + 12.5) / 2)
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_the_first_screen_has_the_boards_number_and_the_papers_average_each_by_its_name(write):
     document = build([write()], QUICK)
     [finding] = document.first.models[0].findings
