@@ -186,9 +186,9 @@ def _question(row: int) -> tuple[str, str, str]:
         },
         "pair": f"mini-ct-{number:06d}-q{number % 5}",
         "details": {
-            "rules": ["single_letter"] * TRIALS,
             "degradation_parameters": [{"sigma": 0.36, "noise_seed": 1856624775975291}] if level else [],
         },
+        "replies": [{"ended": "stop", "rule": "single_letter"}] * TRIALS,
     }
     rest = {
         **{f"accuracy_l{each}": {} for each in range(3)},

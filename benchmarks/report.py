@@ -96,9 +96,9 @@ def write_log(folder: Path, questions: int, trials: int) -> None:
                         "option_count": int(options[row]),
                     },
                     "details": {
-                        "rules": ["single_letter"] * trials,
                         "degradation_parameters": [{"sigma": 0.36, "noise_seed": 1856624775975291}],
                     },
+                    "replies": [{"ended": "stop", "rule": "single_letter"}] * trials,
                 }
                 file.write(json.dumps(_row(record)) + "\n")
     content = {

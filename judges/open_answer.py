@@ -11,15 +11,13 @@ from typing import Any
 
 from lmms_medtasks.judges.folding import folded
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
-from lmms_medtasks.parsing.replies import after_reasoning
 
 CORRECTNESS = Dimension("correctness", {"0": 0.0, "0.5": 0.5, "1": 1.0})
 
 
 def item(doc: Mapping[str, Any], reply: str) -> Item:
     """What the judge is shown of one reply."""
-    answer = (after_reasoning(reply) or "").strip()
-    return Item(str(doc["id"]), {"question": doc["question"], "reference": doc["answer"], "answer": answer})
+    return Item(str(doc["id"]), {"question": doc["question"], "reference": doc["answer"], "answer": reply.strip()})
 
 
 def settle(judged: Item) -> tuple[Mapping[str, str], str] | None:

@@ -91,7 +91,9 @@ class Protocol:
         dimensions: what is scored. All of them must be in a verdict, and no other.
         fields: the names of an item's fields, in the order of the prompt.
         paper_judge: the judge of the suite's paper, as the paper calls it.
-        item: the item for one reply to a document, or None where there is nothing to judge (a failed request).
+        item: the item for a document and the text that answers it (:attr:`~lmms_medtasks.parsing.reply.Reply.answer`:
+            without thoughts; "" of a reply that was cut off in them, or says nothing), or None where there is nothing
+            to judge.
         settle: the labels that a rule gives without asking a judge (an exact match, an empty answer), and the rule's
             name; None if a judge is needed.
         rules: what a task's setting ``judge_rule`` may put in place of ``settle``. rule: which it did, "" if none.

@@ -16,12 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from lmms_medtasks import parsing
 from lmms_medtasks.judges import own_scales, registry, withheld
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.stage import trials_of
-from lmms_medtasks.parsing.replies import text_or_outcome
+from lmms_medtasks.parsing import Reply
 from lmms_medtasks.record import Judgement, Record
 
 Numbers = Mapping[str, float]
@@ -34,23 +33,28 @@ WITHHELD = "withheld"
 NOT_JUDGED = "not judged"
 
 
-def items_of(doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol) -> list[Item | None]:
-    """For each reply the item that is judged; None for a failed request, or where the protocol has nothing to judge."""
-    return [None if parsing.is_failed_request(each) else protocol.item(doc, str(each).strip()) for each in results]
+def items_of(doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: Protocol) -> list[Item | None]:
+    """For each reply the item that is judged; None for a failed request, or where the protocol has nothing to judge.
+
+    A judge is shown what answers, never thoughts: of a reply without an answer's text an empty one.
+    """
+    replies = map(Reply.of, results)
+    return [None if each.outcome == "failed" else protocol.item(doc, each.answer) for each in replies]
 
 
 def judgement_of(
-    doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol
+    doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: Protocol
 ) -> tuple[tuple[str, ...], Judgement]:
     """What was read of a document's replies, and their judgement by the verdicts that the stage before has got.
 
-    No request is made here. Of each reply is read "ok", "empty", "cut" (reasoning that was never closed) or
-    "failed". The judgement has for each reply the fields that the judge is shown, or None, and a verdict for each of
-    its trials (:func:`lmms_medtasks.judges.stage.trials_of`), none where there is nothing to judge: mappings
-    ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered ("" where the server named none,
-    None where none was asked), and ``system_fingerprint`` where the server gave one.
+    No request is made here. Of each reply is read "ok", or why it has no text
+    (:data:`~lmms_medtasks.parsing.reply.Outcome`). The judgement has for each reply the fields that the judge is
+    shown, or None, and a verdict for each of its trials (:func:`lmms_medtasks.judges.stage.trials_of`), none where
+    there is nothing to judge: mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered
+    ("" where the server named none, None where none was asked), and ``system_fingerprint`` where the server gave one.
     """
-    items = items_of(doc, results, protocol)
+    replies = [Reply.of(each) for each in results]
+    items = items_of(doc, replies, protocol)
     nobody = {"name": "none", "protocol": protocol.name, **own_scales.scale_said(protocol)}
     judge = dict(TABLE.judge(protocol) or nobody)
     trials = trials_of(protocol, judge.get("settings", {}))
@@ -58,11 +62,9 @@ def judgement_of(
         judge=judge,
         items=WITHHELD if protocol.terms else tuple(item and dict(item.fields) for item in items),
         verdicts=tuple(tuple(_looked_up(protocol, item, trials)) for item in items),
-        replies=tuple(withheld.keep((reply or "").strip(), str(doc["id"])) for reply in results)
-        if protocol.terms
-        else None,
+        replies=tuple(withheld.keep(each.sent.strip(), str(doc["id"])) for each in replies) if protocol.terms else None,
     )
-    return tuple(text_or_outcome(reply)[1] or "ok" for reply in results), judgement
+    return tuple(each.outcome or "ok" for each in replies), judgement
 
 
 def _looked_up(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:

@@ -30,7 +30,6 @@ from lmms_medtasks.errors import UserError, nearest_match, unknown
 from lmms_medtasks.judges.folding import folded
 from lmms_medtasks.judges.own_scales import PAPER_JUDGE, Weighted
 from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol
-from lmms_medtasks.parsing.replies import after_reasoning
 
 PROMPT = "rubric.txt"
 FIELDS = ("question", "reference", "answer")
@@ -93,7 +92,7 @@ def item(fields: Sequence[str], where: str, doc: Mapping[str, Any], reply: str) 
     known = {
         "question": doc["question"],
         "reference": str(doc["answer"]),
-        "answer": (after_reasoning(reply) or "").strip(),
+        "answer": reply.strip(),
     }
     shown = {}
     for name in fields:

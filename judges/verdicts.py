@@ -31,7 +31,7 @@ from pydantic_core import PydanticCustomError
 from lmms_medtasks.chat_replies import ending
 from lmms_medtasks.judges import checklists
 from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol, Verdict
-from lmms_medtasks.parsing import after_reasoning
+from lmms_medtasks.parsing import Reply
 
 REASONS = (
     "refused", "cut off", "empty reply", "no verdict", "text after the verdict", "broken verdict", "dimension missing",
@@ -179,9 +179,13 @@ def _last_object(reply: str, finish: str, refusal: str) -> dict[str, Any]:
         raise _Invalid(f"refused: {_short(refusal or finish)}")
     if ending(finish) == "length":
         raise _Invalid(f"cut off: the reply ended at the limit of tokens, {_short(reply[-60:])}")
-    text = after_reasoning(reply)
-    if text is None:
+    taken = Reply.of(reply)
+    if taken.outcome == "cut":
         raise _Invalid("cut off: the judge's reasoning was never closed")
+    if taken.outcome == "unreadable":
+        raise _Invalid(f"no verdict: nothing stands behind {_short(taken.unknown_mark)}, which may begin thoughts")
+    # A judge may write "Question:" before its verdict: what follows the end of a turn is looked at too.
+    text = taken.spoken
     if not text.strip():
         raise _Invalid("empty reply: the judge said nothing")
     if len(text) > LONGEST_REPLY:

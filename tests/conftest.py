@@ -149,3 +149,11 @@ def task_sets_of():
         return task_sets(SUITE, runs, suite_table(SUITE, runs), Options(resamples=resamples))
 
     return of
+
+
+@pytest.fixture
+def any_share_read(monkeypatch):
+    """A report takes its numbers for findings however few replies could be read: of four made-up ones one is not."""
+    from lmms_medtasks.report import readability
+
+    monkeypatch.setattr(readability, "least_read", lambda: 0.0)

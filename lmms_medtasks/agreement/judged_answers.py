@@ -37,7 +37,7 @@ class Answer:
 
     Attributes:
         judge: who judged; "none" if nobody did. task, run: where it was read. cluster: the question's image.
-        status: "ok", "empty", "cut" or "failed". tags: the question's.
+        status: "ok", "empty", "cut", "unreadable" or "failed". tags: the question's.
         fields: the texts that the judge is shown; None for a failed request and where the log withholds them. digest:
             of the reply, where the log withholds texts.
         settled: a rule gave the scores, without a judge.

@@ -14,7 +14,7 @@ from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import answer_columns, counts_of, is_tag, metrics_of
-from lmms_medtasks.record import EMPTY, FAILED, JudgementStatus
+from lmms_medtasks.record import CUT, EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
 from lmms_medtasks.suites.reported_numbers import differences, same
 
@@ -116,7 +116,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
     task = installed.of_task(entry.task)
     is_judged = installed.is_judged(entry.task, entry.settings)
     places, trials = samples.texts("trials")
-    words = ~np.isin(np.asarray(trials), (EMPTY, "cut", FAILED))
+    words = ~np.isin(np.asarray(trials), (EMPTY, CUT, "unreadable", FAILED))
     by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
     if task and not task.settles_words:
         yield from _first(entry, by_rule & has_words, "has a reply with words, which no rule of its judge settles")

@@ -37,7 +37,7 @@ QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
 
 _NO_TAGS = {
     *QUESTION, LINE, "trials", "judge", "protocol", "judgement", "verdict_statuses", "verdict_reasons",
-    "verdict_models", "verdict_labels", "system_fingerprints",
+    "verdict_models", "verdict_labels", "system_fingerprints", "limits_reached", "unknown_marks",
 }  # fmt: skip
 _SHORT, _NAME = 24, 80
 """Characters of an answer, and of a tag, at most: a longer one is a text and no name of a group."""

@@ -50,7 +50,7 @@ def forms(doc: Mapping[str, Any], answer: str, options: Sequence[str]) -> list[s
 def plain_form(parser: Parser, doc: Mapping[str, Any], answer: str) -> str:
     """The first of :func:`forms` that the parser reads as the answer; UserError where it reads none, or another one."""
     read = {said: parser.read(doc, said) for said in forms(doc, answer, doc.get("options") or ())}
-    right = [said for said, each in read.items() if each == Read("ok", answer)]
+    right = [said for said, each in read.items() if (each.status, each.value) == ("ok", answer)]
     if not right:
         got = ", ".join(f"{said!r} as {each.value or each.status}" for said, each in list(read.items())[:3])
         raise UserError(

@@ -12,6 +12,13 @@ from lmms_medtasks.record import EMPTY, FAILED, NO_ANSWER
 
 NONE = "none"
 
+FALSE_ALARM = (
+    "Share of the answers to a negative question that claim an outlier. A reply without an answer (unreadable, cut "
+    "off, empty, refused) is left out: it is wrong, and neither an alarm nor none."
+)
+ABSTENTION = "Share of the replies to a positive question that name no outlier, those without an answer among them."
+"""What the two measures say of themselves."""
+
 _SILENT = (NONE, "no", EMPTY, "refused", "unreadable", "cut")
 
 
@@ -20,20 +27,25 @@ def claims_outlier(trial: str) -> bool:
     return trial not in (NONE, "no", FAILED, *NO_ANSWER)
 
 
-def false_alarm(trials: Sequence[str], negative: bool) -> float | None:
-    """Share of a negative question's replies that claim an outlier; None for a positive one, or without a reply.
+def measures(trials: Sequence[str], negative: bool) -> dict[str, float | None]:
+    """What a question says of triage: ``false_alarm`` of a negative one, ``abstention`` of a positive one."""
+    return {"false_alarm": false_alarm(trials)} if negative else {"abstention": abstention(trials)}
 
-    A reply that could not be read is wrong, but no alarm.
+
+def false_alarm(trials: Sequence[str]) -> float | None:
+    """Share of the answers to a negative question that claim an outlier; None without an answer.
+
+    A reply without an answer is left out: were it called no alarm, a model that nobody can read would have none.
     """
-    replies = [trial for trial in trials if trial != FAILED]
-    return sum(map(claims_outlier, replies)) / len(replies) if negative and replies else None
+    answers = [trial for trial in trials if trial not in (FAILED, *NO_ANSWER)]
+    return sum(map(claims_outlier, answers)) / len(answers) if answers else None
 
 
-def abstention(trials: Sequence[str], negative: bool) -> float | None:
-    """Share of a positive question's replies that name no outlier; None for a negative one, or without a reply.
+def abstention(trials: Sequence[str]) -> float | None:
+    """Share of the replies to a positive question that name no outlier; None without a reply.
 
     That is: "none", "no" for the highlighted panel, a refusal, and a reply without an answer (also one whose reasoning
     was cut off). A reply with several candidates (ambiguous) and a wrong position are errors of another kind.
     """
     replies = [trial for trial in trials if trial != FAILED]
-    return None if negative or not replies else sum(trial in _SILENT for trial in replies) / len(replies)
+    return sum(trial in _SILENT for trial in replies) / len(replies) if replies else None

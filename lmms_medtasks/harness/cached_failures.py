@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lmms_medtasks.harness.replacing import replaced
-from lmms_medtasks.parsing import replies
+from lmms_medtasks.parsing import is_failed_request
 
 
 @contextlib.contextmanager
@@ -38,4 +38,4 @@ def left_out(cache: Any) -> Iterator[None]:
 
 def _failed(response: Any) -> bool:
     text = getattr(response, "text", response)
-    return isinstance(text, str) and replies.is_failed_request(text)
+    return isinstance(text, str) and is_failed_request(text)

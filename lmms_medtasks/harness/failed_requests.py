@@ -2,7 +2,7 @@
 
 Many runners catch what goes wrong and return "" (internvl_hf, gpt4v, xcomposer2d5), or a text of their own (gemini).
 Counted as replies they are wrong answers of a model that never gave them. Here they become the harness's own text for
-a failed request, which our hooks count apart (:mod:`lmms_medtasks.parsing.replies`). What a runner does is looked up in
+a failed request, which our hooks count apart (:mod:`lmms_medtasks.parsing.reply`). What a runner does is looked up in
 ``runners.yaml``; an error within the model's ``generate`` or ``chat`` is noticed for every runner. An empty text that
 the model itself gave stays one.
 """

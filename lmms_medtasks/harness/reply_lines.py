@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lmms_medtasks.parsing.reply import SentReply, is_failed_request
+from lmms_medtasks.parsing import is_failed_request
+from lmms_medtasks.parsing.reply import SentReply
 
 
 def packed(reply: Any) -> dict[str, Any]:

@@ -76,7 +76,8 @@ class Reply:
         ended: Why it ended.
         limit: Its limit of new tokens, None where it is not known.
         thoughts: Where it thinks.
-        answer: The text that answers: after the thoughts, before the marks that end a turn. "" with an outcome.
+        spoken: The text outside the thoughts, with the marks that end a turn and what follows them.
+        answer: The text that answers: of ``spoken`` what stands before the marks that end a turn. "" with an outcome.
         outcome: Why there is no text to read, None where there is one.
         marks: Which rules made the answer of the text: names of thoughts' marks, "end token", "next turn".
         unknown_mark: A mark at the beginning that looks like one of thoughts and is not known, "" for none. What stands
@@ -88,6 +89,7 @@ class Reply:
     ended: Ending = ""
     limit: int | None = None
     thoughts: tuple[Thought, ...] = ()
+    spoken: str = ""
     answer: str = ""
     outcome: Outcome | None = None
     marks: tuple[str, ...] = ()
@@ -233,8 +235,9 @@ def _taken_apart(reply: Reply, tags: Tags) -> Reply:
     reply = replace(reply, unknown_mark=unknown)
     if not there:
         return replace(reply, outcome=reply.unread)
-    answer, ended_by = _own_turn(answer, known)
-    reply = replace(reply, marks=names + ended_by)
+    spoken = answer
+    answer, ended_by = _own_turn(spoken, known)
+    reply = replace(reply, marks=names + ended_by, spoken=spoken)
     if not answer.strip():
         return replace(reply, outcome="cut" if reply.ended == "length" else "empty")
     breaks_off = len(answer) > _A_SENTENCE and known.broken_off.search(answer[-_A_SENTENCE:]) is not None

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report import document, printed_metrics
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
@@ -19,6 +18,7 @@ from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
+from lmms_medtasks.suites.outcomes import ANSWERED, OUTCOMES, READINGS, outcome_of
 from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
@@ -26,7 +26,7 @@ MOST_VALUES = 20
 """A tag with more distinct values is no breakdown."""
 
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
-_OUTCOMES = ("right", "wrong", "answered", *NO_ANSWER, FAILED)
+_OUTCOMES = ("right", "wrong", *OUTCOMES)
 _INTERVALS = "In brackets: 95 % interval over {}s."
 _TOGETHER = "In brackets: 95 % interval over {}s, of a change between the same ones."
 _NO_IMAGE = "no image"
@@ -238,13 +238,13 @@ class DeclaredTables:
             return tuple(
                 Column(name, Count(function=functools.partial(_outcome, name=name)), "count")
                 for name in _OUTCOMES
-                if there[name]
+                if there[name] or name in READINGS
             )
 
         notes = (
-            "Number of replies; each trial of a question is one. A reply in which no answer was found "
-            f"({', '.join(NO_ANSWER)}) counts as wrong, unless a judge scores the answers. A failed request counts in "
-            "no mean.",
+            "Number of replies; each trial of a question is one. Answered: with a text that a judge scores. "
+            "Unreadable: words without one answer, or with several. Cut: cut off before an answer. A reply without an "
+            "answer counts as wrong, of judged answers as the worst. A failed request counts in no mean.",
         )
         return Table("replies", "What became of the replies", ("task",), rows, columns, notes, folded=True)
 
@@ -365,10 +365,10 @@ def _outcomes(rows: Samples) -> Counter[str]:
     found: Counter[str] = Counter()
     for trials, expected, judge in zip(*(rows.column(name) for name in ("trials", "expected", "judge")), strict=True):
         for trial in trials:
-            if trial in (FAILED, *NO_ANSWER):
-                found[trial] += 1
-            else:
-                found["answered" if judge else "right" if trial == expected else "wrong"] += 1
+            outcome = outcome_of(trial)
+            if outcome == ANSWERED and not judge:
+                outcome = "right" if trial == expected else "wrong"
+            found[outcome] += 1
     return found
 
 

@@ -133,6 +133,7 @@ class Finding:
         loss: what is lost under a condition, a sentence; "" where nothing was compared.
         change: of a share under that condition, less than 0 where it is lost; None where nothing was compared.
         under: that condition, "under severe degradation (L2)".
+        unread: that too few replies could be read to say anything about the model, and why; "" where enough were.
         sketch: draws it for the first screen of a report on one model; its bars stand there where it gives none.
         beats: whether it is better than guessing; None: as the first of its bars that has a chance level.
     """
@@ -146,6 +147,7 @@ class Finding:
     beats: bool | None = None
     change: Interval | None = None
     under: str = ""
+    unread: str = ""
     sketch: Callable[[], Sketch | None] | None = field(default=None, compare=False)
 
     @property

@@ -13,6 +13,7 @@ from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.quotable import Asked, Check
+from lmms_medtasks.report.readability import NOTHING_SAID
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.short_texts import listed
@@ -40,8 +41,9 @@ class ModelFindings:
 
     @property
     def sentence(self) -> str:
-        """What a reader should keep: where it is right, and where it is no better than guessing."""
-        ordered = sorted(self.findings, key=lambda each: not each.loss)
+        """What a reader should keep: what was not read, where it is right, and where it is no better than guessing."""
+        unread = [each for each in self.findings if each.unread]
+        ordered = sorted((each for each in self.findings if not each.unread), key=lambda each: not each.loss)
         good = [each.clause for each in ordered if each.beats_chance][:_GOOD]
         guessed = []
         for how in (NO_BETTER, BELOW):
@@ -54,6 +56,10 @@ class ModelFindings:
         said = "; ".join(good)
         if guessed:
             said += f"{', but ' if known else '; ' if good else ''}{' and '.join(guessed)}"
+        if unread:
+            first = [f"{each.unread}{f' on {each.suite}' if len(self.findings) > 1 else ''}" for each in unread]
+            there = " there" if ordered else ""
+            said = f"{'; '.join(first)}: {NOTHING_SAID}{there}{f'; {said}' if said else ''}"
         said = f"{self.trial}: {said}" if self.trial else said
         return f"{said[:1].upper()}{said[1:]}." if said else ""
 
@@ -90,7 +96,9 @@ class FirstScreen:
         """Of several models asked the same questions who has most of the best numbers, a sentence; "" if nobody has."""
         if len(self.models) == 1 or not self.best or best_models.OTHER_QUESTIONS in self.best.values():
             return ""
-        leads, compared = best_models.leads([model.findings for model in self.models])
+        leads, compared = best_models.leads(
+            [[each for each in model.findings if not each.unread] for model in self.models]
+        )
         most = max(leads.values(), default=0)
         first = [place for place, count in leads.items() if count == most]
         if len(first) != 1:
@@ -107,7 +115,7 @@ class FirstScreen:
         places = dict.fromkeys((model.model for model in self.models), 0)
         found: dict[tuple[str, str], dict[str, float]] = {}
         for model in self.models:
-            for finding in model.findings:
+            for finding in (each for each in model.findings if not each.unread):
                 for bar in finding.bars:
                     found.setdefault((finding.suite, bar.title), {})[model.model] = bar.worth
         for worths in found.values():
@@ -232,7 +240,8 @@ def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> dict[str, str]:
     found: dict[str, dict[str, _Kept]] = {}
     for model, own in kept.items():
         for each in own.values():
-            found.setdefault(each.finding.suite, {}).setdefault(model, each)
+            if not each.finding.unread:
+                found.setdefault(each.finding.suite, {}).setdefault(model, each)
     said = {}
     for suite, by_model in found.items():
         asked = [each.asked for each in by_model.values()]

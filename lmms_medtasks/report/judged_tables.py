@@ -46,7 +46,7 @@ class Judging:
 
     Attributes:
         judges: each description that a record has of its judge, with the model that answered, and how many questions.
-        replies: replies of each kind ("ok", "empty", "cut", "failed").
+        replies: replies of each kind ("ok", "empty", "cut", "unreadable", "failed").
         statuses: judgements that are "exact", "judged" and "missing".
         reasons: why judgements are missing. rules: what settled the exact ones.
         labels: of the judge's own verdicts each dimension's label, as (dimension, label). verdicts: how many there are
@@ -341,10 +341,20 @@ def judgements(found: Mapping[str, Judging]) -> Table | None:
     rows = []
     for name, each in found.items():
         replies, statuses = each.replies, each.statuses
-        numbers = [replies.total(), *(replies[kind] for kind in ("failed", "empty", "cut"))]
+        numbers = [replies.total(), *(replies[kind] for kind in ("failed", "empty", "cut", "unreadable"))]
         numbers += [each.requested, *(statuses[status] for status in ("exact", "judged", "missing"))]
         rows.append(Row((Cell(name), *map(Cell, numbers), percent_of(each.coverage), Cell(each.said))))
-    heads = ("answers", "failed requests", "empty", "cut", "judgements requested", "exact", "judged", "missing")
+    heads = (
+        "answers",
+        "failed requests",
+        "empty",
+        "cut",
+        "unreadable",
+        "judgements requested",
+        "exact",
+        "judged",
+        "missing",
+    )
     columns = (label("task"), *map(count, heads), share("coverage"), label("judge"))
     notes = (
         "exact: settled by a rule without a judge. missing: no valid verdict could be had; it is never a score. "

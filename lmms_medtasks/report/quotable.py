@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lmms_medtasks.record import EMPTY, FAILED
-from lmms_medtasks.report import about
+from lmms_medtasks.record import FAILED
+from lmms_medtasks.report import about, readability
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import model_name, printable
@@ -83,7 +83,7 @@ def verdict(checks: Sequence[Check]) -> str:
 def checks(asked: Sequence[Asked], unread: Sequence[str] = ()) -> tuple[Check, ...]:
     """All of them, of everything that a report is about; ``unread``: a text for each log that can't be read."""
     told = (*_settings(asked), *_trials(asked), *_protocol(asked))
-    return (_data(asked), _complete(asked, unread), *_judged(asked), _runner(asked), *told)
+    return (_data(asked), _complete(asked, unread), _readable(asked), *_judged(asked), _runner(asked), *told)
 
 
 def _data(asked: Sequence[Asked]) -> Check:
@@ -115,7 +115,7 @@ def _data(asked: Sequence[Asked]) -> Check:
 
 def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
     limited, drawn, lost = [], [], []
-    failed = requests = empty = 0
+    failed = requests = 0
     for each in asked:
         for run, tasks in each.source.asked:
             for task, original, effective in about.counts(run, tasks):
@@ -127,16 +127,33 @@ def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
         drawn += [task for task, told, _ in each.metadata() if about.subset(told)]
         trials = [trial for found in each.source.rows.column("trials") for trial in found]
         failed, requests = failed + trials.count(FAILED), requests + len(trials)
-        empty += trials.count(EMPTY)
     said = [f"left out: {len(unread)} log{'s' if len(unread) > 1 else ''} that can't be read"] if unread else []
     said += [*_some(lost), *_some(limited)]
     said += [f"a random sample of {_named(drawn)}"] if drawn else []
     said += [f"{failed:,} of {requests:,} requests failed"] if failed else []
     if not said:
-        said_empty = f", {empty:,} of them empty" if empty else ""
-        return Check("complete", "yes", f"every question, {requests:,} replies{said_empty}, none failed")
+        return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
     mend = "run it without --limit" if limited else "run it without --subset" if drawn else "run it again: it goes on"
     return Check("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
+
+
+def _readable(asked: Sequence[Asked]) -> Check:
+    """Whether enough replies of each task could be read, by the gate's own threshold."""
+    found = [(each, one) for each in asked for one in readability.of_source(each.suite, each.source)]
+    low = [(each, one) for each, one in found if one.is_low]
+    shown = readability.together([one for _, one in low or found])
+    said = f"{shown.percent} % of {shown.replies:,}"
+    if low and len(low) < len(found):
+        models = list(dict.fromkeys(model_of(each.source) for each, _ in low))
+        said += f" in {readability.named(shown.tasks)}"
+        said += f" ({_named(models, 'models')})" if len({model_of(each.source) for each in asked}) > 1 else ""
+    said += f": {shown.why}" if shown.why else ""
+    more = shown.at_limit - shown.counts["cut"]
+    said += f"; {more:,} more ended at the limit of new tokens, and were read" if more > 0 else ""
+    mends = "; ".join(shown.mends)
+    if low:
+        return Check("replies can be read", "no", said, mends)
+    return Check("replies can be read", "partly" if mends else "yes", said, mends)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from lmms_medtasks.build_cache import name_of
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.progress import bar
 from lmms_medtasks.record import FAILED
-from lmms_medtasks.report import about, judged_tables, paper_line, views
+from lmms_medtasks.report import about, judged_tables, paper_line, readability, views
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import PUBLISHED, Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.findings import Finding
@@ -128,7 +128,10 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
     if _may_be_kept(suite, options):
         sources = [_keeping(suite, each, options) for each in sources]
-    found = tuple((Asked(suite, source), report.finding(source)) for source in sources)
+    found = tuple(
+        (Asked(suite, source), readability.told(report.finding(source), readability.of_source(suite, source)))
+        for source in sources
+    )
     parts = tuple(_parts(suite, report, runs, options, table, sources))
     for each in sources:
         each.kept.keep()

@@ -19,7 +19,7 @@ FIELDS = ("score", "low", "high", "judged", "requested")
 OWN_COLUMNS = frozenset({
     "id", "cluster", "pair", "expected", "trials", "judge", "protocol", "judgement", "verdict_statuses",
     "verdict_reasons", "verdict_models", "verdict_labels", "system_fingerprints", "run", "task", "condition", "line",
-    "repeated",
+    "repeated", "limits_reached", "unknown_marks",
 })  # fmt: skip
 """Columns that are no tags: the record's own fields, and where a row is from."""
 
@@ -54,6 +54,11 @@ def row_of(record: Record) -> dict[str, Any]:
             if number is not None:
                 row[f"{name}.{field}"] = number
         row[f"{name}.asked"] = True
+    # Where the limit of new tokens ended replies (0: which one is not known), and marks that may open thoughts.
+    if reached := [int(note.get("limit") or 0) for note in record.replies if note.get("ended") == "length"]:
+        row["limits_reached"] = reached
+    if marks := [str(note["unknown_mark"]) for note in record.replies if note.get("unknown_mark")]:
+        row["unknown_marks"] = marks
     if record.judgement:
         verdicts = [verdict for verdicts in record.judgement.verdicts for verdict in verdicts]
         row["judge"] = json.dumps(record.judgement.judge, sort_keys=True, default=str)

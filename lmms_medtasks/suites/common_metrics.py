@@ -1,10 +1,13 @@
-"""Metrics that every benchmark has: replies that could be read, empty ones, failed requests, identical trials."""
+"""Metrics that every benchmark has: what became of the replies, and identical trials."""
 
 from __future__ import annotations
 
-from lmms_medtasks.record import EMPTY, FAILED, NO_ANSWER
+from collections.abc import Callable
+
+from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Mean
+from lmms_medtasks.suites.outcomes import outcomes
 from lmms_medtasks.suites.suite import Measure, Metric
 
 MANY_EMPTY = 0.2
@@ -19,14 +22,9 @@ def parse_rate(rows: Samples) -> float | None:
     return sum(trial not in NO_ANSWER for trial in replies) / len(replies) if replies else None
 
 
-def failed_requests(rows: Samples) -> int:
-    """Number of trials that got no reply because the request failed."""
-    return sum(trials.count(FAILED) for trials in rows.column("trials"))
-
-
-def outcome_count(*outcomes: str) -> Count:
-    """How many replies were read as one of ``outcomes``."""
-    return Count(function=lambda rows: sum(trial in outcomes for trials in rows.column("trials") for trial in trials))
+def outcome_count(outcome: str) -> Count:
+    """How many replies have one of :data:`lmms_medtasks.suites.outcomes.OUTCOMES`."""
+    return Count(function=lambda rows: outcomes(rows)[outcome])
 
 
 def _empty_notice(rows: Samples, empty: float | int | None) -> str:
@@ -62,25 +60,36 @@ def _identical_notice(rows: Samples, share: float | int | None) -> str:
     )
 
 
+def _counted(
+    name: str, outcome: str, about: str, notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
+) -> Metric:
+    return Metric(
+        name, outcome_count(outcome), higher_is_better=False, about=f"Number of {about}", notice=notice, unit="count"
+    )
+
+
 PARSE_RATE = Metric(
     "parse_rate", Count(function=parse_rate), about="Share of the replies in which an answer could be read."
 )
-EMPTY_REPLIES = Metric(
-    "empty_replies",
-    outcome_count(EMPTY),
-    higher_is_better=False,
-    about="Number of replies that say nothing: no text, white space, or no text after the reasoning.",
-    notice=_empty_notice,
-    unit="count",
+UNREADABLE_REPLIES = _counted(
+    "unreadable_replies", "unreadable", "replies with words and without one answer: none, or several (ambiguous)."
 )
-FAILED_REQUESTS = Metric(
-    "failed_requests",
-    Count(function=failed_requests),
-    higher_is_better=False,
-    about="Number of requests that got no reply. They are no wrong answers.",
-    notice=_failed_notice,
-    unit="count",
+CUT_REPLIES = _counted(
+    "cut_replies", "cut", "replies that the limit of new tokens, or thoughts without an end, cut off before an answer."
 )
+EMPTY_REPLIES = _counted(
+    "empty_replies", "empty", "replies that say nothing: no text, white space, or no text after the thoughts.",
+    _empty_notice,
+)  # fmt: skip
+REFUSED_REPLIES = _counted("refused_replies", "refused", "replies that decline to answer.")
+FAILED_REQUESTS = _counted(
+    "failed_requests", "failed", "requests that got no reply. They are no wrong answers.", _failed_notice
+)
+READ = (PARSE_RATE, UNREADABLE_REPLIES, CUT_REPLIES, EMPTY_REPLIES, REFUSED_REPLIES, FAILED_REQUESTS)
+"""What stands beside the means of a task whose answers are read."""
+JUDGED = (UNREADABLE_REPLIES, CUT_REPLIES, EMPTY_REPLIES, FAILED_REQUESTS)
+"""What stands beside those of a judged one: what a refusal is worth the judge says."""
+READ_NAMES, JUDGED_NAMES = (tuple(each.name for each in own) for own in (READ, JUDGED))
 IDENTICAL = Measure("identical", "1 where all replies of a question are the same to the letter, else 0.")
 IDENTICAL_TRIALS = Metric(
     "identical_trials",

@@ -26,7 +26,6 @@ from typing import Any
 from lmms_medtasks.judges import checklists
 from lmms_medtasks.judges.checklists import Checklist
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
-from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.parsing.steps import split_steps
 from lmms_medtasks.task_configs.bones_joints.forms import forms
 
@@ -45,17 +44,13 @@ _PROMPTS = Path(__file__).resolve().parent / "prompts"
 _CHECKS = Path(__file__).resolve().parent / "judge_checks"
 
 
-def _answer(reply: str) -> str:
-    return (after_reasoning(reply) or "").strip()
-
-
 def _item(steps: bool, doc: Mapping[str, Any], reply: str) -> Item:
     reference = checklists.numbered(split_steps(doc["answer"])) if steps else doc["answer"]
     fields = {
         "question": doc["question"],
         "asked": forms()[doc["task"]].asked,
         "reference": reference,
-        "answer": _answer(reply),
+        "answer": reply,
     }
     return Item(str(doc["id"]), fields)
 
@@ -66,7 +61,7 @@ def _inconsistency_item(doc: Mapping[str, Any], reply: str) -> Item:
         "text_site": doc["site"] or NOT_KNOWN,
         "image_site": doc["image_site"] or NOT_KNOWN,
         "reference": doc["answer"],
-        "answer": _answer(reply),
+        "answer": reply,
     }
     return Item(str(doc["id"]), fields)
 

@@ -17,9 +17,10 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE, outcome_count
+from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.judged_measures import (
     judged_metrics,
@@ -28,6 +29,7 @@ from lmms_medtasks.suites.judged_measures import (
     tags_of,
     with_measures,
 )
+from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
@@ -51,7 +53,7 @@ LABELS: Mapping[str, str] = {
 
 _CONTRADICTION = ("went_on", "missed", "objected_otherwise")
 MEASURES = (
-    Measure("accuracy", "Share of right answers; of judged ones, of the judgements that say so."),
+    Measure("accuracy", f"Share of right answers; of judged ones, of the judgements that say so. {WRONG}"),
     Measure("unclear_rate", "Share of an answer's judgements that say Unclear.", higher_is_better=False),
     Measure("unanimous", "1 where all judgements of an answer agree, else 0; of answers with two or more."),
     Measure("steps_found", "Share of the experts' steps that the judge found in the answer."),
@@ -69,7 +71,8 @@ def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Reco
 
     An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request has no score.
     """
-    readings = [read_option(reply, doc["options"]) for reply in results]
+    replies = [Reply.of(each) for each in results]
+    readings = [read_option(reply, doc["options"]) for reply in replies]
     right = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
     return Record(
         id=str(doc["id"]),
@@ -83,13 +86,14 @@ def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Reco
             **({"rotation": doc["rotation"]} if "rotation" in doc else {}),
         },
         pair=str(doc.get("question_id") or ""),
-        details={"rules": [reading.rule for reading in readings]},
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 
 def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol) -> Record:
     """The record of a judged question, by the verdicts that the judging stage has got."""
-    trials, judgement = records.judgement_of(doc, results, protocol)
+    replies = [Reply.of(each) for each in results]
+    trials, judgement = records.judgement_of(doc, replies, protocol)
     return Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
@@ -98,6 +102,7 @@ def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protoco
         measures=judged_measures(judgement),
         tags=_tags(doc, protocol),
         judgement=judgement,
+        replies=tuple(reply.note() for reply in replies),
     )
 
 
@@ -169,23 +174,15 @@ METRICS = (
         for site in sites()
     ),
     *rotation_metrics(),
-    PARSE_RATE,
-    *(
-        Metric(
-            name, outcome_count(name), higher_is_better=False, about=f"Number of replies that {about}.", unit="count"
-        )
-        for name, about in (("refused", "refuse"), ("ambiguous", "name several options"))
-    ),
+    *READ,
     *(Metric(each.name, Mean(measure=each.name), higher_is_better=each.higher_is_better)
       for each in MEASURES if each.name != "accuracy"),
     *judged_metrics("accuracy"),
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
 )  # fmt: skip
 
 _ACCURACY = (KEY, "accuracy", "accuracy_low", "accuracy_high", *(f"accuracy_{site}" for site in sites()))
 _JUDGED = (*_ACCURACY, "unclear_rate", "unanimous")
-_COVERAGE = ("coverage", "bound_worst", "bound_best", "complete", "empty_replies", "failed_requests")
+_COVERAGE = ("coverage", "bound_worst", "bound_best", "complete", *JUDGED_NAMES)
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
@@ -208,16 +205,8 @@ SUITE = Suite(
     measures=MEASURES,
     metrics=METRICS,
     tasks={
-        "choice": (*_ACCURACY, "parse_rate", "refused", "ambiguous", "empty_replies", "failed_requests"),
-        "circular": (
-            KEY,
-            *circular_task(),
-            "parse_rate",
-            "refused",
-            "ambiguous",
-            "empty_replies",
-            "failed_requests",
-        ),
+        "choice": (*_ACCURACY, *READ_NAMES),
+        "circular": (KEY, *circular_task(), *READ_NAMES),
         "open": (*_JUDGED, *_COVERAGE),
         "chain": (*_JUDGED, "steps_found", *_COVERAGE),
         "contradiction": (*_JUDGED, *_CONTRADICTION, *_COVERAGE),

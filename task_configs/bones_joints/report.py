@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from lmms_medtasks.record import EMPTY, FAILED, UNREAD, Record
+from lmms_medtasks.record import FAILED, Record
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
@@ -20,6 +20,7 @@ from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_sho
 from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
+from lmms_medtasks.suites.outcomes import READINGS
 from lmms_medtasks.task_configs.bones_joints import judging, report_comparison, report_finding, report_image
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
@@ -71,12 +72,6 @@ def _unclear(source: Source, row: Row, rows: Samples) -> Cell:
     return percent_of(counted[judging.UNCLEAR] / counted.total() if counted else None)
 
 
-def _unreadable(source: Source, row: Row, rows: Samples) -> Cell:
-    if _group(source, row).judging:
-        return NONE
-    return Cell(outcome_count(*UNREAD).value(rows))
-
-
 TASKS = Table(
     "tasks",
     "Accuracy by task",
@@ -92,16 +87,15 @@ TASKS = Table(
         Column("n", _judgement_count(1), "count"),
         Column("missing as wrong", bound("accuracy", "low")),
         Column("missing as correct", bound("accuracy", "high")),
-        Column("empty", outcome_count(EMPTY), "count"),
-        Column("unreadable", _unreadable, "count"),
+        *(Column(name, outcome_count(name), "count") for name in READINGS),
     ),
     (
         _INTERVALS,
         "Open answers: mean over the judgements (three, or one by a judge at temperature 0), Correct 1, Incorrect and "
         "Unclear 0. Task VIII: 1 where the answer names the contradiction. Steps found: of the experts' chain, Tasks V "
         "and VII.",
-        "Empty: replies that say nothing; they count as wrong. Unreadable: multiple choice without one option that can "
-        "be read; counts as wrong.",
+        "Unreadable (no one option), cut (off before an answer), empty and refused replies count as wrong; what a "
+        "judged refusal is worth the judge says. Failed requests count as nothing.",
     ),
     marks=judged_tables.MEANINGS,
 )

@@ -43,11 +43,9 @@ def total(scores: Mapping[str, float]) -> float:
     return 100.0 * weighted / (HIGHEST * sum(WEIGHTS.values()))
 
 
-def item(doc: Mapping[str, Any], reply: str) -> Item | None:
-    """What the judge is shown of one reply to ``doc``; None for a failed request."""
+def item(doc: Mapping[str, Any], reply: str) -> Item:
+    """What the judge is shown of one reply to ``doc``."""
     parts = read_reasoned(reply)
-    if parts.status == "failed":
-        return None
     fields = {
         "question": doc["question"],
         "visual_description": doc["visual_description"],

@@ -15,12 +15,14 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import EMPTY, FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text import exact_match
 from lmms_medtasks.suites import judged_measures
-from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE, outcome_count
+from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Count, Macro, Mean
+from lmms_medtasks.suites.outcomes import LOWEST, WRONG
 from lmms_medtasks.suites.rotated_options import circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
@@ -55,8 +57,8 @@ JUDGED: Mapping[str, Any] = {"total": total, **{name: name for name in WEIGHTS}}
 """Measures of a judged answer, and what each is of the verdict's four scores."""
 
 MEASURES = (
-    Measure("accuracy", "1 where the reply names the correct option, else 0."),
-    Measure("total", "The four scores of an open answer, weighted (paper).", high=100, unit="points"),
+    Measure("accuracy", f"1 where the reply names the correct option, else 0. {WRONG}"),
+    Measure("total", f"The four scores of an open answer, weighted (paper). {LOWEST}", high=100, unit="points"),
     *(
         Measure(name, f"The judge's score for {name.replace('_', ' ')}.", high=HIGHEST, unit="of 5", digits=2)
         for name in WEIGHTS
@@ -74,7 +76,8 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
     An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
     another reply there is no score. The rotations of a question are forms of it: they are paired by its id.
     """
-    readings = [read_option(reply, doc["options"]) for reply in results]
+    replies = [Reply.of(each) for each in results]
+    readings = [read_option(reply, doc["options"]) for reply in replies]
     correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
     tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
     turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
@@ -86,7 +89,7 @@ def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
         measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
         tags={**tags, "form": "circular" if turned else "mcq", "option_count": len(doc["options"]), **turned},
         pair=str(doc.get("question_id") or ""),
-        details={"rules": [each.rule for each in readings]},
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 
@@ -98,8 +101,9 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
 
     ``parts``: which of its two labelled parts each reply had, joined by ";". A reply of labels alone is empty.
     """
-    trials, judgement = records.judgement_of(doc, results, PROTOCOL)
-    labelled = [read_reasoned(reply).status for reply in results]
+    replies = [Reply.of(each) for each in results]
+    trials, judgement = records.judgement_of(doc, replies, PROTOCOL)
+    labelled = [read_reasoned(reply).status for reply in replies]
     exact = [exact_match(item["answer"], item["reference"]) for item in judgement.items if isinstance(item, Mapping)]
     tags = judged_measures.tags_of(doc, _TAGS, PROTOCOL)
     record = Record(
@@ -110,6 +114,7 @@ def open_record(doc: Document, results: Sequence[str | None]) -> Record:
         measures={"exact_match": MeasureValue(sum(exact) / len(exact) if exact else None)},
         tags={**tags, "form": "open", "parts": ";".join(labelled)},
         judgement=judgement,
+        replies=tuple(reply.note() for reply in replies),
     )
     return remeasured(record)
 
@@ -172,21 +177,7 @@ METRICS = (
         for side, each in SIDE_ACCURACY.items()
     ),
     *rotation_metrics(),
-    PARSE_RATE,
-    Metric(
-        "refused",
-        outcome_count("refused"),
-        higher_is_better=False,
-        about="Number of replies that refuse.",
-        unit="count",
-    ),
-    Metric(
-        "ambiguous",
-        outcome_count("ambiguous"),
-        higher_is_better=False,
-        about="Number of replies that name several options.",
-        unit="count",
-    ),
+    *READ,
     Metric("total", TOTAL, main=True),
     *(Metric(name, each) for name, each in SCORES.items()),
     *means("total", {f"total_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
@@ -203,18 +194,8 @@ METRICS = (
         )
         for name, outcomes in PARTS.items()
     ),
-    Metric(
-        "cut",
-        outcome_count("cut"),
-        higher_is_better=False,
-        about="Number of replies whose reasoning was cut off inside its tag.",
-        unit="count",
-    ),
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
 )
 
-_CHOICE_REPLIES = ("parse_rate", "refused", "ambiguous", "empty_replies", "failed_requests")
 _JUDGEMENTS = ("coverage", "bound_worst", "bound_best", "complete")
 
 
@@ -246,14 +227,14 @@ SUITE = Suite(
     tasks={
         "mcq": (
             KEY, "accuracy", *(f"accuracy_{name.lower()}" for name in DIMENSIONS), *(f"{side}_mean" for side in SIDES),
-            *_CHOICE_REPLIES,
+            *READ_NAMES,
         ),
         "circular": (
-            KEY, *circular_task(), *_CHOICE_REPLIES,
+            KEY, *circular_task(), *READ_NAMES,
         ),
         "open": (
             KEY, *JUDGED, *(f"total_{name.lower()}" for name in DIMENSIONS), *_JUDGEMENTS, "exact_match", "both_parts",
-            *PARTS, "cut", "empty_replies", "failed_requests",
+            *PARTS, *JUDGED_NAMES,
         ),
     },
     condition=condition,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lmms_medtasks.record import EMPTY, FAILED
+from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import count, label, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
@@ -14,17 +14,17 @@ from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.suites.outcomes import OUTCOMES, outcomes
 from lmms_medtasks.task_configs.med_cmr import report_finding
 from lmms_medtasks.task_configs.med_cmr.judging import total
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
-    BOTH,
     BREAKDOWNS,
     BY_DIMENSION,
     FORMS,
     RANGES,
     SIDE_ACCURACY,
-    parts,
+    read_replies,
 )
 from lmms_medtasks.task_configs.med_cmr.report_comparison import comparison
 from lmms_medtasks.task_configs.med_cmr.report_dimensions import (
@@ -115,28 +115,18 @@ def _replies(sources: Sequence[Source]) -> document.Table:
     rows = []
     for task in sources[0].rows.values("task"):
         own_rows = sources[0].rows.where({"task": task})
-        every = own_rows.column("trials")
-        failed, requests = sum(each.count(FAILED) for each in every), sum(map(len, every))
-        unscored = sum(set(each) == {FAILED} for each in every)
-        letters = sum(len(trial) == 1 for each in every for trial in each)
-        empty = sum(each.count(EMPTY) for each in every)
-        parsed, replied = letters + parts(own_rows)[BOTH], requests - failed
-        counted = map(Cell, (requests, failed, unscored, empty, replied - empty - parsed))
+        counts = outcomes(own_rows)
+        unscored = sum(set(each) == {FAILED} for each in own_rows.column("trials"))
+        parsed, replied = read_replies(own_rows)
+        counted = map(Cell, (sum(counts.values()), unscored, *counts.values()))
         rows.append(document.Row((Cell(task), *counted, percent_of(parsed / replied if replied else None))))
-    columns = (
-        label("task"),
-        count("requests"),
-        count("failed"),
-        count("questions without a reply"),
-        count("empty replies"),
-        count("unreadable replies"),
-        share("parse rate"),
-    )
+    heads = ("requests", "questions without a reply", *OUTCOMES)
     notes = (
-        "Failed requests count as nothing and are left out. Empty: a reply that says nothing, counted as incorrect, of "
-        "open answers as the worst. Unreadable: words and no letter, counted as incorrect; of open answers: one of the "
-        "two parts is missing, judged all the same.",
+        "Failed requests count as nothing and are left out. Unreadable (words and no one option), cut (off before an "
+        "answer), empty (says nothing), refused: counted as incorrect, of open answers as the worst. Parse rate of "
+        "open answers: both parts are there; the others are judged all the same.",
     )
+    columns = (label("task"), *map(count, heads), share("parse rate"))
     return document.Table("replies", "Requests and replies", columns, tuple(rows), notes, folded=True)
 
 

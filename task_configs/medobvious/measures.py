@@ -17,11 +17,13 @@ from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import option_value, read_option_position, read_position
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS, PARSE_RATE
+from lmms_medtasks.suites.common_metrics import READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
+from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
 from lmms_medtasks.task_configs.medobvious import paper_reading
@@ -47,11 +49,11 @@ TABLE_2: Mapping[str, Mapping[str, Any]] = {
 PAPER_RULE, PAPER_RULE_HOSTED = "accuracy_paper_rule", "accuracy_paper_rule_hosted"
 
 MEASURES = (
-    Measure("accuracy", "1 where the reply names the right place, or rightly none; else 0."),
+    Measure("accuracy", f"1 where the reply names the right place, or rightly none; else 0. {WRONG}"),
     Measure(PAPER_RULE, "The same, read as the authors' scripts for open-weight models read replies."),
     Measure(PAPER_RULE_HOSTED, "The same, read as their script for hosted models does."),
-    Measure("false_alarm", "Share of a negative question's replies that claim an outlier.", higher_is_better=False),
-    Measure("abstention", "Share of a positive question's replies that name no outlier.", higher_is_better=False),
+    Measure("false_alarm", triage.FALSE_ALARM, higher_is_better=False),
+    Measure("abstention", triage.ABSTENTION, higher_is_better=False),
     Measure("chance", "Probability that a uniform guess is right."),
 )
 
@@ -59,7 +61,7 @@ MEASURES = (
 # --- A question -------------------------------------------------------------------------------------------------------
 
 
-def read(doc: Mapping[str, Any], reply: str | None) -> Answer:
+def read(doc: Mapping[str, Any], reply: Reply | str | None) -> Answer:
     """What a reply to the question says: a position or "none", or "yes" or "no" for a highlighted panel."""
     if doc["task_type"] == VISUAL:
         return read_yes_no(reply, str(doc["question"]), panel=True)
@@ -82,18 +84,19 @@ def guess_probability(task_type: str, grid: str) -> float:
 
 def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     """The record of a question. A reply that could not be read is incorrect; a failed request has no score."""
-    readings = [read(doc, reply) for reply in results]
+    replies = [Reply.of(each) for each in results]
+    readings = [read(doc, reply) for reply in replies]
     correct = [each.value == expected(doc) for each in readings if each.status != FAILED]
     trials = tuple(each.value or each.status for each in readings)
-    replies = [reply or "" for reply, each in zip(results, readings, strict=True) if each.status != FAILED]
+    # The authors' scripts read the whole reply, thoughts too.
+    sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
     scores = {
         "accuracy": _share(correct),
-        PAPER_RULE: _share(paper_reading.is_right(doc, reply) for reply in replies),
-        PAPER_RULE_HOSTED: _share(paper_reading.is_right(doc, reply, hosted=True) for reply in replies),
-        "false_alarm": triage.false_alarm(trials, bool(doc["negative"])),
-        "abstention": triage.abstention(trials, bool(doc["negative"])),
+        PAPER_RULE: _share(paper_reading.is_right(doc, reply) for reply in sent),
+        PAPER_RULE_HOSTED: _share(paper_reading.is_right(doc, reply, hosted=True) for reply in sent),
     }
     measures = {name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"}
+    measures |= {name: MeasureValue(each) for name, each in triage.measures(trials, bool(doc["negative"])).items()}
     tags = {name: doc.get(name) for name in ("data", "tier", "task_type", "kind", "negative", "grid")}
     return Record(
         id=str(doc["id"]),
@@ -102,6 +105,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         expected=expected(doc),
         measures={**measures, "chance": MeasureValue(guess_probability(doc["task_type"], doc["grid"]))},
         tags={**tags, "answer_position": doc["answer_position"] or None},
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 
@@ -226,9 +230,7 @@ METRICS = (
         for name in SIGNS
     ),
     *rotation_metrics(LETTERS),
-    PARSE_RATE,
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
+    *READ,
 )
 
 _ALARMS = ("false_alarm_rate", "abstention_rate")
@@ -237,7 +239,6 @@ _TIER = (*_FORMAT, *(f"accuracy_{name}" for name in FORMATS), "paper_average")
 _ACROSS = (
     "format_gap_detection", "format_gap_referring", "consistency", "consistency_positive", "consistency_negative",
 )  # fmt: skip
-_REPLIES = ("parse_rate", "empty_replies", "failed_requests")
 
 
 NEUTRAL = "neutral wording"
@@ -273,10 +274,10 @@ SUITE = Suite(
     measures=MEASURES,
     metrics=METRICS,
     tasks={
-        "circular": (KEY, *circular_task(LETTERS), *_REPLIES),
-        "format": (*_FORMAT, *_ALARMS, *_REPLIES),
-        "tier": (*_TIER, *_ALARMS, *_ACROSS, *_REPLIES),
-        "all": (*_TIER, *(f"accuracy_t{tier}" for tier in TIERS), *_ALARMS, *_ACROSS, *_REPLIES),
+        "circular": (KEY, *circular_task(LETTERS), *READ_NAMES),
+        "format": (*_FORMAT, *_ALARMS, *READ_NAMES),
+        "tier": (*_TIER, *_ALARMS, *_ACROSS, *READ_NAMES),
+        "all": (*_TIER, *(f"accuracy_t{tier}" for tier in TIERS), *_ALARMS, *_ACROSS, *READ_NAMES),
     },
     condition=condition,
     check=check,

@@ -30,9 +30,10 @@ def _found_by_claiming(rows: Samples) -> float:
 
 PLANE = Plane(
     "plane",
-    "Found against false alarms",
-    "Up: outliers found. Right: wrong answers where there is none, which are false alarms and replies that can't be "
-    "read. A model that always answers none stands lower left, one that always names an outlier at the right edge. "
+    "Correct with an outlier against wrong without one",
+    "Up: outliers found. Right: wrong where there is none, by a false alarm or by a reply without an answer (false "
+    "alarms have a table of their own). A model that always answers none stands lower left, one that always names an "
+    "outlier at the right edge. "
     "Dashed: guessing. It ends below 100, as the place of the outlier must be correct too. Hollow: published models, "
     "across 100 less their accuracy where there is none. Bars: 95 % intervals.",
     FORMATS_TABLE,

@@ -42,7 +42,7 @@ def finding(source: Source) -> Finding | None:
         return None
     guessing = f", {right.guessing} ({right.chance:.1f} %)" if right.guessing else ""
     weighed = f"; {shown(average)} by the paper's average of {len(TABLE_2)} groups of questions" if average else ""
-    said = f"; a false alarm on {shown(alarms)} of the consistent grids" if alarms else ""
+    said = f"; {shown(alarms)} of the answers about consistent grids are false alarms" if alarms else ""
     return Finding(
         "MedObvious",
         there(right, average, alarms),
@@ -50,7 +50,8 @@ def finding(source: Source) -> Finding | None:
         f"correct on {whole(right)} of questions about what is obviously wrong",
         "finding what is obviously wrong",
         sketch=lambda: Sketch(
-            PLANE.small(source), "outliers found (%) against false alarms (%); dashed: guessing; hollow: published"
+            PLANE.small(source),
+            "correct with an outlier (%) against wrong without one (%); dashed: guessing; hollow: published",
         ),
     )
 

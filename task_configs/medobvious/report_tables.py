@@ -11,6 +11,7 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.views import Column, Row, Source, Table, rows_by
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.suites.outcomes import READINGS, outcome_of
 from lmms_medtasks.task_configs.medobvious.measures import (
     ABSTENTIONS,
     ACCURACY,
@@ -104,20 +105,30 @@ AGREEMENT = Table(
         INTERVALS,
     ),
 )
+
+
+def _unanswered(source: Source, row: Row, rows: Samples) -> Cell:
+    """Negatives whose replies, where any came, all lack an answer."""
+    trials = rows.where(NEGATIVES).column("trials")
+    return Cell(sum(set(each) != {FAILED} and set(each) <= {FAILED, *NO_ANSWER} for each in trials))
+
+
 ALARMS = Table(
     "alarms",
     "False alarms and abstentions",
     ("format",),
     (*(Row((title,), {"task_type": name}) for name, title in SHORT.items()), Row(("all formats",), kind="counts")),
     (
-        Column("negatives", FALSE_ALARMS, "n"),
+        Column("negatives with an answer", FALSE_ALARMS, "n"),
         Column("false alarms", FALSE_ALARMS),
+        Column("negatives without an answer", _unanswered, "count"),
         Column("positives", ABSTENTIONS, "n"),
         Column("abstentions", ABSTENTIONS),
     ),
     (
-        "False alarm: a reply that claims an outlier where there is none (a place, or yes). Abstention: a reply that "
-        "names none where there is one (none, no, a refusal, or no answer at all).",
+        "False alarm: an answer that claims an outlier where there is none (a place, or yes); replies without an "
+        "answer are left out and stand beside. Abstention: a reply that names none where there is one (none, no, a "
+        "refusal, or no answer at all).",
         INTERVALS,
     ),
 )
@@ -173,7 +184,7 @@ SIZES = Table(
         INTERVALS,
     ),
 )  # fmt: skip
-OUTCOMES = ("right", "another place", "none", "wrong yes or no", *NO_ANSWER, FAILED)
+OUTCOMES = ("right", "another place", "none", "wrong yes or no", *READINGS)
 """What a reply can be. "none" is wrong there: on a grid with an outlier."""
 
 
@@ -182,8 +193,8 @@ def _outcomes(rows: Samples) -> Counter[str]:
     found: Counter[str] = Counter()
     for trials, score in zip(rows.column("trials"), rows.column("accuracy.score"), strict=True):
         trial = trials[0]
-        if trial == FAILED or trial in NO_ANSWER:
-            found[trial] += 1
+        if (outcome := outcome_of(trial)) in READINGS:
+            found[outcome] += 1
         elif score == 1:
             found["right"] += 1
         else:
@@ -212,8 +223,9 @@ REPLIES = Table(
     _reply_rows,
     (Column("questions", lambda source, row, rows: Cell(len(rows)), "count"), *map(_outcome, OUTCOMES)),
     (
-        "Another place, none: wrong there. Empty: a reply that says nothing. Ambiguous: several candidates. Only right "
-        "replies count as correct; failed requests count as nothing, and all other replies as incorrect.",
+        "Another place, none: wrong there. Unreadable: words without one answer, or with several. Cut: cut off before "
+        "an answer. Empty: a reply that says nothing. Only right replies count as correct; failed requests count as "
+        "nothing, and all other replies as incorrect.",
     ),
     folded=True,
 )

@@ -16,20 +16,16 @@ from lmms_medtasks.harness.hooks import RENDERED
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.calibration import Confidence, calibration_draw, changes_draw
 from lmms_medtasks.statistics.intra_model import EXCHANGES, IntraModelDKE, intra_model_dke
 from lmms_medtasks.statistics.reliability import Kind, reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites.common_metrics import (
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
-    IDENTICAL,
-    IDENTICAL_TRIALS,
-    PARSE_RATE,
-)
+from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
+from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import taxonomy
@@ -43,7 +39,7 @@ PAPER_RULE = "accuracy_paper_rule"
 """The measure of the same replies read as the paper reads them: a single letter, else the first capital letter."""
 
 MEASURES = (
-    Measure("accuracy", "Share of a question's replies that are right; a reply without an answer is wrong."),
+    Measure("accuracy", f"Share of a question's replies that are right. {WRONG}"),
     Measure(PAPER_RULE, "The same with replies read by the paper's rule: a single letter, else the first capital."),
     IDENTICAL,
 )
@@ -71,17 +67,18 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     A reply without an answer is incorrect, as in the paper, also an empty one; a failed request counts as nothing.
     Replies are read as in the other benchmarks, and a second time by the paper's rule for :data:`PAPER_RULE`.
     """
-    readings = [read_option(reply, doc["options"]) for reply in results]
-    by_rule = [read_first_capital(reply, len(doc["options"])) for reply in results]
-    replies = [reply for reply, reading in zip(results, readings, strict=True) if reading.status != "failed"]
+    replies = [Reply.of(each) for each in results]
+    readings = [read_option(reply, doc["options"]) for reply in replies]
+    by_rule = [read_first_capital(reply, len(doc["options"])) for reply in replies]
+    sent = [reply.sent for reply, reading in zip(replies, readings, strict=True) if reading.status != "failed"]
     correct = [reading.value == doc["answer"] for reading in readings if reading.status != "failed"]
     capitals = [reading.value == doc["answer"] for reading in by_rule if reading.status != "failed"]
     measures = {
         "accuracy": MeasureValue(sum(correct) / len(correct) if correct else None),
         PAPER_RULE: MeasureValue(sum(capitals) / len(capitals) if capitals else None),
     }
-    if len(replies) > 1:
-        measures["identical"] = MeasureValue(float(len(set(replies)) == 1))
+    if len(sent) > 1:
+        measures["identical"] = MeasureValue(float(len(set(sent)) == 1))
     degradation = degradations.canonical_name(doc["degradation"]) if doc.get("degradation") else None
     capability = str(doc.get("capability") or "")
     return Record(
@@ -101,10 +98,10 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         },
         pair=str(doc.get("question_id") or doc["id"]),
         details={
-            "rules": [reading.rule for reading in readings],
             "paper_rule": [reading.value or reading.status for reading in by_rule],
             "degradation_parameters": RENDERED.get(str(doc["id"])),
         },
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 
@@ -347,16 +344,14 @@ METRICS = (
         "units are images.",
     ),
     *rotation_metrics(),
-    PARSE_RATE,
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
+    *READ,
     IDENTICAL_TRIALS,
 )
 
 _ACCURACIES = (
     KEY, *(f"accuracy_l{level}" for level in LEVELS), *(f"{PAPER_RULE}_l{level}" for level in LEVELS)
 )  # fmt: skip
-_REPLIES = ("parse_rate", "empty_replies", "failed_requests", "identical_trials")
+_REPLIES = (*READ_NAMES, "identical_trials")
 _CALIBRATED = tuple(
     f"{name}_l{level}"
     for name in ("confidence", "shift", "agreement", "agreement_shift", "ece_share_10", "brier_share", "aurc_share")
@@ -395,7 +390,7 @@ SUITE = Suite(
         "level": (KEY, "accuracy", PAPER_RULE, *_REPLIES),
         "all": (*_ACCURACIES, "drop_l1", "drop_l2", "capability_macro", "category_macro", "unmapped_capabilities",
                 *_REPLIES),
-        "circular": (KEY, *circular_task(), "parse_rate", "empty_replies", "failed_requests"),
+        "circular": (KEY, *circular_task(), *READ_NAMES),
         "calib": (*_ACCURACIES, *_CALIBRATED, "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
     condition=condition,

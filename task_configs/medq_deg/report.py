@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.record import EMPTY, UNREAD
 from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell, Flag
@@ -17,8 +16,9 @@ from lmms_medtasks.report.document import Table as MadeTable
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.views import CellFunction, Column, Folded, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import failed_requests, outcome_count, parse_rate
+from lmms_medtasks.suites.common_metrics import outcome_count, parse_rate
 from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.outcomes import OUTCOMES, outcomes
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.medq_deg import report_calibration, report_finding, report_image, report_models
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, ROTATED, pairs
@@ -118,23 +118,20 @@ REPLIES = Table(
     level_rows(
         {
             "requests": counts_by_level(_requests),
-            "failed": counts_by_level(failed_requests),
             "questions without a reply": counts_by_level(_unscored),
-            "empty replies": counts_by_level(outcome_count(EMPTY).function),
-            "unreadable replies": counts_by_level(outcome_count(*UNREAD).function),
+            **{name: counts_by_level(outcome_count(name).function) for name in OUTCOMES},
             "parse rate": counts_by_level(parse_rate),
             "identical trials": IDENTICAL,
         }
     ),
     (
-        *(Column(name, unit="count") for name in
-          ("requests", "failed", "questions without a reply", "empty replies", "unreadable replies")),
+        *(Column(name, unit="count") for name in ("requests", "questions without a reply", *OUTCOMES)),
         Column("parse rate"),
         Column("identical trials", bare=True),
     ),
     (
-        "Empty replies and unreadable ones (words without an answer) count as incorrect, as in the paper; failed "
-        "requests count as nothing and are left out.",
+        "Unreadable (words without one answer), cut (off before an answer), empty and refused replies count as "
+        "incorrect, as in the paper; failed requests count as nothing and are left out.",
         "Identical trials: share of the questions whose replies are the same to the letter.",
     ),
     folded=True,
@@ -219,7 +216,7 @@ def _as_released(sources: Sequence[Source]) -> bool:
 def _replies_said(sources: Sequence[Source]) -> str:
     """How many requests, and how many failed."""
     rows = sources[0].rows
-    failed, unscored = failed_requests(rows), _unscored(rows)
+    failed, unscored = outcomes(rows)["failed"], _unscored(rows)
     return f"{_requests(rows):,} requests, {failed:,} failed; {unscored:,} questions without a reply"
 
 

@@ -23,7 +23,6 @@ from typing import Any
 
 from lmms_medtasks.judges.folding import folded
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
-from lmms_medtasks.parsing.replies import after_reasoning
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR
 
@@ -51,8 +50,7 @@ def _item(kind: str, with_options: bool, doc: Mapping[str, Any], reply: str) -> 
     """The item of a question of this kind; None for one of another kind, which another protocol judges."""
     if doc["answer_type"] != kind:
         return None
-    answer = (after_reasoning(reply) or "").strip()
-    fields = {"question": doc["question"], "reference": doc["answer"], "answer": answer}
+    fields = {"question": doc["question"], "reference": doc["answer"], "answer": reply}
     if with_options:
         fields["options"] = doc["choices"]
     return Item(str(doc["id"]), fields)

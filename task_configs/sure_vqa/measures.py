@@ -19,13 +19,15 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.scoring import MetricValue, metric_values
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
+from lmms_medtasks.parsing import Reply
 from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import text
 from lmms_medtasks.suites import judged_measures
-from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, FAILED_REQUESTS
+from lmms_medtasks.suites.common_metrics import JUDGED, JUDGED_NAMES
 from lmms_medtasks.suites.estimates import Contrast, Count, Mean
+from lmms_medtasks.suites.outcomes import LOWEST
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.sure_vqa import judging
 
@@ -45,8 +47,10 @@ TAGS = (
 """What a record keeps of a document. Of credentialed data only what the protocol says may stand in a log."""
 
 MEASURES = (
-    Measure("closed", "Share right, by exact match, by the options or by the judge; 0, 0.5 or 1 of two options."),
-    Measure("open", "Stars by exact match or by the judge.", 1.0, 5.0, "stars", 2),
+    Measure(
+        "closed", f"Share right, by exact match, by the options or by the judge; 0, 0.5 or 1 of two options. {LOWEST}"
+    ),
+    Measure("open", f"Stars by exact match or by the judge. {LOWEST}", 1.0, 5.0, "stars", 2),
     Measure("exact_match", "1 where the answer is the reference, as the VQA challenge normalises both."),
     Measure("f1", "F1 of the answer's tokens against the reference's."),
     Measure("precision", "Share of the answer's tokens that the reference has."),
@@ -76,9 +80,10 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     with a corrupted one.
     """
     protocol = protocol_of(doc)
-    trials, judgement = records.judgement_of(doc, results, protocol)
+    replies = [Reply.of(each) for each in results]
+    trials, judgement = records.judgement_of(doc, replies, protocol)
     tags = judged_measures.tags_of(doc, TAGS, protocol)
-    items = [item for item in records.items_of(doc, results, protocol) if item]
+    items = [item for item in records.items_of(doc, replies, protocol) if item]
     scores = [token_scores(item.fields["answer"], item.fields["reference"]) for item in items]
     means = {name: MeasureValue(math.fsum(each[name] for each in scores) / len(scores)) for name in TEXT if scores}
     return Record(
@@ -90,6 +95,7 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         tags=tags,
         pair=str(tags.get("question_id") or ""),
         judgement=judgement,
+        replies=tuple(reply.note() for reply in replies),
     )
 
 
@@ -164,8 +170,7 @@ METRICS = (
         about="Number of images that both tests have questions about.",
         unit="count",
     ),
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
+    *JUDGED,
     number_of_questions(),
 )
 
@@ -175,14 +180,14 @@ _PAIR = (
       for name in (f"{kind}_judged", *(f"{kind}_{side}_{end}" for side in SIDES for end in ("worst", "best")))),
     *(f"closed_{side}_exact_match" for side in SIDES),
     *(f"open_{side}_{name}" for name in TEXT for side in SIDES),
-    "empty_replies", "failed_requests", KEY, "shared_images",
+    *JUDGED_NAMES, KEY, "shared_images",
 )  # fmt: skip
 _ONE = (
     *KINDS,
     *(f"{kind}_{end}" for kind in KINDS for end in ("judged", "worst", "best")),
     "closed_exact_match",
     *(f"open_{name}" for name in TEXT),
-    "empty_replies", "failed_requests", KEY,
+    *JUDGED_NAMES, KEY,
 )  # fmt: skip
 
 

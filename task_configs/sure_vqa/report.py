@@ -18,7 +18,7 @@ from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_cou
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.robustness import relative_robustness
-from lmms_medtasks.suites.common_metrics import MANY_EMPTY
+from lmms_medtasks.suites.common_metrics import MANY_EMPTY, outcome_count
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
@@ -175,6 +175,7 @@ ROBUSTNESS_TABLE = Table(
 # --- Tests, replies, judgements ---------------------------------------------------------------------------------------
 
 _HEAD = ("shift", "questions", "test")
+_OUTCOMES = ("failed", "empty", "cut", "unreadable")
 
 
 def _test_rows(found: Sequence[Source]) -> Iterator[Row]:
@@ -200,13 +201,6 @@ def _images_in_both(source: Source, row: Row, rows: Samples) -> Cell:
     return Cell(len(iid & ood))
 
 
-def _trials(name: str) -> Column:
-    def cell(source: Source, row: Row, rows: Samples) -> Cell:
-        return Cell(sum(trials[0] == name for trials in rows.column("trials")))
-
-    return Column({"failed": "failed requests", "empty": "empty replies"}[name], cell, "count")
-
-
 def _judgements(place: int, source: Source, row: Row, rows: Samples) -> Cell:
     return Cell(judgement_counts(rows, _group(row)[1])[place])
 
@@ -229,8 +223,7 @@ TESTS = Table(
         Column("asked", row_count, "count"),
         Column("images", _images, "count"),
         Column("images in both tests", _images_in_both, "count"),
-        _trials("failed"),
-        _trials("empty"),
+        *(Column(name, outcome_count(name), "count") for name in _OUTCOMES),
         Column("judged", functools.partial(_judgements, 0), "count"),
         Column("wanted", functools.partial(_judgements, 1), "count"),
         Column("coverage", _coverage),
@@ -239,7 +232,8 @@ TESTS = Table(
         Column("missing as best", functools.partial(_missing_as, "high"), "", 2),
     ),
     lambda found: (
-        "Failed requests have no score and are left out; an empty reply counts as wrong. A missing judgement is never "
+        "Failed requests have no score and are left out; a reply that is empty, cut (off in its thoughts) or "
+        "unreadable (an unknown mark before it) counts as wrong. A missing judgement is never "
         "a score. images: of the questions with a score.",
         *_said_of_words(found),
     ),

@@ -3,20 +3,22 @@
 from lmms_medtasks.grids import triage
 
 
-def test_false_alarms_are_claims_on_negatives():
-    assert triage.false_alarm(["top-left"], True) == 1
-    assert triage.false_alarm(["yes"], True) == 1
-    for silent in ("no", "none", "empty", "ambiguous", "refused", "unreadable", "cut"):
-        assert triage.false_alarm([silent], True) == 0
-    assert triage.false_alarm(["top-left"], False) is None
-    assert triage.false_alarm(["failed"], True) is None
-    assert triage.false_alarm(["top-left", "none", "failed"], True) == 1 / 2
+def test_false_alarms_are_claims_among_the_answers_about_negatives():
+    assert triage.false_alarm(["top-left"]) == 1 == triage.false_alarm(["yes"])
+    assert triage.false_alarm(["no"]) == 0 == triage.false_alarm(["none"])
+    for without in ("empty", "ambiguous", "refused", "unreadable", "cut", "failed"):
+        assert triage.false_alarm([without]) is None
+        assert triage.false_alarm(["top-left", "none", without]) == 1 / 2
 
 
 def test_abstentions_name_no_outlier_on_positives():
     for silent in ("none", "no", "empty", "refused", "unreadable", "cut"):
-        assert triage.abstention([silent], False) == 1
+        assert triage.abstention([silent]) == 1
     for other in ("top-left", "bottom-right", "ambiguous", "yes"):
-        assert triage.abstention([other], False) == 0
-    assert triage.abstention(["none"], True) is None
-    assert triage.abstention(["failed"], False) is None
+        assert triage.abstention([other]) == 0
+    assert triage.abstention(["failed"]) is None
+
+
+def test_a_question_has_the_measure_of_its_sign_also_without_a_score():
+    assert triage.measures(["cut"], True) == {"false_alarm": None}
+    assert triage.measures(["cut"], False) == {"abstention": 1}

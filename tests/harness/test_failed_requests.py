@@ -12,7 +12,7 @@ from PIL import Image
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, failed_requests, runners
-from lmms_medtasks.parsing.replies import is_failed_request
+from lmms_medtasks.parsing import is_failed_request
 from tests.bare_runners import chat_request, request, runner
 
 PICTURE = Image.new("RGB", (8, 8))

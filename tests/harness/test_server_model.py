@@ -14,7 +14,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import model_guard, runners, server_asking, server_model
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.server_model import ServerModel
-from lmms_medtasks.parsing import replies as known_replies
+from lmms_medtasks.parsing import is_failed_request
 from tests.stub_server import Answer, Server, Stub
 
 SAMPLED = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 8, "until": []}
@@ -250,11 +250,11 @@ def test_empty_replies_and_failures_are_told_apart(stub, answer, expected):
     stub.rule = lambda body: answer
     found = texts(lm, asked(1, 2))
     if expected is None:
-        assert all(map(known_replies.is_failed_request, found))
+        assert all(map(is_failed_request, found))
         assert all(each.startswith(server_asking.FAILED) for each in found)
     else:
         assert found == [expected] * 2
-        assert not any(map(known_replies.is_failed_request, found))
+        assert not any(map(is_failed_request, found))
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_question_that_is_too_long_ends_only_itself(stub):
         Answer(400, "maximum context length is 10 tokens") if shown(body).tobytes() == long else None
     )
     found = by_question(texts(lm, asked(6, 3)), 3)
-    assert [any(map(known_replies.is_failed_request, each)) for each in found] == [n == 3 for n in range(6)]
+    assert [any(map(is_failed_request, each)) for each in found] == [n == 3 for n in range(6)]
     assert all("maximum context length" in each for each in found[3])
     assert sum("n" in body for body in stub.requests) == 6  # one question too long says nothing about n
     assert len(stub.requests) == 7
@@ -337,7 +337,7 @@ def test_failures_among_replies_do_not_end_the_run(stub):
     numbers = itertools.count()
     stub.rule = lambda body: Answer(500, "boom") if next(numbers) % 2 else None
     found = texts(lm, asked(60, 1))
-    assert sum(map(known_replies.is_failed_request, found)) == 30
+    assert sum(map(is_failed_request, found)) == 30
 
 
 def test_a_wrong_key_ends_the_run_before_anything_is_asked(stub, monkeypatch):

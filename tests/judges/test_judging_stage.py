@@ -22,12 +22,12 @@ def test_a_run(harness, judge_server, stub_judge):
     args = types.SimpleNamespace(reasoning_tags=THINKING, process_with_media=False)
     run, logs = harness(REPLIES, ["judge_open"], cli_args=args)
     found = run.tasks["judge_open"]
-    # exact 5, empty 1, "an effusion" 5, "cat" 1, after thinking 5, cut off 5 (it has the reference); two failed
-    assert found["correctness,trials"] == pytest.approx((5 + 1 + 5 + 1 + 5 + 5) / 6)
+    # exact 5, empty 1, "an effusion" 5, "cat" 1, after thinking 5, cut off 1; two failed
+    assert found["correctness,trials"] == pytest.approx((5 + 1 + 5 + 1 + 5 + 1) / 6)
     assert (found["coverage,trials"], found["complete,trials"], found["missing_judgements,trials"]) == (1.0, 1.0, 0)
-    assert len(judge_server.requests) == 4  # none from process_results
+    assert len(judge_server.requests) == 3  # none from process_results
     asked = [stub_judge.fields_of(request["messages"][0]["content"])["answer"] for request in judge_server.requests]
-    assert sorted(asked) == ["&#60;think>cut off effusion", "an effusion", "an effusion!", "cat"]
+    assert sorted(asked) == ["an effusion", "an effusion!", "cat"]
     assert [row["questions"]["trials"] for row in logs["judge_open"]] == [
         ["ok"], ["empty"], ["ok"], ["ok"], ["ok"], ["cut"], ["failed"], ["failed"]
     ]  # fmt: skip
@@ -53,7 +53,7 @@ def test_who_judged_stands_in_the_results(harness, key, judge_server):
 
 def test_two_tasks_share_what_was_judged(harness, judge_server):
     run, _ = harness(REPLIES, ["judge_group"])
-    assert len(judge_server.requests) == 4
+    assert len(judge_server.requests) == 3
     assert run.tasks["judge_open"]["correctness,trials"] == run.tasks["judge_more"]["correctness,trials"]
     assert run.tasks["judge_group"]["correctness,trials"] == run.tasks["judge_open"]["correctness,trials"]
 
@@ -75,14 +75,14 @@ def test_without_a_judge_the_run_completes(harness, judge_server):
     (left,) = [line for line in said if "still to judge" in line]
     assert "MEDTASKS_JUDGE" in left and "judge_open" in left and "judge_more" in left
     found = run.tasks["judge_open"]
-    assert found["correctness,trials"] is None  # only rules had a say, of the exact one and the empty one
+    assert found["correctness,trials"] is None  # only rules had a say
     errors = {key: value for key, value in found.items() if key.startswith("correctness_stderr")}
     assert errors and set(errors.values()) == {"N/A"}
-    assert found["coverage,trials"] == pytest.approx(2 / 6)
+    assert found["coverage,trials"] == pytest.approx(3 / 6)
     assert found["complete,trials"] == 0.0
-    assert found["bound_worst,trials"] == pytest.approx((5 + 1 + 4 * 1) / 6)
-    assert found["bound_best,trials"] == pytest.approx((5 + 1 + 4 * 5) / 6)
-    reasons = {row["questions"]["judgement"]["verdicts"][0][0]["reason"] for row in logs["judge_open"][2:6]}
+    assert found["bound_worst,trials"] == pytest.approx((5 + 1 + 1 + 3 * 1) / 6)
+    assert found["bound_best,trials"] == pytest.approx((5 + 1 + 1 + 3 * 5) / 6)
+    reasons = {row["questions"]["judgement"]["verdicts"][0][0]["reason"] for row in logs["judge_open"][2:5]}
     assert reasons == {"no judge: name one in MEDTASKS_JUDGE=provider:model and run lmms-medtasks judge RUN"}
     assert judge_server.requests == []
 

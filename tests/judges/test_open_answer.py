@@ -2,7 +2,7 @@
 
 import pytest
 
-from lmms_medtasks.judges import prompts, registry
+from lmms_medtasks.judges import prompts, records, registry
 
 PROTOCOL = registry.get("open_answer")
 DOC = {"id": "1", "question": "Which?", "answer": "A round spot"}
@@ -10,7 +10,7 @@ DOC = {"id": "1", "question": "Which?", "answer": "A round spot"}
 
 @pytest.mark.parametrize(("reply", "label"), [("a round  spot.", "1"), ("", "0"), ("<think>cut off", "0")])
 def test_what_is_settled_without_a_judge(reply, label):
-    assert PROTOCOL.settle(PROTOCOL.item(DOC, reply))[0] == {"correctness": label}
+    assert PROTOCOL.settle(records.items_of(DOC, [reply], PROTOCOL)[0])[0] == {"correctness": label}
 
 
 def test_other_words_are_for_the_judge():

@@ -6,6 +6,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records, withheld
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Dimension, Verdict
+from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.record import Judgement, MeasureValue
 from lmms_medtasks.suites.judged_measures import measure_value
 
@@ -45,6 +46,26 @@ def test_what_became_of_each_reply(sample):
     assert trials == ("ok", "empty", "empty", "cut", "failed", "failed")
     assert [item is None for item in found.items] == [False, False, False, False, True, True]
     assert [len(each) for each in found.verdicts] == [1, 1, 1, 1, 0, 0]
+
+
+THOUGHTS = "It may be an effusion, as the angle is blunt. " * 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "read", "shown"),
+    [
+        (f"<unused94>thought\n{THOUGHTS}", "cut", ""),
+        (f"<unused94>thought\n{THOUGHTS}<unused95>no effusion", "ok", "no effusion"),
+        (f"<ponder>{THOUGHTS}", "unreadable", ""),
+        (f"<ponder>{THOUGHTS}</ponder>no effusion", "ok", "no effusion"),
+        (SentReply(THOUGHTS, ended="error"), "failed", None),
+        ("no effusion<|im_end|>\nUser: And now?", "ok", "no effusion"),
+    ],
+)
+def test_thoughts_are_never_shown_to_a_judge(sample, reply, read, shown):
+    trials, found = judged(sample, [reply])
+    assert trials == (read,)
+    assert [item and item["answer"] for item in found.items] == [shown]
 
 
 def test_no_verdict_is_missing_and_no_request_is_made(sample):

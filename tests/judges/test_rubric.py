@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import own_scales, prompts, registry
+from lmms_medtasks.judges import own_scales, prompts, records, registry
 from lmms_medtasks.judges.protocol import Dimension, Item
 
 RUBRIC = {
@@ -58,7 +58,7 @@ def test_a_rubric_is_a_protocol(write):
     )  # fmt: skip
     assert protocol.total({"place": 1, "wording": 2}) == 1.25
     assert registry.get("spot_report") is protocol
-    item = protocol.item(DOC, "<think>hm</think> On the left.")
+    (item,) = records.items_of(DOC, ["<think>hm</think> On the left."], protocol)
     assert item == Item("q1", {"question": "Where?", "reference": "left", "answer": "On the left.", "site": "north"})
     text = prompts.render(protocol, item).text
     assert "place:\n0 - another field\n1 - the right field\nwording:\npoor - words\ngood - a sentence" in text

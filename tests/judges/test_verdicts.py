@@ -40,7 +40,7 @@ def test_nothing_makes_it_stumble(text):
 
 
 def test_a_reply_beyond_all_measure():
-    reply = " " * verdicts.LONGEST_REPLY + "{}"
+    reply = "x" * verdicts.LONGEST_REPLY + "{}"
     assert verdicts.read(BOTH, reply + ".").reason.startswith("no verdict: the reply has 100003 characters")
 
 

@@ -68,7 +68,7 @@ def test_a_line_that_is_wrapped_keeps_its_text_and_its_blanks():
 
 
 @pytest.fixture
-def document(write_run):
+def document(write_run, any_share_read):
     return build([write_run()], Options(resamples=0, drawn=False))
 
 
@@ -101,6 +101,7 @@ def test_terminal_shows_the_screen_and_all_tables_on_demand(document):
     assert "Requests and replies" in shown[True]
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
     first = build([write_run(metadata={"data": "mini"}, original=9)], Options(resamples=0, drawn=False)).first
     states = {check.title: check.state for check in first.checks}
@@ -109,6 +110,7 @@ def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
     assert first.verdict == "Not yet. Missing: full data."
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_settings_that_are_not_the_tasks_own_are_said_before_a_number_is_quoted(write_run):
     changed = {"changed_by_options": {"generation": {"temperature": [0.7, 0]}}}
     first = build([write_run(metadata=changed)], Options(resamples=0, drawn=False)).first
@@ -192,6 +194,7 @@ def test_what_lies_below_guessing_with_its_whole_interval_is_said_to():
     assert replace(below, beats=False, bars=(*below.bars, *weak.bars)).guessing == "no better than guessing"
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_a_trial_of_few_questions_is_called_one_in_the_first_words(write_run):
     document = build([write_run(original=9)], Options(resamples=0, drawn=False))
     (model,) = document.first.models
@@ -437,6 +440,7 @@ def test_who_is_best_in_all_numbers_is_said_once_and_titles_with_a_comma_stand_a
     assert said == 'a and b share the best number at "0, x"; a is best at "1, x" and "2, x".'
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_the_screen_of_several_models_says_who_is_best_at_each_benchmark(write_run):
     wrong = {level: {"q1": "B", "q2": "B"} for level in range(3)}
     runs = [write_run("one", model="one"), write_run("two", model="two", trials=wrong)]
@@ -453,6 +457,7 @@ def test_the_screen_of_several_models_says_who_is_best_at_each_benchmark(write_r
     assert "no model is called the best" in build(other, Options(drawn=False)).first.best["MedQ-Deg"]
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_one_model_has_a_chart_for_its_question_and_several_have_bars(write_run):
     runs = [write_run(name, model=name) for name in ("one", "two")]
     alone, both = (page(build(each, Options(resamples=0))) for each in (runs[:1], runs))

@@ -90,7 +90,7 @@ def test_what_is_counted():
     assert found.reasons == {"no verdict": 1}
     assert found.rules == {"exact match": 1}
     row = judged_tables.judgements({"task": found}).rows[0]
-    assert [cell.value for cell in row.cells[:9]] == ["task", 4, 1, 0, 0, 3, 1, 1, 1]
+    assert [cell.value for cell in row.cells[:9]] == ["task", 4, 1, 0, 0, 0, 3, 1, 1]
     assert [[cell.value for cell in row.cells] for row in judged_tables.causes({"task": found}).rows] == [
         ["task", "exact", "exact match", 1],
         ["task", "missing", "no verdict", 1],

@@ -83,4 +83,6 @@ def test_empty_replies_are_said_where_all_came() -> None:
     assert check("complete", ready).reason == "every question, 1 replies, none failed"
     empty = asked("n", {"sure_slake_modality": (PAPER, "judged")}, trial="empty")
     found = check("complete", ready, empty)
-    assert (found.state, found.reason) == ("yes", "every question, 2 replies, 1 of them empty, none failed")
+    assert (found.state, found.reason) == ("yes", "every question, 2 replies, none failed")
+    found = check("replies can be read", ready, empty)
+    assert (found.state, found.reason) == ("no", "0 % of 1 in sure_slake_modality (n): 1 of 1 empty")

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 MODALITIES = "modalities.yml"
 """A file beside the YAML: :mod:`lmms_medtasks.degradations.own_modalities`."""
 FIRST = ("questions",)
-ALWAYS = {
-    "choice": ("parse_rate", "empty_replies", "failed_requests"),
-    "open": ("judged", "empty_replies", "failed_requests"),
-}
+JUDGED = {"choice": (), "open": ("judged",)}
 """Metrics that every task has, before and after those it names: a mean says nothing without what it is over."""
 _ASKING = "lmms_medtasks.harness.template_hooks.prompt_hooks"
 
@@ -201,7 +198,9 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
     names = [named] if isinstance(named, str) else list(named or template.metrics)
     schema.check_fit({**merged, "metrics": names}, template, where)
     rotated = measures.ROTATION_METRICS if merged.get("rotate_options") else ()
-    merged["metrics"] = list(dict.fromkeys([*FIRST, *names, *rotated, *ALWAYS[template.kind]]))
+    merged["metrics"] = list(
+        dict.fromkeys([*FIRST, *names, *rotated, *JUDGED[template.kind], *templates.ALWAYS[template.kind]])
+    )
     merged["prompt"] = prompt_of(str(merged["prompt"]), folder)
     return merged
 

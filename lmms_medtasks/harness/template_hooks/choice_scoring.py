@@ -8,6 +8,7 @@ from typing import Any
 from lmms_medtasks.grids import triage
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.harness.scoring import MetricValue, values_of
+from lmms_medtasks.parsing import Reply
 from lmms_medtasks.record import FAILED, MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
 from lmms_medtasks.suites.own_metrics import with_values
@@ -42,25 +43,26 @@ def record_of(
 ) -> Record:
     """The record of a question, its answers read by the parser of this name; ``settings``: the task's."""
     parser = parser_of(parser_name)
-    readings = [parser.read(doc, reply) for reply in results]
+    replies = [Reply.of(each) for each in results]
+    readings = [parser.read(doc, reply) for reply in replies]
     trials = tuple(each.value or each.status for each in readings)
     expected, answers = parser.expected(doc), parser.answers(doc)
     correct = [parser.accepts(each.value, expected) for each in readings if each.status != FAILED]
-    replies = [reply for reply, each in zip(results, readings, strict=True) if each.status != FAILED]
+    sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
     option_count = len(doc["options"]) or len(answers)
     possible = len(answers) if parser_name == "several_letters" or is_own(parser_name) else option_count
     accepted = sum(parser.accepts(each, expected) for each in answers)
     scores: dict[str, float | None] = {
         "accuracy": sum(correct) / len(correct) if correct else None,
         "chance": max(accepted, 1) / possible if possible else None,
-        "identical": float(len(set(replies)) == 1) if len(replies) > 1 else None,
+        "identical": float(len(set(sent)) == 1) if len(sent) > 1 else None,
     }
     tags: dict[str, Tag] = {"option_count": option_count}
+    of_triage: dict[str, float | None] = {}
     if parser_name == "position":
         negative = expected == triage.NONE
         tags["negative"] = int(negative)
-        scores["false_alarm"] = triage.false_alarm(trials, negative)
-        scores["abstention"] = triage.abstention(trials, negative)
+        of_triage = triage.measures(trials, negative)
     own, details = tags_and_details(doc)
     rendered = _own(doc, settings or {})
     if rendered:
@@ -71,11 +73,14 @@ def record_of(
         trials=trials,
         expected=expected,
         measures={
-            name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"
+            name: MeasureValue(score)
+            for name, score in (scores | of_triage).items()
+            if score is not None or name in ("accuracy", *of_triage)
         },
         tags={**own, **tags},
         pair=str(doc.get("question_id") or ""),
         details=details,
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from lmms_medtasks.harness.scoring import MetricValue, values_of
 from lmms_medtasks.harness.template_hooks.choice_scoring import tags_and_details
 from lmms_medtasks.judges import records, registry
-from lmms_medtasks.parsing.replies import after_reasoning
+from lmms_medtasks.parsing import Reply
 from lmms_medtasks.record import FAILED, Judgement, MeasureValue, Record
 from lmms_medtasks.statistics.text import exact_match, token_scores
 from lmms_medtasks.suites.judged_measures import measure_value, tags_of, with_measures
@@ -25,11 +25,12 @@ def process_results(
 ) -> dict[str, MetricValue]:
     """The values of the task's metrics for the replies to a question, by the verdicts that the judging stage got."""
     protocol = registry.get((settings or get("open").settings)["judge"])
-    trials, judgement = records.judgement_of(doc, results, protocol)
+    replies = [Reply.of(each) for each in results]
+    trials, judgement = records.judgement_of(doc, replies, protocol)
     tags, details = tags_and_details(doc)
     found = _scores(judgement)
     if not protocol.terms:
-        found.update(_traditional(doc, results, trials))
+        found.update(_traditional(doc, replies))
     record = Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
@@ -40,6 +41,7 @@ def process_results(
         pair=str(doc.get("question_id") or ""),
         judgement=judgement,
         details={} if protocol.terms else details,
+        replies=tuple(reply.note() for reply in replies),
     )
     return _values(record, settings)
 
@@ -68,10 +70,9 @@ def _scores(judgement: Judgement) -> dict[str, MeasureValue]:
     return found
 
 
-def _traditional(doc: Mapping[str, Any], results: Sequence[str], trials: Sequence[str]) -> dict[str, MeasureValue]:
+def _traditional(doc: Mapping[str, Any], replies: Sequence[Reply]) -> dict[str, MeasureValue]:
     """Means over the replies that came, without a judge; nothing where none came."""
-    said = [(after_reasoning(reply) or "").strip()
-            for reply, trial in zip(results, trials, strict=True) if trial != FAILED]  # fmt: skip
+    said = [reply.answer for reply in replies if reply.outcome != FAILED]
     references = doc.get("references") or [str(doc["answer"])]  # of several references the nearest one counts
     scores = {
         "exact_match": [max(float(exact_match(each, reference)) for reference in references) for each in said],

@@ -80,8 +80,8 @@ class Plane(TableChart):
     """Two columns against each other: a cross a source, published rows by their column ``group``.
 
     ``groups``: group -> its title. labelled: published models that are named. alarms: whether 100 less the second
-    column stands across, and the first one up: what was found against false alarms. claimed: from the rows asked to
-        the percent that is found by who always says that there is something, at a random place.
+        column stands across, and the first one up: what was found against wrong where there is none. claimed: from the
+        rows asked to the percent that is found by who always says that there is something, at a random place.
     """
 
     groups: Mapping[str, str] = field(default_factory=dict)

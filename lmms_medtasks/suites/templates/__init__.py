@@ -11,12 +11,16 @@ from typing import Any
 import yaml
 
 from lmms_medtasks.errors import unknown
+from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES
 
 FILE = "_template_yaml"
 """The file of a task's folder with its template's lines. The harness takes an ``include`` relative to the YAML."""
 
 DRAWN = "drawn"
 """The value of ``degradation`` that draws one for each question."""
+
+ALWAYS = {"choice": READ_NAMES, "open": JUDGED_NAMES}
+"""Metrics of every task on a template of a kind: a mean says nothing without what became of the replies."""
 
 TEMPLATE_OF_HOOK = {
     "lmms_medtasks.harness.template_hooks.choice_scoring": "multiple_choice",
@@ -71,7 +75,7 @@ def get(name: str) -> Template:
         kind=row["kind"],
         parts=tuple(row["parts"]),
         settings=row["settings"],
-        metrics=tuple(row["metrics"]),
+        metrics=(*row["metrics"], *ALWAYS[row["kind"]]),
         columns=tuple(row["columns"]),
         variants=row["variants"],
     )

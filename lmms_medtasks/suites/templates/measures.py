@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
+from lmms_medtasks.grids import triage
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import Protocol
@@ -22,14 +23,9 @@ from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import groups_and_statistics
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites import judged_measures, own_parts, templates
-from lmms_medtasks.suites.common_metrics import (
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
-    IDENTICAL,
-    IDENTICAL_TRIALS,
-    PARSE_RATE,
-)
+from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, READ
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
+from lmms_medtasks.suites.outcomes import LOWEST, WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -39,9 +35,9 @@ IID, OOD = {"set": "iid"}, {"set": "ood"}
 """The two tests of a shift pair."""
 
 CHOICE_MEASURES = (
-    Measure("accuracy", "Share of the replies that are right; a failed request is none."),
-    Measure("false_alarm", "Share of a negative question's replies that claim an outlier.", higher_is_better=False),
-    Measure("abstention", "Share of a positive question's replies that name no outlier.", higher_is_better=False),
+    Measure("accuracy", f"Share of the replies that are right. {WRONG}"),
+    Measure("false_alarm", triage.FALSE_ALARM, higher_is_better=False),
+    Measure("abstention", triage.ABSTENTION, higher_is_better=False),
     Measure("chance", "Probability that a uniform guess is right."),
     IDENTICAL,
 )
@@ -54,7 +50,7 @@ def measures_of_judged(protocol: Protocol) -> tuple[Measure, ...]:
     return (
         Measure(
             "score",
-            f"What the judge gave by the protocol {protocol.name}.",
+            f"What the judge gave by the protocol {protocol.name}. {LOWEST}",
             min(worst, best),
             max(worst, best),
             "%" if share else f"of {max(worst, best):.4g}",
@@ -170,9 +166,7 @@ CHOICE_METRICS = (
     ),
     *_ROTATED,
     IDENTICAL_TRIALS,
-    PARSE_RATE,
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
+    *READ,
 )
 _COVERAGE, _WORST, _BEST, _COMPLETE = judged_measures.judged_metrics("score")
 JUDGED_METRICS = (
@@ -193,8 +187,7 @@ JUDGED_METRICS = (
     Metric("exact_match", Mean(measure="exact_match")),
     Metric("token_f1", Mean(measure="token_f1")),
     SHARED_IMAGES,
-    EMPTY_REPLIES,
-    FAILED_REQUESTS,
+    *JUDGED,
 )
 METRICS: Mapping[str, tuple[Metric, ...]] = {"choice": CHOICE_METRICS, "open": JUDGED_METRICS}
 """By the kind of template."""

@@ -21,8 +21,8 @@ from typing import Any
 from lmms_medtasks import parsing
 from lmms_medtasks.errors import UserError, line_of
 from lmms_medtasks.extensions import Part, check_arguments
-from lmms_medtasks.parsing.replies import text_or_outcome
-from lmms_medtasks.record import EMPTY, FAILED, NO_ANSWER
+from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.suites.templates.parser_form import Document, Parser, Read
 
 ReadReply = Callable[[str, Document], "str | None"]
@@ -105,12 +105,14 @@ def _folded(text: str) -> str:
 
 
 def _read(
-    function: ReadReply, answers: Callable[[Document], tuple[str, ...]], where: str, doc: Document, reply: str | None
-) -> Read:
-    text, outcome = text_or_outcome(reply)
-    if outcome is not None:
-        return Read(outcome)
-    said = f"{where} on question {doc.get('id')!r}, reply {text.strip()[:_LONGEST]!r}"
+    function: ReadReply, answers: Callable[[Document], tuple[str, ...]], where: str, doc: Document,
+    reply: Reply | str | None,
+) -> Read:  # fmt: skip
+    taken = Reply.of(reply)
+    if taken.outcome is not None:
+        return Read(taken.outcome)
+    text = taken.answer
+    said = f"{where} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
     try:
         found = function(text, doc)
     except Exception as error:  # anyone's function may raise anything
@@ -119,7 +121,7 @@ def _read(
             "without an answer."
         ) from error
     if found is None:
-        return Read("unreadable")
+        return Read(taken.unread)
     if not isinstance(found, str):
         raise UserError(f"{said}: returns {found!r:.40} ({type(found).__name__}). Expected a text, or None.")
     possible = answers(doc)
@@ -154,21 +156,19 @@ def _call(function: Callable[..., Any], said: str, *arguments: Any) -> Any:
         raise UserError(f"{said}: {type(error).__name__}: {error}{line_of(error)}.") from error
 
 
-def _read_of(read: Callable[..., Any], where: str, doc: Document, reply: str | None) -> Read:
-    text, outcome = text_or_outcome(reply)
-    if outcome == "failed":
-        return Read(FAILED)
-    said = f"{where} on question {doc.get('id')!r}, reply {text.strip()[:_LONGEST]!r}"
-    found = _call(read, f"{said}: read", doc, reply)
+def _read_of(read: Callable[..., Any], where: str, doc: Document, reply: Reply | str | None) -> Read:
+    taken = Reply.of(reply)
+    if taken.outcome is not None:
+        return Read(taken.outcome)
+    said = f"{where} on question {doc.get('id')!r}, reply {taken.answer[:_LONGEST]!r}"
+    found = _call(read, f"{said}: read", doc, taken.answer)
     status, value = getattr(found, "status", None), getattr(found, "value", "")
     if status not in _STATUSES or not isinstance(value, str):
         raise UserError(
             f"{said}: read gives {found!r:.60}, expected Read(status, value) with a status of {', '.join(_STATUSES)} "
             "and a text."
         )
-    if outcome == EMPTY:
-        return Read(EMPTY)
-    return Read(status, value)
+    return Read(taken.unread if status == "unreadable" else status, value, str(getattr(found, "rule", "")))
 
 
 def _answers_of(answers: Callable[..., Any], where: str, doc: Document) -> tuple[str, ...]:

@@ -6,14 +6,17 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from lmms_medtasks.parsing import Reply
+
 Document = Mapping[str, Any]
 
 
 class Read(NamedTuple):
-    """``status`` is "ok" if an answer was read, which then is ``value``."""
+    """``status`` is "ok" if an answer was read, which then is ``value``. ``rule``: what read it, "" if nobody says."""
 
     status: str
     value: str = ""
+    rule: str = ""
 
 
 class Parser(NamedTuple):
@@ -21,7 +24,7 @@ class Parser(NamedTuple):
     nobody knows. ``expected``: the right one. ``accepts``: whether an answer is right where this is expected."""
 
     about: str
-    read: Callable[[Document, str | None], Read]
+    read: Callable[[Document, Reply | str | None], Read]
     answers: Callable[[Document], tuple[str, ...]]
     expected: Callable[[Document], str]
     accepts: Callable[[str, str], bool] = operator.eq

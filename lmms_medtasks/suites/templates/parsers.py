@@ -15,6 +15,7 @@ from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.letter_sets import read_letters
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
+from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.suites.templates.own_parsers import parser_of
 from lmms_medtasks.suites.templates.parser_form import Document, Parser, Read
@@ -55,14 +56,14 @@ def _answer(doc: Document) -> str:
     return str(doc["answer"])
 
 
-def _read_letter(doc: Document, reply: str | None) -> Read:
+def _read_letter(doc: Document, reply: Reply | str | None) -> Read:
     found = read_first_capital(reply, len(_letters(doc)))
-    return Read(found.status, found.value)
+    return Read(found.status, found.value, found.rule)
 
 
-def _read_option(doc: Document, reply: str | None) -> Read:
+def _read_option(doc: Document, reply: Reply | str | None) -> Read:
     found = read_option(reply, doc["options"])
-    return Read(found.status, found.value)
+    return Read(found.status, found.value, found.rule)
 
 
 MOST_OPTIONS = 10
@@ -78,9 +79,9 @@ def _letter_sets(doc: Document) -> tuple[str, ...]:
     return tuple("".join(each) for count in counts for each in combinations(letters, count))
 
 
-def _read_letters(doc: Document, reply: str | None) -> Read:
+def _read_letters(doc: Document, reply: Reply | str | None) -> Read:
     found = read_letters(reply, doc["options"])
-    return Read(found.status, found.value)
+    return Read(found.status, found.value, found.rule)
 
 
 def _accepted_letters(doc: Document) -> str:
@@ -95,15 +96,15 @@ def _is_accepted(answer: str, expected: str) -> bool:
     return bool(answer) and answer in expected
 
 
-def _read_yes_no(doc: Document, reply: str | None) -> Read:
+def _read_yes_no(doc: Document, reply: Reply | str | None) -> Read:
     found = read_yes_no(reply, str(doc["question"]))
-    return Read(found.status, found.value)
+    return Read(found.status, found.value, found.rule)
 
 
-def _read_position(doc: Document, reply: str | None) -> Read:
+def _read_position(doc: Document, reply: Reply | str | None) -> Read:
     size = parse_size(doc["grid"])
     found = read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
-    return Read(found.status, found.value)
+    return Read(found.status, found.value, found.rule)
 
 
 def _positions(doc: Document) -> tuple[str, ...]:

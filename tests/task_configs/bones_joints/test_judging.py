@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lmms_medtasks.judges import identity, prompts, registry, settings, verdicts
+from lmms_medtasks.judges import identity, prompts, records, registry, settings, verdicts
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge
 from lmms_medtasks.task_configs.bones_joints import judging
@@ -32,8 +32,13 @@ def test_the_registry_finds_them_by_their_folder():
     assert dict(judging.VERDICT.labels) == {"Correct": 1.0, "Incorrect": 0.0, "Unclear": 0.0}
 
 
+def item_of(protocol, doc, reply):
+    (item,) = records.items_of(doc, [reply], protocol)
+    return item
+
+
 def test_what_the_judge_is_shown():
-    text, cut = prompts.render(ANSWER, ANSWER.item(DIAGNOSIS, "<think>hm</think> A torn cruciate ligament."))
+    text, cut = prompts.render(ANSWER, item_of(ANSWER, DIAGNOSIS, "<think>hm</think> A torn cruciate ligament."))
     for shown in (CASE, "\nan ACL tear\n", "A torn cruciate ligament.", "the diagnosis or diagnoses"):
         assert text.count(shown) == 1, shown
     assert not cut and "hm" not in text.split("<<<ANSWER")[1].split("<<<END")[0]
@@ -58,10 +63,10 @@ def test_the_contradiction_is_told_to_the_judge():
 
 @pytest.mark.parametrize("reply", ["", " \n", "<think>cut off"])
 def test_only_an_answer_without_a_word_is_settled(reply):
-    assert ANSWER.settle(ANSWER.item(DIAGNOSIS, reply)) == ({"verdict": "Incorrect"}, "no answer")
-    chain = REASONING.settle(REASONING.item(CHAIN, reply))
+    assert ANSWER.settle(item_of(ANSWER, DIAGNOSIS, reply)) == ({"verdict": "Incorrect"}, "no answer")
+    chain = REASONING.settle(item_of(REASONING, CHAIN, reply))
     assert chain == ({"verdict": "Incorrect", "steps_found": ""}, "no answer")
-    assert INCONSISTENCY.settle(INCONSISTENCY.item(MISMATCH, reply)) == ({"verdict": "Missed"}, "no answer")
+    assert INCONSISTENCY.settle(item_of(INCONSISTENCY, MISMATCH, reply)) == ({"verdict": "Missed"}, "no answer")
 
 
 @pytest.mark.parametrize("reply", ["an ACL tear", "I don't know.", "The images show a shoulder."])

@@ -58,7 +58,7 @@ def test_choice():
     assert (metric("parse_rate", *every), metric("empty_replies", *every), metric("failed_requests", *every)) == (
         2 / 4, 1, 1,
     )  # fmt: skip
-    assert (metric("refused", *every), metric("ambiguous", *every)) == (0, 0)
+    assert (metric("refused_replies", *every), metric("cut_replies", *every)) == (0, 0)
 
 
 def test_ends_of_the_interval():
@@ -197,8 +197,9 @@ def test_scale_and_direction_of_every_measure():
         "went_on",
         "missed",
         "objected_otherwise",
-        "refused",
-        "ambiguous",
+        "unreadable_replies",
+        "cut_replies",
+        "refused_replies",
         "empty_replies",
         "failed_requests",
         "position_bias",

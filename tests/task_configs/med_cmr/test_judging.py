@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmms_medtasks.judges import prompts, registry
+from lmms_medtasks.judges import prompts, records, registry
 from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS, item, settle
 
 DOC = {
@@ -38,7 +38,7 @@ def test_the_parts_are_shown_apart(reply, reasoning, answer):
 
 
 def test_a_failed_request_is_not_judged():
-    assert item(DOC, "[LMMS_EVAL_REQUEST_FAILED after 5 retries]") is None
+    assert records.items_of(DOC, ["[LMMS_EVAL_REQUEST_FAILED after 5 retries]", None], PROTOCOL) == [None, None]
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "<think>cut off", "Reasoning:\nAnswer:"])

@@ -35,7 +35,7 @@ def test_a_record_holds_tags_and_no_long_texts():
     assert (record.id, record.cluster, record.trials, record.expected) == ("mcq-1", "i1", ("A",), "A")
     assert record.measures == {"accuracy": MeasureValue(1.0)}
     assert record.tags == {"data": "mini", "dimension": "SOD", "modality": "CT", "form": "mcq", "option_count": 5}
-    assert record.details == {"rules": ["statement"]} and not record.pair
+    assert record.replies == ({"rule": "statement"},) and not record.details and not record.pair
 
 
 def test_the_harness_gets_a_score_where_the_question_counts():
@@ -57,8 +57,9 @@ def test_what_is_no_answer_is_wrong_and_counted(reply, trial):
     scored = [measures.process_results(document(), [reply]), measures.process_results(document(2), ["A"])]
     assert scored[0]["accuracy"]["score"] == 0 and scored[0]["questions"]["trials"] == [trial]
     assert metric(scored, "accuracy") == 0.5 == metric(scored, "parse_rate")
-    assert metric(scored, "refused") == (trial == "refused")
-    assert metric(scored, "ambiguous") == (trial == "ambiguous")
+    assert metric(scored, "refused_replies") == (trial == "refused")
+    assert metric(scored, "unreadable_replies") == (trial in ("ambiguous", "unreadable"))
+    assert metric(scored, "cut_replies") == (trial == "cut")
 
 
 def test_failed_requests_have_no_score():
@@ -177,7 +178,7 @@ def test_without_a_question_there_is_no_number():
     nothing = Samples.of_records([])
     for name in ("circular_accuracy", "position_bias", "excess_c", "visual_mean", "accuracy"):
         assert SUITE.estimates[name].value(nothing) is None, name
-    for name in ("incomplete_questions", "refused", "questions"):
+    for name in ("incomplete_questions", "refused_replies", "questions"):
         assert SUITE.estimates[name].value(nothing) == 0, name
 
 

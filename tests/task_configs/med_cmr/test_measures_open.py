@@ -105,14 +105,14 @@ def test_only_the_means_have_scores_that_the_harness_takes_for_an_error(scored):
 def test_parts_are_counted(scored):
     replies = {
         "both": GOOD, "without_reasoning": "Answer: a cyst", "without_answer": "Reasoning: dark",
-        "without_labels": "a cyst", "empty_replies": "", "cut": "<think>a cyst",
+        "without_labels": "a cyst", "empty_replies": "", "cut_replies": "<think>a cyst",
     }  # fmt: skip
     rows = scored([(document(n), reply, None) for n, reply in enumerate([*replies.values(), "Reasoning:\nAnswer:"])])
     assert metric(rows, "both_parts") == pytest.approx(1 / 7)
-    counted = {name: metric(rows, name) for name in (*measures.PARTS, "cut", "empty_replies")}
+    counted = {name: metric(rows, name) for name in (*measures.PARTS, "cut_replies", "empty_replies")}
     # A reply of labels alone says nothing either.
     assert counted == {
-        "without_reasoning": 1, "without_answer": 1, "without_labels": 1, "cut": 1, "empty_replies": 2,
+        "without_reasoning": 1, "without_answer": 1, "without_labels": 1, "cut_replies": 1, "empty_replies": 2,
     }  # fmt: skip
     assert [row["exact_match"]["score"] for row in rows] == [1, 1, 0, 1, 0, 0, 0]
     tags = [row["questions"]["tags"]["parts"] for row in rows]

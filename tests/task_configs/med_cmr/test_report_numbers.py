@@ -52,8 +52,8 @@ def test_accuracy_overall_by_dimension_and_by_side(tables):
     }  # fmt: skip
     assert accuracies["Mean of the visual dimensions"] == [3, 75]
     assert accuracies["Mean of the reasoning dimensions"] == [1, 0]
-    # Requests, failed, without a reply, empty, unreadable, parse rate.
-    assert found["replies"]["med_cmr_mcq"] == [4, 0, 0, 0, 1, 75]
+    # Requests, without a reply; answered, unreadable, cut, empty, refused, failed; parse rate.
+    assert found["replies"]["med_cmr_mcq"] == [4, 0, 3, 1, 0, 0, 0, 0, 75]
     assert found["mcq_organ_system"]["Chest"] == [4, 50]
 
 
@@ -70,12 +70,12 @@ def test_mean_over_fewer_dimensions_is_marked(write_cmr):
 def test_failed_request_counts_as_nothing(tables):
     found = tables(mcq={"q1": "A", "q2": "failed"})
     assert found["mcq"]["All questions"] == [1, 100]
-    assert found["replies"]["med_cmr_mcq"] == [2, 1, 1, 0, 0, 100]
+    assert found["replies"]["med_cmr_mcq"] == [2, 1, 1, 0, 0, 0, 0, 1, 100]
 
 
 def test_an_empty_reply_is_counted_apart_from_an_unreadable_one_and_is_as_wrong(tables):
     found = tables(mcq={**REPLIES, "q4": "empty"})
-    assert found["replies"]["med_cmr_mcq"] == [4, 0, 0, 1, 0, 75]
+    assert found["replies"]["med_cmr_mcq"] == [4, 0, 3, 0, 0, 1, 0, 0, 75]
     assert found["mcq"]["All questions"] == [4, 50] and found["mcq"][TITLES["CR"]] == [1, 0]
     assert (found["letters"]["empty"][2], found["letters"]["unreadable"][2]) == (1, 0)
 
@@ -134,12 +134,12 @@ def test_open_scores_and_totals(tables):
     assert by_dimension[TITLES["FDD"]] == [None, 0, 1, 0, 100]
     assert by_dimension["Mean of the visual dimensions"][0] == 60
     assert found["open_scores"]["SOD"] == [5, 5, 2.5, 2.5, 2, 2]
-    assert found["replies"]["med_cmr_open"][:2] == [4, 1]
+    assert found["replies"]["med_cmr_open"][:2] + found["replies"]["med_cmr_open"][-2:-1] == [4, 1, 1]
     # Answers with both parts: three, one failed. One of the three has the reference's words.
     assert found["parts"]["both"] == [3, 75]
     assert found["parts"]["final answer is the reference's words"] == [None, pytest.approx(100 / 3)]
     # Requested, exact, judged, missing, coverage.
-    assert found["judgements"]["med_cmr_open"][4:9] == [3, 0, 2, 1, pytest.approx(200 / 3)]
+    assert found["judgements"]["med_cmr_open"][5:10] == [3, 0, 2, 1, pytest.approx(200 / 3)]
 
 
 def test_empty_answer_is_worst_by_a_rule(tables, source):

@@ -31,8 +31,7 @@ def make_record(task_type: str, trial: str, *, negative: int = 0, place: str = "
     right = visual if task_type == measures.VISUAL else "none" if negative else place
     scores = {
         "accuracy": None if trial == "failed" else float(trial == right),
-        "false_alarm": triage.false_alarm([trial], bool(negative)),
-        "abstention": triage.abstention([trial], bool(negative)),
+        **triage.measures([trial], bool(negative)),
         "chance": measures.guess_probability(task_type, grid),
     }
     return Record(

@@ -55,12 +55,13 @@ def test_accuracies(tables):
     assert found["Mean of the tiers"] == pytest.approx((100 + 12.5) / 2)
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_the_first_screen_has_the_boards_number_and_the_papers_average_each_by_its_name(write):
     document = build([write()], QUICK)
     [finding] = document.first.models[0].findings
     bars = {bar.title: bar.cell.value for bar in finding.bars}
     columns = (2 / 4, 3 / 4, 1 / 2, 1 / 2, 2 / 4, 6 / 10, 3 / 6)
-    expected = {"all questions": 100 * 9 / 16, "the paper's average": 100 * sum(columns) / 7, "false alarms": 100 / 3}
+    expected = {"all questions": 100 * 9 / 16, "the paper's average": 100 * sum(columns) / 7, "false alarms": 40}
     assert bars == pytest.approx(expected)
     assert "56.2 %" in finding.sentence and "55.0 %" in finding.sentence and "paper's average" in finding.sentence
     words = yaml.safe_load((Path(folders.folder()) / "medobvious" / "board.yml").read_text("utf-8"))
@@ -85,7 +86,8 @@ def test_gaps_agreement_alarms(tables):
     assert [row["agree"] for row in tables["agreements"].values()] == [50, 50, 50]
     alarms = tables["alarms"]
     # Item 2's negatives: a place, an ambiguous reply, and yes. Its positives: none, refused, and no.
-    assert alarms["all formats"]["false alarms"] == pytest.approx(100 * 2 / 6)
+    assert alarms["all formats"]["false alarms"] == pytest.approx(100 * 2 / 5)  # the ambiguous one is left out
+    assert alarms["all formats"]["negatives without an answer"] == 1
     assert alarms["B detection open"]["false alarms"] == 0
     assert alarms["all formats"]["abstentions"] == pytest.approx(100 * 3 / 10)
     assert alarms["C referring MCQ"]["false alarms"] is None
@@ -98,7 +100,7 @@ def test_sizes_kinds_replies(tables):
     assert [tables["kinds"]["T3", "b"][name] for name in ("accuracy", "accuracy ")] == pytest.approx([20, 0])
     replies = {key: {name: n for name, n in row.items() if n and name not in ("format", "grids", "questions")}
                for key, row in tables["replies"].items()}  # fmt: skip
-    assert replies["B detection open", "negative"] == {"right": 1, "ambiguous": 1}
+    assert replies["B detection open", "negative"] == {"right": 1, "unreadable": 1}
     assert tables["replies"]["B detection open", "negative"]["empty"] == 0
     assert replies["D referring open", "positive"] == {"right": 1, "refused": 1}
     assert replies["E visual referring", "positive"] == {"right": 1, "wrong yes or no": 1}

@@ -63,6 +63,7 @@ def test_accuracy_stands_over_the_number_of_panels(charts):
     assert places == {8.33, 91.67}
 
 
+@pytest.mark.usefixtures("any_share_read")
 def test_the_first_screens_chart_has_the_same_point(charts, write):
     drawn = build([write("again")], Options(resamples=20)).first.models[0].findings[0].sketch()
     root = ElementTree.fromstring(drawn.svg)

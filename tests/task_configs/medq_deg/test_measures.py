@@ -48,7 +48,7 @@ def test_score_is_the_mean_over_trials():
     found = read("B", "The answer is C", "hard to say")
     assert found.measures["accuracy"].score == pytest.approx(1 / 3)
     assert found.trials == ("B", "C", "unreadable")
-    assert found.details["rules"] == ["single_letter", "statement", ""]
+    assert [each.get("rule", "") for each in found.replies] == ["single_letter", "statement", ""]
 
 
 def test_the_same_replies_are_read_by_the_papers_rule_too():

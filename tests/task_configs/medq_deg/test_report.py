@@ -204,7 +204,7 @@ def test_dunning_kruger(whole):
 def test_replies(shown):
     # L2: A- and BB: three of four replies could be read. L0: AA is identical, BA is not.
     assert shown["replies"]["L2",]["parse rate"] == 0.75
-    assert (shown["replies"]["L2",]["unreadable replies"], shown["replies"]["L2",]["empty replies"]) == (1, 0)
+    assert (shown["replies"]["L2",]["answered"], shown["replies"]["L2",]["unreadable"]) == (3, 1)
     assert shown["replies"]["L0",]["identical trials"] == 0.5
 
 

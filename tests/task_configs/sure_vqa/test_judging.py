@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import prompts, registry, stage
+from lmms_medtasks.judges import prompts, records, registry, stage
 from lmms_medtasks.task_configs.sure_vqa import judging
 
 NAMES = ("sure_open", "sure_closed", "sure_multilabel", "sure_mimic_open", "sure_mimic_closed", "sure_mimic_multilabel")
@@ -15,7 +15,7 @@ def doc(kind, answer, choices=""):
 
 def settled(kind, reference, reply, choices=""):
     protocol = judging.BY_KIND[kind]
-    found = protocol.settle(protocol.item(doc(kind, reference, choices), reply))
+    found = protocol.settle(records.items_of(doc(kind, reference, choices), [reply], protocol)[0])
     return None if found is None else (*found[0].values(), found[1])
 
 

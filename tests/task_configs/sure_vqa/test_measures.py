@@ -7,6 +7,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.scoring import aggregate
+from lmms_medtasks.judges import records
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.record import from_json
@@ -27,14 +28,14 @@ def doc(number, kind="closed", side="iid", answer="yes", choices="yes | no", sui
 def judged(document, reply, label):
     """Have a judge say ``label`` of this reply."""
     protocol = measures.protocol_of(document)
-    item = protocol.item(document, reply)
+    (item,) = records.items_of(document, [reply], protocol)
     TABLE.put({key_of(protocol, item, 0): Verdict("judged", {protocol.dimensions[0].name: label}, reply="as it said")})
 
 
 def settled(document, reply):
     """As the stage does before it asks a judge."""
     protocol = measures.protocol_of(document)
-    item = protocol.item(document, reply)
+    (item,) = records.items_of(document, [reply], protocol)
     found = item and protocol.settle(item)
     if found:
         TABLE.put({key_of(protocol, item, 0): Verdict("exact", found[0], reason=found[1])})

@@ -63,8 +63,8 @@ def test_what_was_answered_at_all(read):
     iid, ood = ([of_test(found, report.ANSWERED, head, "closed", side) for head in heads] for side in ("iid", "ood"))
     assert iid == [2, 50.0, 1.0, 0.5]
     assert ood == [2, 0.0, None, 0.0]
-    assert of_test(found, report.TESTS, "failed requests", "closed", "iid") == 1
-    assert of_test(found, report.TESTS, "empty replies", "closed", "iid") == 1
+    assert of_test(found, report.TESTS, "failed", "closed", "iid") == 1
+    assert of_test(found, report.TESTS, "empty", "closed", "iid") == 1
 
 
 def test_traditional_metrics_are_over_replies(read):

@@ -1,0 +1,169 @@
+"""Whether the replies behind a number could be read, why not, and what would mend it: for the first screen of a report.
+
+The least share that must be read is the one of boards and of the gate (``board/thresholds.yml``). A task below it says
+nothing about a model, so that what is found of its source is told as that and not as a finding.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import yaml
+
+from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.short_texts import listed_or_counted
+from lmms_medtasks.suites import outcomes, registry
+from lmms_medtasks.suites.suite import Suite
+
+NOTHING_SAID = "nothing is said about the model"
+THINKING_TOKENS = 4096
+"""New tokens that let most models think to an end, as ``--settings thinking`` gives them."""
+_UNREAD = ("cut", "unreadable", "empty", "refused")
+_NAMED = 2
+_CLOSED = {"<|": ("<|", "<|/"), "<": ("<", "</"), "[": ("[", "[/"), "◁": ("◁", "◁/")}
+
+
+@functools.cache
+def least_read() -> float:
+    """The least share of the replies that must be read, by a board's and the gate's own rules."""
+    text = importlib.resources.files("lmms_medtasks.board").joinpath("thresholds.yml").read_text("utf-8")
+    return float(yaml.safe_load(text)["thresholds"]["parse_rate"])
+
+
+@dataclass(frozen=True)
+class Readability:
+    """How many replies of tasks could be read.
+
+    Attributes:
+        tasks: their names. ours: whether they are of a benchmark of ours. read: of ``replies``, which came.
+        counts: replies by :data:`lmms_medtasks.suites.outcomes.OUTCOMES`.
+        at_limit: replies that the limit of new tokens ended, also ones that were read. limits: those limits, or the
+            tasks' own.
+        marks: unknown marks at the beginning of replies, most frequent first.
+    """
+
+    tasks: tuple[str, ...]
+    ours: bool
+    read: int
+    replies: int
+    counts: Counter[str]
+    at_limit: int
+    limits: frozenset[int]
+    marks: Counter[str]
+
+    @property
+    def is_low(self) -> bool:
+        """Whether too few could be read for a number to say anything about the model."""
+        return self.replies > 0 and self.read / self.replies < least_read()
+
+    @property
+    def percent(self) -> int:
+        """Of the replies that could be read, never rounded up."""
+        return math.floor(100 * self.read / self.replies) if self.replies else 0
+
+    @property
+    def why(self) -> str:
+        """``12 of 12 cut off at 512 tokens, 1 refused``; "" where all could be read."""
+        said = []
+        for name in _UNREAD:
+            if number := self.counts[name]:
+                of = f" of {self.replies:,}" if not said else ""
+                where = f"cut off{self._limit}" if name == "cut" else name
+                said.append(f"{number:,}{of} {where}")
+        if lacking := self.replies - self.read - sum(self.counts[name] for name in _UNREAD):
+            said.append(f"{lacking:,} without all parts that were asked for")
+        if marks := [mark for mark, _ in self.marks.most_common(_NAMED)]:
+            said.append(f"{self.marks.total():,} begin with {' or '.join(marks)}, which may open thoughts")
+        return ", ".join(said)
+
+    @property
+    def _limit(self) -> str:
+        if not self.limits:
+            return ""
+        low, high = min(self.limits), max(self.limits)
+        return f" at {low:,} tokens" if low == high else f" at {low:,} to {high:,} tokens"
+
+    @property
+    def mends(self) -> Iterator[str]:
+        """What would let more of them be read."""
+        if self.counts["cut"]:
+            most = max(self.limits, default=0)
+            enough = most < THINKING_TOKENS
+            more = f"--gen_kwargs max_new_tokens={THINKING_TOKENS if enough else 2 * most}"
+            yield f"--settings thinking or {more}" if enough and self.ours else more
+        if self.marks:
+            pairs = [[mark, _closing(mark)] for mark, _ in self.marks.most_common(_NAMED)]
+            yield f"--reasoning_tags '{json.dumps(pairs, ensure_ascii=False, separators=(',', ':'))}'"
+        elif self.counts["unreadable"] and self.is_low:
+            yield "look at replies in the sample log: docs/how_replies_are_read.md"
+
+
+def of_source(suite: Suite, source: Source) -> list[Readability]:
+    """Each task of a source."""
+    return [
+        _of_rows(suite, task, source.rows.where({"task": task}), run.content["configs"].get(task) or {})
+        for run, tasks in source.asked
+        for task in tasks
+    ]
+
+
+def _of_rows(suite: Suite, task: str, rows: Samples, config: Mapping[str, Any]) -> Readability:
+    read, replies = suite.read_replies(rows) if len(rows) else (0, 0)
+    reached = [limit for found in rows.column("limits_reached") if found is not None for limit in found]
+    told = (config.get("generation_kwargs") or {}).get("max_new_tokens")
+    limits = frozenset(filter(None, reached)) or frozenset([told] if isinstance(told, int) else [])
+    marks = Counter(mark for found in rows.column("unknown_marks") if found is not None for mark in found)
+    ours = suite.name in registry.names()
+    counts = Counter(outcomes.outcomes(rows))
+    return Readability((printable(task),), ours, read, replies, counts, len(reached), limits, marks)
+
+
+def together(found: Sequence[Readability]) -> Readability:
+    """Several tasks as one."""
+    return Readability(
+        tuple(dict.fromkeys(task for each in found for task in each.tasks)),
+        any(each.ours for each in found),
+        sum(each.read for each in found),
+        sum(each.replies for each in found),
+        sum((each.counts for each in found), Counter()),
+        sum(each.at_limit for each in found),
+        frozenset(limit for each in found if each.counts["cut"] for limit in each.limits),
+        sum((each.marks for each in found), Counter()),
+    )
+
+
+def told(finding: Finding | None, found: Sequence[Readability]) -> Finding | None:
+    """The finding; where a task's replies could not be read, that in its place, its numbers without a claim."""
+    low = [each for each in found if each.is_low]
+    if finding is None or not low:
+        return finding
+    shown = together(low)
+    where = "" if len(low) == len(found) else f" to {named(shown.tasks)}"
+    unread = f"{100 - shown.percent} % of the replies{where} could not be read ({shown.why})"
+    bars = tuple(replace(bar, chance=None) for bar in finding.bars)
+    return replace(
+        finding, bars=bars, sentence=f"{unread}: {NOTHING_SAID}.", clause=unread, loss="", change=None, beats=None,
+        sketch=None, unread=unread,
+    )  # fmt: skip
+
+
+def named(tasks: Iterable[str]) -> str:
+    """The tasks by name; of many their number."""
+    return listed_or_counted(list(tasks), _NAMED, "tasks", ", ".join)
+
+
+def _closing(mark: str) -> str:
+    """The mark that most likely closes what ``mark`` opens: ``</ponder>`` of ``<ponder>``."""
+    plain = mark.split()[0].rstrip(">") + ">" if mark.startswith("<") and " " in mark and "|" not in mark else mark
+    opened, closed = next((pair for start, pair in _CLOSED.items() if mark.startswith(start)), ("", ""))
+    return plain.replace(opened, closed, 1)
