@@ -67,7 +67,7 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
         part = text[statement.said : statement.end].strip()
         if _patterns()["none"].match(part):
             return "", statement.end
-        for rest in (part.replace("\n", " "), part.split("\n")[0], re.split(r"[,;(]?\s*(?:不选|not|but not|nicht|pas|sin|no|und nicht|sondern|而不)", part, maxsplit=1)[0], re.split(r"[.;](?=\s|$)", part, maxsplit=1)[0],
+        for rest in (part.replace("\n", " "), part.split("\n")[0], re.split(r"[,;(]?\s*(?:不选|not|but not|nicht|pas|sin|no|und nicht|sondern|而不)", part, maxsplit=1)[0], re.split(r"[.;](?=\s|$)|\s:\s|:\s", part, maxsplit=1)[0],
                      re.split(r"[,;.:(]?\s+(?:because|since|as|weil|da|porque|car|因为)\b", part, maxsplit=1)[0]):  # fmt: skip
             if letters := _named(rest, options):
                 return letters, statement.said + len(rest)
@@ -78,6 +78,10 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
     excepted = _patterns()["except"].match(text)
     if excepted and (named := _named(excepted[1], options)):
         return Answer("ok", "".join(each for each in option_letters(len(options)) if each not in named), "except")
+    if reply.unfinished:
+        said = [each for each in find_statements(text) if each.rule == "boxed"]
+        boxed = last_standing(text, said, resolve)
+        return Answer("ok", boxed.value, "boxed") if boxed and boxed.value else Answer(reply.unread)
     said = [*find_statements(text), *_said_to_be_right(text)]
     found = last_standing(text, sorted(said, key=lambda each: each.said), resolve)
     if found is not None:
@@ -110,15 +114,18 @@ def checked_letters(text: str, options: Sequence[str]) -> str | None:
     found = {}
     for line in re.split(r"\n|(?<=[.;,])\s+(?=\(?[A-Z]\b|[^\W\d_]+\s*:)", text[:4000]):
         for letter, option in zip(letters, options, strict=True):
-            label = rf"[\s*_(\[-]{{0,6}}(?:(?P<box>\[[ xX]\])\s*)?(?:\(?{letter}(?![^\W_])[).:\]*_\s]{{0,4}}(?:{re.escape(option)})?|{re.escape(option)})"
+            label = rf"[\s*_(\[|-]{{0,6}}(?P<sign>[√✓✔☑✅×✗✘✕❌☒]\ufe0f?\s*)?(?:(?P<box>\[[ xX]\])\s*)?(?:\(?{letter}(?![^\W_])[).:\]*_\s]{{0,4}}(?:{re.escape(option)})?|{re.escape(option)})"
             match = re.match(label, line, re.IGNORECASE if option in line else 0)
             if match is None:
                 continue
+            if match["sign"]:
+                found[letter] = match["sign"][0] in "√✓✔☑✅"
+                break
             if match["box"]:
                 found[letter] = "x" in match["box"].lower()
                 break
             rest = line[match.end() :]
-            begins = re.match(r"[\s*_:)\]=—–-]{0,8}", rest)
+            begins = re.match(r"[\s*_:|)\]=—–-]{0,8}", rest)
             mark = known["checked"].match(rest, begins.end()) or known["checked_end"].search(rest)
             crossed = known["crossed"].match(rest, begins.end()) or known["crossed_end"].search(rest)
             if bool(mark) != bool(crossed) or (mark and crossed):

@@ -50,7 +50,7 @@ _QUESTION = re.compile(r"[^.!\n]{0,40}\?")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
 _LIST = re.compile(r"[(\[]?[A-Z][)\].]?(?:(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?)+\.?")
 _SENTENCES = 30
-_SENTENCE = re.compile(r"(?<=[.;!?])(?<!\b[A-Z]\.)\s+|\n+")
+_SENTENCE = re.compile(rf"(?<=[.;!?:])(?<!\b[A-Z]\.)\s+|\n+|,\s+(?={any_of('but')})", re.IGNORECASE)
 _ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(?=[\"'(*]{0,3}[A-Z](?![^\W_]))")
 _NUMBERED = re.compile(r"\s*[#(]?(\d{1,2})(?![\d.,]*\d|\s?[%a-z])[).]?")
 _OPTION_NUMBER = re.compile(
@@ -171,7 +171,7 @@ class _OptionReader:
             return OptionReading("unreadable")
         if gives_up(text, 0):
             return OptionReading("refused", text=text[-80:])
-        return self._yes_or_no(text) or self._concluded(text) or self._by_text(text) or OptionReading("unreadable")
+        return self._yes_or_no(text) or self._concluded(text) or self._by_text(text) or self._by_part(text) or OptionReading("unreadable")
 
     # --- The reply as a whole -----------------------------------------------------------------------------------------
 
@@ -184,6 +184,8 @@ class _OptionReader:
             exact = self._texts.begins(text, lettered)
             if exact is not None and not re.search(r"\w", self._own_letter_out(text[exact.end :], exact.place)):
                 return OptionReading("ok", self._letters[exact.place], "exact", text[:80])
+        if _LIST.fullmatch(text) and len(set(re.findall("[A-Z]", text))) == 1:
+            return self._letter(re.findall("[A-Z]", text)[0], "single_letter", text)
         if len(places := self._texts.equal(text)) == 1:
             return OptionReading("ok", self._letters[places[0]], "exact", text[:80])
         if len(places) > 1 or _LIST.fullmatch(text):
@@ -223,6 +225,11 @@ class _OptionReader:
             return None
         if found.taken_back:
             return OptionReading("ambiguous", text=text[found.statement.start : found.statement.start + 80])
+        if found.statement.rule == "boxed":
+            # {"answer": "C", "answer_text": "Sinus rhythm"}: two values of one thing must agree.
+            near = [each for each in statements if each.rule == "boxed" and 0 < found.statement.said - each.end < 40]
+            if any((other := resolve(each)) and other[0].value != found.value.value for each in near):
+                return OptionReading("ambiguous", text=text[:80])
         if found.statement.rule == "it_is":
             same = {each.value for statement in statements if statement.rule == "it_is"
                     and (resolved := resolve(statement)) and (each := resolved[0])}  # fmt: skip
@@ -349,6 +356,8 @@ class _OptionReader:
 
     def _led(self, line: str) -> OptionReading | None:
         """What a line chooses that starts with a letter: it has nothing else, the option's text, or a mark after it."""
+        if self._repeats_options(line):
+            return None
         exact = self._texts.begins(line, True)
         if exact is not None and (self._ends_there(line[exact.end :]) or not re.match(r"[(\[]?[A-Za-z]\s", line)):
             others = {first or second for first, second in _LABELLED.findall(line[exact.end :])} - {
@@ -424,6 +433,11 @@ class _OptionReader:
             return OptionReading("ambiguous", text=text[:80])
         return OptionReading("ok", self._letters[places[0]], "said", text[:80])
 
+    def _by_part(self, text: str) -> OptionReading | None:
+        """The option whose words a reply of one sentence has all, in any order."""
+        places = self._texts.said_in_other_order(text) if len(_SENTENCE.split(text)) == 1 and len(text) < 200 else []
+        return OptionReading("ok", self._letters[places[0]], "said", text[:80]) if places else None
+
     def _taken_back_after(self, text: str, found: OptionReading) -> bool:
         place = text.find(found.text)
         return place >= 0 and is_taken_back(text, place + len(found.text))
@@ -479,5 +493,5 @@ def _clause_before(text: str, place: int) -> str:
 
 def _sentences(text: str) -> Iterator[str]:
     """The beginnings of ``text`` that end at a sentence's end."""
-    for match in re.finditer(r"[.;!](?=\s|$)", text[:1000]):
+    for match in re.finditer(r"[.;!:](?=\s|$)", text[:1000]):
         yield text[: match.start()]

@@ -66,6 +66,10 @@ class OptionTexts:
         signed = signed_key(text)
         if not signed:
             return []
+        if _NUMBERS.fullmatch(signed):  # "160/100" of "160/100 mmHg"
+            bare = [re.sub(r"\s?[a-zµ%°/]+$", "", each) for each in self._signed]
+            if bare.count(signed) == 1 and signed not in self._signed:
+                return [bare.index(signed)]
         if found := [place for place, each in enumerate(self._signed) if each == signed]:
             return found
         quantity = parse_quantity(text)
@@ -92,7 +96,8 @@ class OptionTexts:
 
         "B. N/A", "(C) Stage III", "D, i.e. vitamin D", and "Stage III (C)".
         """
-        start = len(text) - len(text.lstrip(_OUTER + "*_-#>"))
+        start = len(text) - len(text.lstrip(_OUTER + "*_-#>|"))
+        start -= start > 0 and text[start - 1] == "." and text[start : start + 1].isdigit()
         for place, pattern in self._begins:
             letter = self.letters[place]
             if lettered:
@@ -119,6 +124,11 @@ class OptionTexts:
         places = self.said(sentence)
         if len(places) != 1:
             return self.partly_said(sentence) if not places and concludes else []
+        if last and not concludes:
+            # "... sits in the next one, L3."
+            end = re.split(r"[,:—–]\s|\s-\s", sentence.rstrip(".! "))
+            if len(end) > 1 and self.equal(end[-1]) == places and not self.equal(end[-2]):
+                return places
         bare = len(worded_key(sentence)) <= len(self._worded[places[0]]) + _FEW_MORE
         return places if concludes or (last and (bare or ":" in sentence)) else []
 
@@ -136,6 +146,16 @@ class OptionTexts:
                     continue
                 found.add(place)
         return sorted(found) if len(found) == 1 else []
+
+    def said_in_other_order(self, sentence: str) -> list[int]:
+        """The only option of several words all of whose words a sentence has: "a fracture of the femoral neck"."""
+        text = without_accents(folded(sentence))
+        if words.HEDGE.search(text) or words.DENIED_BEFORE.search(text):
+            return []
+        there = set(re.findall(r"[^\W_]+", text))
+        found = [place for place, each in enumerate(self._worded)
+                 if len(own := re.findall(r"[^\W_]{3,}", each)) > 1 and set(own) <= there]  # fmt: skip
+        return found if len(found) == 1 else []
 
     def said(self, reply: str) -> list[int]:
         """The places of the options that ``reply`` says: one, several if it leaves open which, [] for none.
@@ -182,7 +202,7 @@ class OptionTexts:
         given = [found for start, end, found in find_quantities(reply)
                  if not re.match(r"[^.;,\n]{0,40}\b(?:not|nicht|no es|n'est pas|excluded)\b", reply[end : end + 80])
                  and not words.DENIED_BEFORE.search(words.CLAUSE.split(folded(reply[max(0, start - 60) : start]))[-1])]  # fmt: skip
-        if not given or len(given) > 4 or words.HEDGE_ANYWHERE.search(folded(reply)):
+        if not given or len(given) > 12 or words.HEDGE_ANYWHERE.search(folded(reply)):
             return []
         for fits in (Quantity.says, Quantity.nearly):
             found = {place for place, each in enumerate(self._quantities) if each is not None and not each.plain
@@ -202,6 +222,7 @@ class OptionTexts:
         return match[0] not in _GENERIC or len(text.split()) <= _GENERIC_WORDS
 
 
+_NUMBERS = re.compile(r"\d+[/:]\d+")
 _DISTINCT = 4
 _ROMAN = re.compile(r"[ivx]{1,4}[ab]?|t?\d{1,2}[a-d]?")
 _KIND = r"(?:grade|class|type|stage|category|level|score|grado|clase|tipo|estadio|categor[ií]a|typ|grad|stadium|klasse|stade|classe|grad[e]?|型|期|级|类)"
@@ -216,7 +237,7 @@ def _own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[int, r
         for token in dict.fromkeys(own):
             if token in others or token in _GENERIC:
                 continue
-            if _ROMAN.fullmatch(token) and len(own) > 1:
+            if (_ROMAN.fullmatch(token) or re.fullmatch("[a-h]", token)) and len(own) > 1:
                 head = "|".join(re.escape(each) for each in own if each != token and len(each) > 2)
                 kind = rf"(?:{_KIND}{'|' + head if head else ''})"
                 found.append(
@@ -234,11 +255,18 @@ def _own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[int, r
 
 def signed_key(text: str) -> str:
     """A text in one case, without markup around it and marks at its ends; the signs in it and at its ends stay."""
-    text = " ".join(text.casefold().split()).strip(_OUTER)
+    text = _strip_marks(" ".join(text.casefold().split()))
     while (match := _BALANCED.fullmatch(text)) is not None:
         text = match[2].strip(_OUTER)
     text = re.sub("[\u2010-\u2015\u2212]", "-", text).replace("\u2019", "'")
-    return text.strip(_OUTER).removeprefix("- ")
+    text = re.sub(r"(?<=\d)\s?([:/])\s?(?=\d)", r"\1", text)
+    return _strip_marks(text).removeprefix("- ")
+
+
+def _strip_marks(text: str) -> str:
+    """Without marks at its ends; the point of ".5" stays."""
+    bare = text.strip(_OUTER)
+    return f".{bare}" if re.search(rf"(?<!\d)\.{re.escape(bare)}", text) and bare[:1].isdigit() else bare
 
 
 def worded_key(text: str) -> str:

@@ -38,6 +38,7 @@ _CHINESE_PAIR = re.compile(
     r"|(?P<e>[左右])[侧边]?(?P<f>中)间?|(?<![其图片像格])(?P<g>中)间?(?P<h>[左右])(?![上下])"
     r"|(?<![左右])(?P<i>[上下])[侧边]?(?P<j>中)间?|(?<![其图片像格])(?P<k>中)间?(?P<l>[上下]))[角方侧边部]?"
 )
+_CHINESE_AND = re.compile(r"(?<=[左右中上下角方侧边间])[和与及](?=[左右中上下])")  # "top-left and bottom-right", no comparison
 _CHINESE_NUMBERS = {word: str(number) for number, word in enumerate("一二三四五六七八九", start=1)}
 _CHINESE_ROW = re.compile(r"第 ?(?P<row>[一二三四五1-5]) ?行[ ,的]{0,3}第 ?(?P<column>[一二三四五1-5]) ?列")
 _CHINESE_IMAGE = re.compile(r"第 ?(?P<number>[一二三四五六七八九1-9]) ?[张幅个]")
@@ -58,9 +59,10 @@ _PREDICATES = (
 )
 _NOBODY = re.compile(
     r"\bno hay ning[uú]n[ao]?(?: imagen)?(?: que sea)? (?:distint[ao]|diferente)|\bninguna (?:imagen )?(?:es|destaca|difiere|parece)|"
-    r"\baucune (?:image )?(?:n['’]est|ne) (?:diff\w+|se d[ée]tache|sort)|\bkein(?:es|e)? (?:bild|der bilder)?\s?(?:weicht|unterscheidet|f[aä]llt|ist anders)|"
-    r"没有(?:任何|哪)?(?:一)?(?:张)?(?:图像?|图片)?(?:是)?(?:真的)?(?:异常|不同|例外|不一样)"
+    r"\baucune (?:image )?(?:n['’]est|ne) (?:diff\w+|se d[ée]tache|se distingue|sort)|\bkein(?:es|e)? (?:bild|der bilder)?\s?(?:weicht|unterscheidet|f[aä]llt|ist anders)|"
+    r"kein(?:en|e|es)? (?:ausrei(?:ß|ss)er|unterschied|abweich\w+)|(?<=[:是为])\s?(?:无|没有)(?=[.\s]|$)|没有(?:任何|哪)?(?:一)?(?:张)?(?:图像?|图片)?(?:是)?(?:真的)?(?:异常|不同|例外|不一样)"
 )
+_CONSIDERED = re.compile(r"\b(?:dachte ich an|hielt ich|pens[eé] en|je pensais [aà]|j'ai cru voir|mi primera impresi[oó]n fue)\b")
 _NOUNS = (
     (re.compile(r"\b(?:fila|ligne|rangée|zeile|reihe)(?= ?\d)"), "row"),
     (re.compile(r"\b(?:columna|colonne|spalte)(?= ?\d)"), "column"),
@@ -71,7 +73,7 @@ _UNLIKE = re.compile(r"\b(?:a diferencia de|contrairement à|im gegensatz zu[rm]
 _OR = re.compile(r"\b(?:o|ou|oder|y|et|und)\b|或|和")
 _NONE = re.compile(r"\W*(?:ningun[ao]|aucune?|keine[srn]?|无|没有|没有异常)(?=[^\w\s]|\s*$)")
 _ALL_ALIKE = re.compile(
-    r"\btodas (?:las im[aá]genes )?(?:son|parecen) iguales\b|\btoutes (?:les images )?sont (?:identiques|pareilles)\b|"
+    r"\btodas (?:las im[aá]genes )?(?:son|parecen) iguales\b|\btoutes (?:les images )?sont (?:identiques|pareilles)\b|\bsont toutes (?:identiques|pareilles)\b|\bsind alle (?:gleich|identisch)|完全(?:一致|相同|一样)|"
     r"\balle (?:bilder )?sind (?:gleich|identisch)\b|(?:所有|全部|都)[^.,]{0,8}(?:一样|相同|一致)"
 )
 
@@ -85,11 +87,13 @@ def in_english(text: str) -> str:
     """
     if (nobody := _NOBODY.search(text)) is not None:
         text = f"{text[: nobody.start()]} there is no outlier {text[nobody.end() :]}"
+    text = _CONSIDERED.sub(" considered ", text)
     for pattern, english in (*_ORDINALS, *_PREDICATES):
         text = pattern.sub(english, text)
     found = _ROW_COLUMN.sub(lambda match: _pair(match["row"], match["column"]), text)
     found = _COLUMN_ROW.sub(lambda match: _pair(match["row"], match["column"]), found)
     found = _ROW_CENTER.sub(lambda match: f"{_name(match['row'].removeprefix('en '), _ROW_WORDS)}-center", found)
+    found = _CHINESE_AND.sub("或", found)
     found = _CHINESE_PAIR.sub(_chinese_pair, found)
     found = _CHINESE_ROW.sub(lambda match: f" row {_number(match['row'])}, column {_number(match['column'])} ", found)
     found = _CHINESE_IMAGE.sub(lambda match: f" image {_number(match['number'])} ", found)

@@ -13,7 +13,7 @@ from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.outcomes import Answer, refuses
 from lmms_medtasks.parsing.position_words import in_english
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.parsing.statements import Statement, find_statements, last_standing
+from lmms_medtasks.parsing.statements import Statement, find_statements, gives_up, last_standing, last_taken_back
 from lmms_medtasks.parsing.texts import normalised, plain
 
 __all__ = ["NONE", "option_value", "read_option_position", "read_position"]
@@ -93,10 +93,13 @@ def _read(text: str, size: Size, unfinished: bool) -> Answer:
     if len(named) > _MANY:
         return Answer("ambiguous")
     claimed = claims(text, named)
+    if (back := last_taken_back(text)) and any(claim.start >= back for claim in claimed) and any(c.start < back for c in claimed):
+        claimed = [claim for claim in claimed if claim.start >= back]  # "Top-left. No, wait, bottom-left."
+        named = [mention for mention in named if mention.start >= back]
     for found in (_stated(text, claimed), _head(text, named, claimed)):
         if found is not None:
             return found
-    if unfinished:
+    if unfinished or gives_up(text, 0):
         return Answer("unreadable")
     found = _one({claim.value for claim in claimed if claim.cued}, "cued") or _one({c.value for c in claimed}, "named")
     return found or Answer("refused" if refuses(text) else "unreadable")

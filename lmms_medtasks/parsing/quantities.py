@@ -22,10 +22,10 @@ _AT_MOST = r"≤|<=|=<|⩽|at most|up to|no more than|not more than|h[oö]chsten
 _AT_LEAST = r"≥|>=|=>|⩾|at least|no less than|not less than|mindestens|al menos|como m[ií]nimo|au moins|至少|不少于"
 _TO = rf"(?:{_DASH}|(?:to|bis|a|à|and|und|y|et)(?!\w)|至|到|~)"
 _QUANTITY = re.compile(
-    rf"(?:(?<!\w)(?:from|between|de|entre|von|zwischen)\s{{1,2}}(?=[\d.,]+\s?[a-zµ%]{{0,4}}\s?{_TO}))?"
+    rf"(?:(?<!\w)(?:from|between|de|entre|von|zwischen)\s{{1,2}}(?:el |la )?(?=[\d.,]+\s?[a-zµ%]{{0,4}}\s?{_TO}))?"
     rf"(?P<bound>(?<!\w)(?:{_AT_MOST}|{_AT_LEAST}|{_LESS}|{_MORE})\s{{0,2}}|{_AT_MOST}|{_AT_LEAST}|[<>])?\s{{0,2}}"
     rf"(?P<sign>(?<![\w.,)])(?:[+]|{_DASH}|minus |plus ))?\s?(?<![\w.,])(?P<low>{_NUMBER})\s?(?P<own>{_UNIT}(?=\s?{_TO}))?"
-    rf"(?:\s{{0,2}}{_TO}\s{{0,2}}(?P<high>{_NUMBER}))?(?![.,]?\d)(?P<open>\+(?!\d))?\s{{0,2}}(?P<unit>{_UNIT}(?![^\W_]))?"
+    rf"(?:\s{{0,2}}{_TO}\s{{0,2}}(?:el |la )?(?P<high>{_NUMBER}))?(?![.,]?\d)(?P<open>\+(?!\d))?\s{{0,2}}(?P<unit>{_UNIT}(?![^\W_]))?"
     r"(?P<more>\s{0,2},?\s?(?:or|and|oder|o|ou)\s(?:more|greater|larger|above|older|longer|over|mehr|gr[oö](?:ß|ss)er|m[aá]s|plus|mayor)(?!\w))?"
     r"(?P<less>\s{0,2},?\s?(?:or|and|oder|o|ou)\s(?:less|smaller|below|fewer|younger|under|weniger|kleiner|menos|moins|menor)(?!\w))?",
     re.IGNORECASE,

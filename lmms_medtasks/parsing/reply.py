@@ -211,6 +211,7 @@ _UNKNOWN_MARK = re.compile(
     r"\s*(?:<(?P<tag>[A-Za-z][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<\|(?P<bars>[\w :.-]{2,40})\|?>"
     r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷)"
 )
+_BROKEN_OFF_SHORT = re.compile(r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE)
 _A_SENTENCE = 40
 """Characters of a text from which on its last word can show that it breaks off."""
 
@@ -241,6 +242,7 @@ def _taken_apart(reply: Reply, tags: Tags) -> Reply:
     if not answer.strip():
         return replace(reply, outcome="cut" if reply.ended == "length" else "empty")
     breaks_off = len(answer) > _A_SENTENCE and known.broken_off.search(answer[-_A_SENTENCE:]) is not None
+    breaks_off = breaks_off or _BROKEN_OFF_SHORT.search(answer[-_A_SENTENCE:]) is not None
     return replace(reply, answer=answer.strip(), unfinished=reply.ended == "length" or breaks_off)
 
 

@@ -83,7 +83,7 @@ class _Patterns:
 
 # Names of tags and of JSON's keys.
 _KEY = (
-    r"(?:(?:final|correct|selected)[ _]?)?(?:answers?|choices?|options?|letters?|prediction|conclusion|solution|label|outlier|"
+    r"(?:(?:final|correct|selected)[ _]?)?(?:answers?|choices?|options?|letters?|prediction|conclusion|solution|label|final|outlier|"
     r"odd[ _]one[ _]out|position|correct|richtig|respuestas?|opci[oó]n|r[eé]ponses?|antwort(?:en)?|答案|选项)"
     r"(?:[ _](?:letter|choice|option|text))?"
 )
@@ -97,9 +97,11 @@ def _patterns(letters: bool = True, grid: bool = False) -> _Patterns:
     ends = rf"\s*(?:[.;:!,]|$)|\s+{any_of('reason')}|\s+{any_of('and')}\s+(?:against|not|gegen|nicht|kein|non|contre|contra)\b"
     lone = rf"(?=[(*\[\"']{{0,3}}{LETTER}[)*\]\"']{{0,3}}(?:{ends}))"
     signs = r"(?::|=|->|→|⇒|=>|[-–—](?=\s*[(*\[\"']{0,3}[A-Z](?![^\W_])))"
+    of = r"(?:\s+(?:to|of|for) (?:the|this|your) (?:\w+ ){0,2}?\w+)?"
     announced = (
         rf"[(\[]\s?{answer}\s?[)\]]\s*(?:{signs})?\s*|{any_of('that_is')}[,:\s]{{0,3}}{filler}|"
-        rf"{answer}(?:\s*\(?{sure}\)?){{0,2}}{close}\s*(?:{signs}|{any_of('is')}|\n+)(?:\s*{any_of('is')})?[\s:\"'`*_]*{filler}"
+        rf"{sure}\s+{answer}\s+(?={LETTER}{{1}}[)\]]?\s*(?:[(.,;:]|$))|"
+        rf"{answer}{of}(?:\s*\(?{sure}\)?){{0,2}}{close}\s*(?:{signs}|{any_of('is')}|\n+)(?:\s*{any_of('is')})?[\s:\"'`*_]*{filler}"
     )
     alone = rf"(?:{lone}|(?=[*]{{0,2}}\([a-z]\)))" if letters else ""
     so = rf"(?:{any_of('so')}[,:]?\s*|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
@@ -208,6 +210,11 @@ def is_taken_back(text: str, place: int) -> bool:
     return _patterns().taken_back.search(text, place) is not None
 
 
+def last_taken_back(text: str) -> int:
+    """Where the last words end that take back what was said before, 0 for none."""
+    return max((match.end() for match in _patterns(False).correction.finditer(text)), default=0)
+
+
 def gives_up(text: str, place: int) -> bool:
     """Whether words behind ``place`` give the answer up."""
     return _patterns().gives_up.search(text, place) is not None
@@ -220,7 +227,7 @@ def is_left_open(sentence: str) -> bool:
 
 def is_negated(text: str, place: int) -> bool:
     """Whether what stands right before ``place`` turns what follows into its opposite."""
-    return _patterns().negated.search(text[max(0, place - 60) : place]) is not None
+    return _patterns().negated.search(sentence_before(text, place)[-60:]) is not None
 
 
 def sentence_before(text: str, place: int) -> str:

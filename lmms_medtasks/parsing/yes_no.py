@@ -27,7 +27,7 @@ _DEPENDS = re.compile(
     r"\b(?:it|this|that|whether|answer|eso|cela|tout|das|es)\b[^.\n]{0,60}\b(?:depends|depende|d[ée]pend|h[aä]ngt)\b|取决于"
 )
 _DENIED = re.compile(
-    r"\b(?:not|cannot|never|if|unless|whether|impossible|asks?|question|either|say|saying|says|between|both|ob|si|s'il|s'ils|wenn|falls|if)\b|n't\b|不|无法|是否"
+    r"\b(?:not|cannot|never|if|unless|whether|impossible|asks?|question|either|say|saying|says|between|both|en caso contrario|otherwise|sonst|sinon|ob|si|s'il|s'ils|wenn|falls|if)\b|n't\b|不|无法|是否"
 )
 # From here the patterns for a highlighted panel, in English.
 _ODD = r"(?:outlier|odd one out|differ\w*|anomal\w*|inconsistent|abnormal|stands? out|unlike the)"
@@ -51,7 +51,7 @@ _SMALL_WORDS = frozenset(
 )
 _MAY_DESCRIBE = frozenset(
     "acute obvious visible definite clear apparent evidence of sign signs significant indication any a an the discernible "
-    "detectable focal frank other such overt trait ligne line foyer imagen image signo signos signe signes zeichen de du d".split()
+    "detectable focal frank other such overt hinweis anhalt nachweis auf f[uü]r eines einer trait ligne line foyer imagen image signo signos signe signes zeichen de du d".split()
 )
 _TURNED = re.compile(
     r"\b(?:no|not|without|free of|absen\w+|normal\w*|lack\w*|clear|healthy|unremarkable|sin|sano|sana|sans|sain|ohne|gesund|"
@@ -79,9 +79,9 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "true": re.compile(rf"\W*(?:(?:it|this|that|the statement|statement|la afirmaci[oó]n|die aussage|l'affirmation)\W+(?:is|es|ist|est)\W+)?{any_of('true')}"),
         "false": re.compile(rf"\W*(?:(?:it|this|that|the statement|statement|this statement|that statement|la afirmaci[oó]n|die aussage|l'affirmation)\W+(?:is|es|ist|est)\W+)?{any_of('false')}"),
         "verdict": re.compile(
-            rf"(?:\b(?:statement|claim|assertion|it|this|that|afirmaci[oó]n|affirmation|aussage|enunciado)\W+(?:is|as|es|est|ist)?\W*|^\W*|[.!?\n]\s*)"
+            rf"(?:\b(?:statement|claim|assertion|it|this|that|afirmaci[oó]n|affirmation|aussage|enunciado|c'est|es)\W+(?:is|as|es|est|ist)?\W*|^\W*|[.!?\n]\s*)"
             rf"(?:({any_of('true')})|({any_of('false')}))(?=\W*(?:$|[.,;:!\n]))", re.MULTILINE),
-        "both": re.compile(rf"{yes}[ /,]*(?:(?:{and_or}|/)[ ,]*(?:\w+ ){{0,3}})?{no}|{no}[ /,]*(?:(?:{and_or}|/)[ ,]*(?:\w+ ){{0,3}})?{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]"),
+        "both": re.compile(rf"{yes}[ /,]+(?:(?:{and_or})[ ,]*(?:\w+ ){{0,3}})?{no}|{no}[ /,]+(?:(?:{and_or})[ ,]*(?:\w+ ){{0,3}})?{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]"),
         "hedged": re.compile(rf"(?:{maybe}|\b(?:probably|likely|potentially|wahrscheinlich|probablemente|probablement|not sure|unsure)|可能|大概)(?:,? but| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{yes}|{no})"),
         "denies": re.compile(any_of("denies")),
         "asserts": re.compile(any_of("asserts")),
@@ -116,7 +116,9 @@ def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = 
     reply = Reply.of(reply)
     if reply.outcome:
         return Answer(reply.outcome)
-    found = _read(plain(normalised(reply.answer)), question, panel, reply.unfinished)
+    text = _TRUE_OR_FALSE.sub(" ", plain(normalised(reply.answer)))  # a reply that begins with the question
+    text = re.sub(r"^\W*yes or no\W+", "", text)
+    found = _read(text, question, panel, reply.unfinished)
     return Answer(reply.unread) if found.status == "unreadable" else found
 
 
@@ -170,7 +172,10 @@ def _read(text: str, question: str, panel: bool, unfinished: bool) -> Answer:
             return Answer("ambiguous")  # "Yes, there is no fracture."
         if all(each.value == last.value for each in heads) or is_taken_back(text[: last.end + 1], heads[0].end - 1):
             return Answer("ok", last.value, "head")
-        about = {found for each in re.split(r"[.;!?\n]+(?=\s|$)", text)[:8] if (found := _by_question(each, asked))}
+        about = {found for each in re.split(r"[.;!?\n]+(?=\s|$)", text)[:8]
+                 if known["turns"].search(each) and (found := _by_question(each, asked))}  # fmt: skip
+        if re.search(any_of("corrects"), text[heads[0].end : last.start + 1]):
+            return Answer("ok", last.value, "head")
         return Answer("ok", about.pop(), "question") if len(about) == 1 else Answer("ambiguous")
     if refused:
         return Answer("refused")
@@ -239,6 +244,28 @@ def _heads(text: str, offered: bool) -> list[_Said]:
 # --- What the question asks for ---------------------------------------------------------------------------------------
 
 
+_IS_THERE = re.compile(
+    r"\s*(?:[\w-]+\s){0,4}?(?:is|are|was|were|ist|sind|es|est[aá]n?|son|est|sont)\s+(?:\w+ly\s+|bien\s+|deutlich\s+|clairement\s+)?"
+    r"(?:present|visible|seen|there|evident|shown|identified|noted|enlarged|vorhanden|sichtbar|erkennbar|zu sehen|presentes?|visibles?|"
+    r"pr[eé]sente?s?)\b"
+)
+_IS_ADJECTIVE = re.compile(r"^\W*(?:is|are|ist|sind|est[aá]|es|est)\b.*?([^\W\d_][\w-]{3,})\W*$")
+_IS = r"(?:is|are|was|were|looks|appears|seems|ist|sind|est[aá]n?|es|son|est|sont)"
+
+
+def _by_predicate(sentence: str, asked: str) -> str | None:
+    """To "Is the lung normal?": "the lung is normal", "it isn't normal", "it is not Gram-positive"."""
+    question = _IS_ADJECTIVE.match(asked)
+    if question is None or _patterns()["maybe"].search(sentence) or re.search(r"\b(?:an?|the|un[ae]?|eine?|of|in|on)\W+\w+\W*$", asked):
+        return None
+    adjective = re.escape(question[1])
+    match = re.search(rf"\b{_IS}(?P<not>n't|\s+(?:not|nicht|pas|no))?\s+(?:\w+ly\s+|quite\s+|entirely\s+|[\w-]+[- ])?{adjective}\b|"
+                      rf"\b(?P<neg>not|nicht)\s+(?:[\w-]+[- ])?{adjective}\b", sentence)
+    if match is None:
+        return None
+    return "no" if match["not"] or match["neg"] else "yes"
+
+
 _CHINESE_THING = re.compile(
     r"(?:是否(?:为|有|可?见|存在|符合|提示|显示|看到|合并|伴有)?|有没有|有无|有|可见|看到|存在|显示|符合|提示|是)([\u3400-\u9fff]{2,12}?)"
     r"(?:的(?:表现|征象|特征|证据))?(?:吗|么|呢)?\s*[?？.。]?$"
@@ -290,10 +317,12 @@ def _by_question(sentence: str, asked: str) -> str | None:
     """
     if re.search(r"[\u3400-\u9fff]", asked):
         return _by_chinese_question(sentence, asked)
+    known = _patterns()
+    if (said := _by_predicate(sentence, asked)) is not None:
+        return said
     things = _asked_for(asked)
     if not things or not sentence.strip():
         return None
-    known = _patterns()
     if known["maybe"].search(sentence):
         return None
     found: set[str] = set()
@@ -325,7 +354,7 @@ def _by_question(sentence: str, asked: str) -> str | None:
                 found.add("no")
             else:
                 return None
-        elif known["asserts"].search(clause):
+        elif known["asserts"].search(before) or _IS_THERE.match(after):
             found.add("yes")
     return found.pop() if len(found) == 1 else None
 
