@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
 
 if TYPE_CHECKING:
     from lmms_medtasks.harness.rereading import Reread, RereadRun
-    from lmms_medtasks.parsing.reply import Tags
-
-_TAGS = "--reasoning_tags"
 
 
 def register(app: typer.Typer) -> None:
@@ -31,7 +28,7 @@ def reread(
     reasoning_tags: Annotated[
         str | None,
         typer.Option(
-            _TAGS, "--reasoning-tags", metavar="JSON",
+            TAGS_OPTION, "--reasoning-tags", metavar="JSON",
             help="Marks of thoughts in place of the run's own, beside those that are known: "
             '\'[["<ponder>", "</ponder>"]]\'.',
         ),
@@ -57,7 +54,7 @@ def reread(
     from lmms_medtasks.harness.rescoring import Definitions
     from lmms_medtasks.progress import say
 
-    tags = _tags(reasoning_tags)
+    tags = None if reasoning_tags is None else given_tags(reasoning_tags, TAGS_OPTION)
     placed = reread_files.placed(run, output)
     definitions = Definitions(str(include_path) if include_path else None)
     refused: list[str] = []
@@ -78,20 +75,6 @@ def reread(
     if refused:
         among = f"{len(refused)} of {len(placed)} runs can't be read again.\n" if len(placed) > 1 else ""
         raise UserError(among + "\n".join(refused))
-
-
-def _tags(given: str | None) -> Tags | None:
-    from lmms_medtasks.parsing.reply import parse_tags
-
-    if given is None:
-        return None
-    try:
-        return parse_tags(json.loads(given), _TAGS)
-    except json.JSONDecodeError as error:
-        raise UserError(
-            f"{_TAGS} {given!r:.80} is no JSON ({error}). Give a list of pairs of marks: "
-            '\'[["<ponder>", "</ponder>"]]\'.'
-        ) from None
 
 
 def lines(found: RereadRun) -> list[str]:

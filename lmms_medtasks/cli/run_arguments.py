@@ -145,9 +145,10 @@ def _harness_options() -> set[str]:
 
 def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
     """Raises UserError for options of the harness that our models or tasks can't be run with."""
-    from lmms_medtasks.harness import model_names, reasoning_tags, run_options
+    from lmms_medtasks.harness import model_names, run_options
+    from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
 
-    reasoning_tags.given(value_of(arguments, reasoning_tags.OPTION), reasoning_tags.OPTION)
+    given_tags(value_of(arguments, TAGS_OPTION), TAGS_OPTION)
     shots = value_of(arguments, "--num_fewshot") or "0"
     options = {
         "apply_chat_template": "--apply_chat_template" in arguments,

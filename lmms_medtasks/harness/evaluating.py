@@ -46,6 +46,7 @@ from lmms_medtasks.harness import (
     server_sampling,
     subset_tasks,
 )
+from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -147,7 +148,7 @@ def _check_options(named: Mapping[str, Any]) -> None:
     model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, {})
     if not isinstance(model, str) or not (ours or model in model_names.MODELS):
         return
-    reasoning_tags.given(getattr(named.get("cli_args"), "reasoning_tags", None), reasoning_tags.OPTION)
+    given_tags(getattr(named.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
     force_simple = bool(named.get("force_simple"))
     found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
     run_options.check_command(

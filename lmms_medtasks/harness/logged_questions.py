@@ -36,7 +36,9 @@ def tags_of(run: Run, task: str) -> Tags:
 
     Raises UserError where they are none, as in an edited result file.
     """
-    given = _given_tags(run, task)
+    # The task's own, as its YAML has them, stand there too.
+    own = (run.content["configs"][task].get("metadata") or {}).get(REASONING_TAGS)
+    given = own or _given_tags(run, task)
     known = {tuple(each) for each in HARNESS_TAGS}
     where = f"{run.path}, the run's --reasoning_tags"
     return tuple(each for each in parse_tags(given, where) if each not in known) if given else ()

@@ -14,39 +14,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.calls import gathered, limit_of
 from lmms_medtasks.harness.replacing import replaced
-from lmms_medtasks.parsing.reply import Reply, SentReply, Tags, parse_tags
+from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
 from lmms_medtasks.progress import say
-from lmms_medtasks.samples.run_options import HARNESS_TAGS
+from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
 
 METADATA, UNKNOWN = "reasoning_tags", "unknown_marks"
 """Keys of a task's metadata: the user's own tags, as a list of pairs; unknown mark -> replies that begin with it."""
-
-OPTION = "--reasoning_tags"
-_OFF = (None, False, "", "none")
-
-
-def given(value: object, where: str) -> Tags:
-    """The tags of an option or a YAML; () for none, and for the harness's own. ``where``: for the message.
-
-    Raises UserError where they are no pairs of marks.
-    """
-    if value in _OFF:
-        return ()
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            raise UserError(
-                f"{where} {value!r:.60} is no JSON. Give a list of pairs, each with the mark that opens thoughts and "
-                """the one that closes them: '[["<ponder>", "</ponder>"]]', or none."""
-            ) from None
-        if value in _OFF:
-            return ()
-    found = parse_tags(value, where)
-    return () if found == HARNESS_TAGS else found
 
 
 def taken_over(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Tags]:
@@ -55,11 +30,11 @@ def taken_over(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Ta
     ``options``: what the harness's ``evaluate`` was given, by name. The tags stand in the task's metadata too. Raises
     UserError for tags that are no pairs of marks.
     """
-    chosen = given(getattr(options.get("cli_args"), "reasoning_tags", None), OPTION)
+    chosen = given_tags(getattr(options.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
     found = {}
     for task in tasks:
         config = task.config
-        own = given(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
+        own = given_tags(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
         found[str(config.task)] = tags = tuple(dict.fromkeys((*own, *chosen)))
         config.reasoning_tags, config.auto_strip_thinking = "none", False
         if tags:
@@ -143,5 +118,5 @@ def _said(unknown: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         pair = json.dumps([[mark, closing]], ensure_ascii=False)
         yield (
             f"lmms-medtasks: {count:,} replies begin with the mark {mark}, which is not known ({', '.join(tasks)}). No "
-            f"answer is read before its end. If thoughts stand in it, run again with {OPTION} '{pair}'."
+            f"answer is read before its end. If thoughts stand in it, run again with {TAGS_OPTION} '{pair}'."
         )

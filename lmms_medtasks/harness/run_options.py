@@ -17,8 +17,14 @@ from typing import Any
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import reasoning_tags
-from lmms_medtasks.samples.run_options import GENERATION, METADATA, REASONING_TAGS, SYSTEM_INSTRUCTION
+from lmms_medtasks.samples.run_options import (
+    GENERATION,
+    METADATA,
+    REASONING_TAGS,
+    SYSTEM_INSTRUCTION,
+    TAGS_OPTION,
+    given_tags,
+)
 
 _OWN = "_lmms_medtasks_own_generation"
 _PROMPT_FILE = "lmms-medtasks run --prompt FILE"
@@ -105,7 +111,7 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
         if instruction := options.get("system_instruction"):
             told[SYSTEM_INSTRUCTION] = fingerprints.digest(str(instruction).encode())
         tags = getattr(options.get("cli_args"), "reasoning_tags", None)
-        if given := reasoning_tags.given(tags, reasoning_tags.OPTION):
+        if given := given_tags(tags, TAGS_OPTION):
             told[REASONING_TAGS] = [list(pair) for pair in given]
         if told:
             task.config.metadata = {**task.config.metadata, METADATA: told}

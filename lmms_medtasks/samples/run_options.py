@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.parsing.reply import Tags, parse_tags
 
 METADATA = "changed_by_options"
 """The key of the mapping in a task's metadata; it is not there where options changed nothing."""
@@ -11,8 +15,33 @@ METADATA = "changed_by_options"
 GENERATION, SYSTEM_INSTRUCTION, REASONING_TAGS = "generation", "system_instruction", "reasoning_tags"
 """Keys of the mapping: setting -> [the task's, the run's]; the digest of the text; the tags."""
 
+TAGS_OPTION = "--reasoning_tags"
+
 HARNESS_TAGS = (("<think>", "</think>"), ("<analysis>", "</analysis>"))
 """What the harness strips of replies unless ``--reasoning_tags`` says otherwise."""
+
+_OFF = (None, False, "", "none")
+
+
+def given_tags(value: object, where: str) -> Tags:
+    """The tags of an option or a YAML; () for none, and for the harness's own. ``where``: for the message.
+
+    Raises UserError where they are no pairs of marks.
+    """
+    if value in _OFF:
+        return ()
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise UserError(
+                f"{where} {value!r:.60} is no JSON. Give a list of pairs, each with the mark that opens thoughts and "
+                """the one that closes them: '[["<ponder>", "</ponder>"]]', or none."""
+            ) from None
+        if value in _OFF:
+            return ()
+    found = parse_tags(value, where)
+    return () if found == HARNESS_TAGS else found
 
 
 def said(told: Mapping[str, Any]) -> list[str]:

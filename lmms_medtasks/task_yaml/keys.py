@@ -16,6 +16,7 @@ from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_va
 
 from lmms_medtasks.data import own_readers, text_tables
 from lmms_medtasks.errors import UserError, nearest
+from lmms_medtasks.samples.run_options import given_tags
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
@@ -57,10 +58,8 @@ def _check_no_secret(value: Any) -> Any:
 
 
 def _check_tags(value: Any) -> Any:
-    from lmms_medtasks.harness import reasoning_tags
-
     try:
-        reasoning_tags.given(value, "")
+        given_tags(value, "")
     except UserError:
         raise refused(Wrong("no list of pairs of marks, expected [[OPENING, CLOSING]]", (), value)) from None
     return value

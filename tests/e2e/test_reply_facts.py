@@ -106,9 +106,12 @@ def test_own_tags_reach_the_hooks_from_the_command_line_and_bad_ones_end_the_run
     assert config["metadata"]["reasoning_tags"] == [["<ponder>", "</ponder>"]]
     assert "not known" not in done.printed
     # Without them: the mark is unknown, and said so.
-    done = harness(*server(stub, limit=2), **hook_log.variables)
+    done = harness(*server(stub, limit=2), launcher=TORCHRUN, **hook_log.variables)
     assert [each[3] for each in hook_log.seen()] == [[]] * 2
-    assert "2 replies begin with the mark <ponder>" in done.printed and f"--reasoning_tags '{tags}'" in done.printed
+    assert (
+        done.printed.count("2 replies begin with the mark <ponder>") == 1
+        and f"--reasoning_tags '{tags}'" in done.printed
+    )
     assert done.run.content["configs"][TASK]["metadata"]["unknown_marks"] == {"<ponder>": 2}
     stub.requests.clear()
     stub.probes.clear()

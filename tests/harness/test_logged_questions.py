@@ -50,6 +50,7 @@ def test_a_reply_knows_why_it_ended_and_the_marks_of_thoughts():
 def test_tags_of_the_user_s_own():
     own = [["<p>", "</p>"], ["<think>", "</think>"]]
     assert logged_questions.tags_of(run({"changed_by_options": {"reasoning_tags": own}}), TASK) == (("<p>", "</p>"),)
+    assert logged_questions.tags_of(run({"reasoning_tags": own}), TASK) == (("<p>", "</p>"),)
     assert logged_questions.tags_of(run(reasoning_tags='[["<p>", "</p>"]]'), TASK) == (("<p>", "</p>"),)
     assert logged_questions.tags_of(run(reasoning_tags="none"), TASK) == ()
     assert logged_questions.tags_of(run(), TASK) == ()

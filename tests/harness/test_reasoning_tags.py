@@ -1,9 +1,6 @@
 """A user's own marks of thoughts: read before anything is asked, and handed to the scoring hooks with each reply."""
 
-import importlib.util
-import json
 from collections import Counter
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,37 +8,11 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import reasoning_tags
 from lmms_medtasks.parsing.reply import Reply, SentReply
-from lmms_medtasks.samples.run_options import HARNESS_TAGS
+from lmms_medtasks.samples.run_options import given_tags
 from tests.bare_runners import request
 
 PONDER = '[["<ponder>", "</ponder>"]]'
 LONG = "The film shows " + "a large effusion and " * 10
-
-
-@pytest.mark.parametrize(
-    ("value", "tags"),
-    [
-        (None, ()), (False, ()), ("none", ()), ("", ()), ("null", ()),
-        (json.dumps(HARNESS_TAGS), ()),
-        (PONDER, (("<ponder>", "</ponder>"),)),
-        ([["<a>", "</a>"], ["<b>", "</b>"]], (("<a>", "</a>"), ("<b>", "</b>"))),
-    ],
-)  # fmt: skip
-def test_tags_of_an_option_and_a_yaml(value, tags):
-    assert reasoning_tags.given(value, "where") == tags
-
-
-@pytest.mark.parametrize("value", ["<ponder>", '["<a>", "</a>"]', '[["<a>"]]', '[["", "</a>"]]', "{}x", 7, [["a", 1]]])
-def test_what_is_no_pair_of_marks_is_one_message(value):
-    with pytest.raises(UserError, match=r"^--reasoning_tags.*Give a list of pairs") as caught:
-        reasoning_tags.given(value, "--reasoning_tags")
-    assert "\n" not in str(caught.value)
-
-
-def test_the_harnesss_own_tags_are_those_that_we_take_for_none():
-    folder = importlib.util.find_spec("lmms_eval").submodule_search_locations[0]
-    source = (Path(folder) / "__main__.py").read_text("utf-8")
-    assert f"default='{json.dumps(HARNESS_TAGS)}'" in source
 
 
 def task(name="t", own=None, filters=lambda instance: {"none": list(instance.resps)}, replies=()):
@@ -122,6 +93,6 @@ def test_unknown_marks_are_counted_recorded_and_said_with_the_way_out(capsys):
 
 def test_the_tags_that_were_given_leave_no_unknown_mark():
     one = task(replies=[[f"<ponder>{LONG}</ponder> B"]])
-    with reasoning_tags.handed_over([one], {"t": reasoning_tags.given(PONDER, "")}) as unknown:
+    with reasoning_tags.handed_over([one], {"t": given_tags(PONDER, "")}) as unknown:
         one.apply_filters()
     assert not unknown["t"] and Reply.of(one.instances[0].filtered_resps["none"][0]).answer == "B"
