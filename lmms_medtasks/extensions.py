@@ -34,6 +34,9 @@ from lmms_medtasks.errors import UserError, nearest, unknown
 
 Kind = Literal["degradation", "modality", "parser", "metric", "judge protocol", "data reader"]
 
+MODALITIES = "MEDTASKS_MODALITIES"
+"""Environment variable: files with modalities, as `lmms-medtasks run` hands them to the harness."""
+
 GROUPS: Mapping[Kind, str] = {
     "degradation": "lmms_medtasks.degradations",
     "modality": "lmms_medtasks.modalities",

@@ -33,6 +33,7 @@ from lmms_medtasks.harness import (
     degraded_runs,
     journal,
     model_names,
+    relied_on,
     reply_limits,
     run_options,
     runners,
@@ -68,6 +69,8 @@ def join_evaluator(module: Any) -> None:
         with user_errors():
             every = list(tasks_of(tasks))
             ours = [task for task in every if is_ours(task.config)]
+            if _lacks_for(ours, named):
+                return original(*args, **kwargs)  # of others
             run_options.check_loaded(lm, ours, [task for task in every if not is_ours(task.config)], named)
             run_options.note(ours, named)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
@@ -98,6 +101,15 @@ def join_evaluator(module: Any) -> None:
                 return watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
 
     module.evaluate = evaluate
+
+
+def _lacks_for(ours: list[Any], named: Mapping[str, Any]) -> bool:
+    """Whether this harness lacks what a run of this kind needs; raises UserError then where tasks of ours are in it."""
+    kinds = {relied_on.CACHE: named.get("response_cache") is not None, relied_on.PROCESSES: calls.ranks() > 1}
+    lacking = [part for part, holds in kinds.items() if holds and relied_on.needed(part)]
+    for part in lacking if ours else ():
+        relied_on.check(part, str(ours[0].config.task))
+    return bool(lacking)
 
 
 def _join_simple_evaluate(module: Any) -> None:
@@ -133,6 +145,8 @@ def _check_options(named: Mapping[str, Any]) -> None:
     model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, {})
     if not isinstance(model, str) or not (ours or model in model_names.MODELS):
         return
+    if model in model_names.MODELS:
+        relied_on.check(relied_on.MODELS, model)
     force_simple = bool(named.get("force_simple"))
     found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
     run_options.check_command(
@@ -227,9 +241,15 @@ def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
 
 
 def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
-    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures."""
+    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures.
+
+    And for a runner of a version of the harness that was not read: that nothing is known of it.
+    """
     encoding = runners.module_encoding(type(lm).__module__)
+    why = runners.unread(runners.answering(lm))
     for config in filter(is_ours, _configs(task_dict)):
+        if why:
+            config.metadata = {**config.metadata, "runner_unknown": why}
         if encoding and "image_encoding" not in config.metadata:
             runners.warn(type(lm).__name__, encoding)
             config.metadata = {**config.metadata, "image_encoding": encoding}

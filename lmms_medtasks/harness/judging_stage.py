@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import relied_on
 from lmms_medtasks.judges import identity, prompts, records, registry, settings
 from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge, Wanted
@@ -35,6 +36,7 @@ def check(configs: Iterable[Any]) -> None:
     protocols = [protocol for config in configs for protocol in protocols_of(config)]
     _check_one_way(protocols)
     if protocols:
+        relied_on.check(relied_on.JUDGED)
         Judge(settings.read(), protocols).close()
 
 

@@ -20,8 +20,11 @@ class Definitions:
     def __init__(self, include_path: str | None = None) -> None:
         from lmms_eval.tasks import TaskManager
 
+        from lmms_medtasks.harness import relied_on
         from lmms_medtasks.harness.plugin import join
 
+        for part in (relied_on.TASKS, relied_on.RESCORING):
+            relied_on.check(part)
         join(TaskManager)  # then it has our own tasks
         self.manager = TaskManager(include_path=include_path, include_defaults=False)
 
