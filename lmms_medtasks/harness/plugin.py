@@ -287,7 +287,7 @@ def _join_evaluator(module: Any) -> None:
     for name in ("evaluate", "simple_evaluate"):
         if hasattr(module, name):
             names = {*task_index(), *model_names.MODELS}
-            setattr(module, name, refusing_ours(getattr(module, name), lost, names))
+            setattr(module, name, refusing_ours(getattr(module, name), lost, names, gives_tasks=False))
 
 
 def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:

@@ -19,20 +19,23 @@ IsOurs = Callable[[str], bool]
 _DEPTH = 8
 
 
-def refusing_ours(original: Callable[..., Any], lost: list[Point], names: Collection[str]) -> Callable[..., Any]:
-    """``original``, a function of the harness that takes or gives tasks, but for ours: it raises UserError for them.
+def refusing_ours(
+    original: Callable[..., Any], lost: list[Point], names: Collection[str], gives_tasks: bool = True
+) -> Callable[..., Any]:
+    """``original``, a function of the harness that takes tasks, but for ours: it raises UserError for them.
 
-    ``lost``: what the harness lacks; ``names``: of our tasks. Nothing is assumed of the function's arguments, but that
-    the first one of a method may have an index of tasks.
+    ``lost``: what the harness lacks; ``names``: of our tasks; ``gives_tasks``: what it returns are tasks too. Nothing
+    is assumed of the function's arguments, but that the first one of a method may have an index of tasks.
     """
 
     @functools.wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
-        index = getattr(args[0], "task_index", None) if args else None
-        known = functools.partial(_is_ours, names, index if isinstance(index, Mapping) else {})
+        index = getattr(args[0], "task_index", None) if args and gives_tasks else None
+        known = functools.partial(_is_ours, names, index if isinstance(index, Mapping) else {}, gives_tasks)
         _check((args, kwargs), lost, known)
         found = original(*args, **kwargs)
-        _check(found, lost, known)
+        if gives_tasks:
+            _check(found, lost, known)
         return found
 
     return function
@@ -44,10 +47,14 @@ def _check(value: Any, lost: list[Point], is_ours: IsOurs) -> None:
             raise UserError(relied_on.refusal(lost, ours))
 
 
-def _is_ours(names: Collection[str], index: Mapping[str, Any], name: str) -> bool:
-    """Whether a name is one of ours, or the YAML that the harness's index has for it names something of ours."""
+def _is_ours(names: Collection[str], index: Mapping[str, Any], degraded: bool, name: str) -> bool:
+    """Whether a name is one of ours, or the YAML that the harness's index has for it names something of ours.
+
+    ``degraded``: the name of a degraded task is one of ours too.
+    """
     path = index[name].get("yaml_path") if name in index else None
-    return name in names or (isinstance(path, str) and _names_ours(Path(path), _DEPTH))
+    of_ours = isinstance(path, str) and _names_ours(Path(path), _DEPTH)
+    return name in names or of_ours or (degraded and _DEGRADED.fullmatch(name) is not None)
 
 
 def _names_ours(path: Path, depth: int) -> bool:
@@ -66,7 +73,7 @@ def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
     if depth == 0:
         return ""
     if isinstance(value, str):
-        return value if is_ours(value) or _DEGRADED.fullmatch(value) else ""
+        return value if is_ours(value) else ""
     if callable(getattr(value, "process_results", None)) and hasattr(value, "config"):  # a task of the harness
         return str(value.config.task) if ours_among(vars(value.config), is_ours, depth - 1) else ""
     if isinstance(value, Mapping):
