@@ -25,7 +25,7 @@ from lmms_medtasks.data.documents import CHOICES_SEPARATOR
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
-from lmms_medtasks.harness.template_hooks import binding
+from lmms_medtasks.harness.template_hooks import lookup
 from lmms_medtasks.seeding import generator
 
 _AHEAD = 4  # questions whose pictures are made before they are answered
@@ -226,7 +226,7 @@ def _suite_of(config: Mapping[str, Any]) -> str:
     """The name under medtasks:// that a task of our suites reads; "" for another, and for one contributed on top."""
     files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
     found = re.search(r"medtasks://([^/]+)/", str(files))
-    return found[1] if found and not binding.is_on_template(config.get("process_results")) else ""
+    return found[1] if found and not lookup.is_on_template(config.get("process_results")) else ""
 
 
 def _has_training_split(suite: str) -> bool:

@@ -6,7 +6,8 @@ the command line and in a group's YAML. Of degraded tasks :mod:`lmms_medtasks.ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError
@@ -14,6 +15,8 @@ from lmms_medtasks.samples.degraded import ASKED, MARK, is_name
 
 LOADED_FOR = "_lmms_medtasks_degraded_for"
 """Attribute of a task manager: the degraded task whose base it is about to load."""
+SHOWN = "medtasks_shown"
+"""Attribute of a degraded task: what it did to its pictures."""
 _KEPT = "_lmms_medtasks_bases"
 
 
@@ -55,6 +58,25 @@ def _by_metadata(task: Any, manager: Any) -> Any:
     from lmms_medtasks.harness import degraded_tasks
 
     return degraded_tasks.by_metadata(task, manager)
+
+
+class _Nothing:
+    """What is watched where no task is degraded."""
+
+    def told(self, results: Any) -> Any:
+        return results
+
+
+@contextlib.contextmanager
+def watched(lm: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+    """As :func:`lmms_medtasks.harness.degraded_runs.watched`."""
+    if not any(hasattr(task, SHOWN) for task in tasks):
+        yield _Nothing()
+        return
+    from lmms_medtasks.harness import degraded_runs
+
+    with degraded_runs.watched(lm, tasks) as watch:
+        yield watch
 
 
 def begin(manager: Any) -> None:

@@ -27,7 +27,7 @@ from typing import Any
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.harness import degraded_lookup, degraded_names, degraded_pictures, provenance, task_fingerprints
-from lmms_medtasks.harness.degraded_lookup import LOADED_FOR, asked
+from lmms_medtasks.harness.degraded_lookup import LOADED_FOR, SHOWN, asked
 from lmms_medtasks.harness.degraded_names import Order
 from lmms_medtasks.samples.degraded import ASKED, METADATA, is_name
 
@@ -139,7 +139,7 @@ class Degraded:
 
 def shown_of(task: Any) -> ShownPictures | None:
     """What a task object did to its pictures, None where it is no degraded one."""
-    return getattr(task, "medtasks_shown", None)
+    return getattr(task, SHOWN, None)
 
 
 def load(original: Any, manager: Any, name: str, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:

@@ -30,8 +30,9 @@ from lmms_medtasks.harness import (
     call_times,
     calls,
     chosen_settings,
-    degraded_runs,
+    degraded_lookup,
     journal,
+    judged,
     model_names,
     relied_on,
     reply_limits,
@@ -57,8 +58,6 @@ def join_evaluator(module: Any) -> None:
         return
     setattr(module, _MARK, True)
     _join_simple_evaluate(module)
-    from lmms_medtasks.harness.judging_stage import Stage
-
     original = module.evaluate
 
     @functools.wraps(original)
@@ -87,12 +86,12 @@ def join_evaluator(module: Any) -> None:
             served = kind if _drawn(tasks) else None
             with (
                 cached_failures.left_out(named.get("response_cache")),
-                degraded_runs.watched(lm, every) as watch,
+                degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 journal.kept(lm, ours, named),
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
-                Stage(tasks_of(tasks)) as judging,
+                judged.stage(every) as judging,
                 reply_limits.by_question(lm, list(tasks_of(tasks))),
                 # Within the stage, so that no copy is judged.
                 calls.as_many_on_every_rank(tasks_of(tasks)),
@@ -267,21 +266,18 @@ def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
 
 def _check_write_out(task_dict: dict[Any, Any], asked: bool) -> None:
     """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
-    from lmms_medtasks.judges import stage
-
     # Whoever's the task is: its data is of those terms if it names a protocol that has them.
     for config in _configs(task_dict) if asked else ():
-        if any(protocol.terms for protocol in stage.protocols_of(config)):
+        if any(protocol.terms for protocol in judged.protocols_of(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
 
 def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
     from lmms_medtasks.harness import model_guard
-    from lmms_medtasks.judges import stage
 
     configs = _configs(task_dict)
-    terms = [(str(config.task), protocol.terms) for config in configs for protocol in stage.protocols_of(config)]
+    terms = [(str(config.task), protocol.terms) for config in configs for protocol in judged.protocols_of(config)]
     model_guard.check(lm, terms)
 
 

@@ -38,8 +38,9 @@ import wrapt
 
 from lmms_medtasks import extensions, folders
 from lmms_medtasks.errors import UserError, is_command_line, unknown, user_errors
-from lmms_medtasks.harness import chosen_settings, degraded_lookup, model_names, relied_on, runners, start_checks
+from lmms_medtasks.harness import chosen_settings, degraded_lookup, judged, model_names, relied_on, runners, start_checks
 from lmms_medtasks.harness.refusing import refusing_ours
+from lmms_medtasks.harness.template_hooks import lookup
 from lmms_medtasks.progress import say
 from lmms_medtasks.samples.degraded import MARK, is_name
 
@@ -174,7 +175,7 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
         configs = {name: _get_config_checked(self, name) for name in leaves}
         _check_asked(self, [*configs, *degraded])
         chosen_settings.check(leaves, list(configs.values()))
-        _check_judge(list(configs.values()))
+        judged.check(list(configs.values()))
         setattr(self, evaluating.OURS, configs)
         by_definition = [name for name, each in configs.items() if degraded_lookup.asked(each.get("metadata"))]
         _load_early(self, [*by_definition, *degraded])
@@ -215,12 +216,6 @@ def _check_asked(manager: Any, tasks: list[str]) -> None:
     # A library's user has a model without a name.
     if tasks and isinstance(name, str) and is_command_line() and runners.kind(name, False) is None:
         raise unknown("runner", name, runners.names(), "--model", "lmms-eval models")
-
-
-def _check_judge(configs: list[dict[str, Any]]) -> None:
-    from lmms_medtasks.harness import judging_stage
-
-    judging_stage.check(configs)
 
 
 def _leaves(manager: Any, names: list[str]) -> list[str]:
@@ -291,10 +286,8 @@ def _join_evaluator(module: Any) -> None:
 
 
 def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-    from lmms_medtasks.harness.template_hooks import binding
-
     with user_errors():
-        if not isinstance(config.get("task"), str) or binding.template_of(config) is None:
+        if not isinstance(config.get("task"), str) or lookup.template_of(config) is None:
             degraded_lookup.begin(self)
             try:
                 return original(self, config, *args, **kwargs)
@@ -316,7 +309,6 @@ def _get_config(original: Any, self: Any, name: str, *args: Any, **kwargs: Any) 
 
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     from lmms_medtasks.harness import evaluating, provenance, run_options
-    from lmms_medtasks.harness.template_hooks import binding
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
@@ -327,7 +319,7 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
         from lmms_medtasks.harness import degraded_tasks
 
         degraded_tasks.check_config(manager, config)
-    config = binding.bound(config, path)
+    config = lookup.bound(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     runner = getattr(manager, "_lmms_medtasks_runner", None)
     config = provenance.complete(config, manager.model_name, runner, path)
