@@ -5,8 +5,9 @@ few-shot examples, filters and metrics, and is of a class made of the base's own
 sees what the hooks for pictures return. That is the same for tasks of YAML and of Python, for runners of the simple and
 of the chat form, and for tasks whose messages are their own.
 
-The names are found by :mod:`lmms_medtasks.harness.degraded_lookup`. A name's base is loaded once; of a group or a tag all tasks are degraded. A task
-whose own YAML says ``metadata: {degrade: gaussian_noise.2}`` is degraded under its own name.
+The names are found by :mod:`lmms_medtasks.harness.degraded_lookup`. A name's base is loaded once; of a group or a tag
+all tasks are degraded. A task whose own YAML says ``metadata: {degrade: gaussian_noise.2}`` is degraded under its own
+name.
 
 Refused are bases that show no pictures, more than pictures, or degraded ones. What can be told of a configuration is
 told before its data are fetched, the rest of the first documents, before a model is loaded (:func:`load_early`); what
@@ -29,7 +30,7 @@ from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.harness import degraded_lookup, degraded_names, degraded_pictures, provenance, task_fingerprints
 from lmms_medtasks.harness.degraded_lookup import LOADED_FOR, SHOWN, asked
 from lmms_medtasks.harness.degraded_names import Order
-from lmms_medtasks.samples.degraded import ASKED, METADATA, is_name
+from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_name
 
 _REFUSED = {
     "generate_until_multi_round": "it asks in several rounds, and later ones bring their own images",

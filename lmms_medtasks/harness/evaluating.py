@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
+from lmms_medtasks.data import subsets
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.harness import (
     cached_failures,
@@ -40,7 +41,6 @@ from lmms_medtasks.harness import (
     runners,
     sampling,
     server_sampling,
-    subset_tasks,
 )
 
 _MARK = "_lmms_medtasks_joined"
@@ -73,7 +73,7 @@ def join_evaluator(module: Any) -> None:
             run_options.check_loaded(lm, ours, [task for task in every if not is_ours(task.config)], named)
             run_options.note(ours, named)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
-            subset_tasks.restrict(every, ours, named.get("limit"))
+            _restrict(every, ours, named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
             _check_model(lm, tasks)
             _check_repeats(tasks)
@@ -100,6 +100,14 @@ def join_evaluator(module: Any) -> None:
                 return watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
 
     module.evaluate = evaluate
+
+
+def _restrict(every: list[Any], ours: list[Any], limit: Any) -> None:
+    """Leave the tasks the rows of a subset, if one is chosen."""
+    if subsets.chosen() is not None:
+        from lmms_medtasks.harness import subset_tasks
+
+        subset_tasks.restrict(every, ours, limit)
 
 
 def _lacks_for(ours: list[Any], named: Mapping[str, Any]) -> bool:
@@ -157,9 +165,9 @@ def _check_options(named: Mapping[str, Any]) -> None:
     )
     run_options.check_instruction(model, runners.kind(model, force_simple), list(ours), named)
     if model == model_names.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
-        from lmms_medtasks.harness import baseline_models
+        from lmms_medtasks.harness import learned_model
 
-        baseline_models.check_taught(ours)
+        learned_model.check_taught(ours)
 
 
 def _argument_names(given: str | Mapping[str, Any]) -> list[str]:
@@ -274,11 +282,12 @@ def _check_write_out(task_dict: dict[Any, Any], asked: bool) -> None:
 
 def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
-    from lmms_medtasks.harness import model_guard
-
     configs = _configs(task_dict)
-    terms = [(str(config.task), protocol.terms) for config in configs for protocol in judged.protocols_of(config)]
-    model_guard.check(lm, terms)
+    terms = [(str(config.task), each.terms) for config in configs for each in judged.protocols_of(config) if each.terms]
+    if terms:
+        from lmms_medtasks.harness import model_guard
+
+        model_guard.check(lm, terms)
 
 
 def _check_repeats(task_dict: dict[Any, Any]) -> None:
@@ -295,7 +304,7 @@ def _check_repeats(task_dict: dict[Any, Any]) -> None:
 def _tell_tasks(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
     learn = getattr(lm, "learn_from", None)
-    if type(lm).__module__ == "lmms_medtasks.harness.baseline_models" and callable(learn):
+    if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and callable(learn):
         learn(tasks_of(task_dict))
 
 

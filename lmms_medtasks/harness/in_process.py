@@ -121,7 +121,9 @@ def of_function(function: Any) -> Any:
 
 def _check_model(model: Any) -> None:
     if isinstance(model, str) and runners.kind(model, False) is None:
-        raise UserError(f"Unknown model {model!r}.{nearest_match(model, runners.names())} `lmms-eval models` lists all.")
+        raise UserError(
+            f"Unknown model {model!r}.{nearest_match(model, runners.names())} `lmms-eval models` lists all."
+        )
 
 
 def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:

@@ -30,7 +30,7 @@ import functools
 import glob
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +38,16 @@ import wrapt
 
 from lmms_medtasks import extensions, folders
 from lmms_medtasks.errors import UserError, is_command_line, unknown, user_errors
-from lmms_medtasks.harness import chosen_settings, degraded_lookup, judged, model_names, relied_on, runners, start_checks
-from lmms_medtasks.harness.refusing import refusing_ours
+from lmms_medtasks.harness import (
+    chosen_settings,
+    closed_output,
+    degraded_lookup,
+    judged,
+    model_names,
+    relied_on,
+    runners,
+    start_checks,
+)
 from lmms_medtasks.harness.template_hooks import lookup
 from lmms_medtasks.progress import say
 from lmms_medtasks.samples.degraded import MARK, is_name
@@ -65,7 +73,7 @@ def register() -> list[ModelManifest]:
     adapters, server = "lmms_medtasks.harness.adapted_models", "lmms_medtasks.harness.server_model.ServerModel"
     return [
         *(
-            ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.baseline_models.{cls}")
+            ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.{cls}")
             for name, cls in model_names.BASELINES.items()
         ),
         ModelManifest(
@@ -101,11 +109,12 @@ def join(task_manager: type) -> None:
 
 def _join_methods(task_manager: type) -> None:
     lost = relied_on.needed(relied_on.TASKS)
+    refusing = _refusing(lost, task_index()) if lost else None
     for name, wrapper in _METHODS.items():
         if not hasattr(task_manager, name):
             continue
-        if lost and name != "initialize_tasks":
-            setattr(task_manager, name, refusing_ours(getattr(task_manager, name), lost, task_index()))
+        if refusing and name != "initialize_tasks":
+            setattr(task_manager, name, refusing(getattr(task_manager, name)))
         else:
             _wrap(task_manager, name, wrapper)
     # Now, or once it is imported. Not before: it imports the models, and so us, before it has defined `evaluate`.
@@ -120,6 +129,7 @@ def _check_start(ours: Iterable[str]) -> None:
     if ours or any(name.partition(MARK)[0] in task_index() for name in asked):
         with user_errors():
             start_checks.check(sys.argv, asked, os.environ)
+        closed_output.outlive()
 
 
 def _wrap(cls: type, name: str, wrapper: Any) -> None:
@@ -279,10 +289,16 @@ def _join_evaluator(module: Any) -> None:
 
         join_evaluator(module)
         return
+    refusing = _refusing(lost, {*task_index(), *model_names.MODELS}, gives_tasks=False)
     for name in ("evaluate", "simple_evaluate"):
         if hasattr(module, name):
-            names = {*task_index(), *model_names.MODELS}
-            setattr(module, name, refusing_ours(getattr(module, name), lost, names, gives_tasks=False))
+            setattr(module, name, refusing(getattr(module, name)))
+
+
+def _refusing(lost: list[relied_on.Point], names: Collection[str], **how: bool) -> Callable[[Any], Any]:
+    from lmms_medtasks.harness.refusing import refusing_ours
+
+    return lambda original: refusing_ours(original, lost, names, **how)
 
 
 def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Our tasks refused, and others' run, by a harness that lacks what ours need (:mod:`lmms_medtasks.harness.relied_on`)."""
+"""Our tasks refused, and others' run, where :mod:`lmms_medtasks.harness.relied_on` lacks what ours need."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
         return _first(value, is_ours, depth)
     hook = getattr(value, "func", value)
     module = str(getattr(hook, "__module__", ""))
-    return f"a task with {module}.{getattr(hook, '__name__', '')}" if callable(hook) and module.startswith(_OURS) else ""
+    return (
+        f"a task with {module}.{getattr(hook, '__name__', '')}" if callable(hook) and module.startswith(_OURS) else ""
+    )
 
 
 def _first(values: Iterable[Any], is_ours: IsOurs, depth: int) -> str:

@@ -72,8 +72,8 @@ def _check_names(model_args: Mapping[str, str], tasks: Sequence[str]) -> None:
     name = re.sub(r'["<>:/|\\?*\[\]]+', "__", "/".join(given.split("/")[-2:]))
     if (length := len(name.encode())) > _MOST:
         raise UserError(
-            f"The model's name {name[:40]}… is {length} bytes long; its results lie in a folder of that name, which may "
-            f"have {_MOST}. Serve it under a shorter name, or name it by a link with a shorter path."
+            f"The model's name {name[:40]}… is {length} bytes long; its results lie in a folder of that name, which "
+            f"may have {_MOST}. Serve it under a shorter name, or name it by a link with a shorter path."
         )
     for task in tasks:
         if (length := len(f"{_FOR_SAMPLES}{task}".encode())) > _MOST:

@@ -1,9 +1,9 @@
-"""A harness with names of its own changed, in a fork for each: ``python -m renamed_harness FOLDER`` with cases on stdin.
+"""A harness with names of its own changed, a fork for each: ``python -m renamed_harness FOLDER`` with words on stdin.
 
-The fork imports the harness and us anew; what they import from elsewhere is there already. A case is a name in the
-harness's source and the line of ``relied_on`` that it stands in; the name gets another ending wherever its word stands
-in the harness's own modules (those of its tasks left out), so that the harness itself works as before. FOLDER holds the
-tasks ``own`` and ``chest_side``. What became of a case is printed as a line of JSON.
+The fork imports the harness and us anew; what they import from elsewhere is there already. A word of the harness's
+source gets another ending wherever it stands in the harness's own modules (those of its tasks left out), so that the
+harness itself works as before. FOLDER holds the tasks ``own`` and ``chest_side``. What became of a word is printed as a
+line of JSON.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Renaming(importlib.abc.MetaPathFinder):
             return None  # from its compiled file
         places = spec.submodule_search_locations
         loader = Loader(self, spec.origin)
-        return importlib.util.spec_from_file_location(name, spec.origin, loader=loader, submodule_search_locations=places)
+        return importlib.util.spec_from_file_location(
+            name, spec.origin, loader=loader, submodule_search_locations=places
+        )
 
 
 class Loader(importlib.abc.SourceLoader):
@@ -97,7 +99,9 @@ def evaluated(folder: str, task: str) -> object:
         done = simple(model=model(), tasks=match([task]), task_manager=manager, bootstrap_iters=0, batch_size=1)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return next(value for name, value in done["results"][task].items() if name.startswith(("exact_match,", "accuracy,")))
+    return next(
+        value for name, value in done["results"][task].items() if name.startswith(("exact_match,", "accuracy,"))
+    )
 
 
 def case(word: str, folder: str) -> dict[str, object]:
@@ -113,6 +117,7 @@ def main(folder: str) -> None:
     import datasets
     import lmms_eval.evaluator
     import lmms_eval.tasks
+
     import lmms_medtasks.harness.in_process
 
     assert lmms_eval and lmms_medtasks

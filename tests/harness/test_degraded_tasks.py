@@ -13,7 +13,7 @@ from PIL import Image
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import degraded_lookup, degraded_pictures, degraded_tasks, plugin, resampled_scores
+from lmms_medtasks.harness import degraded_lookup, degraded_pictures, plugin, resampled_scores
 from tests import foreign_tasks
 from tests.e2e.shown_runner import ShownChat, ShownSimple, digest
 

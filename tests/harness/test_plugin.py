@@ -14,6 +14,7 @@ import tenacity
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import plugin
 
+
 @pytest.fixture(scope="module")
 def ours():
     manager = lmms_eval.tasks.TaskManager(include_path=str(plugin.task_folder()), include_defaults=False)
@@ -67,7 +68,7 @@ def test_the_models_are_registered():
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     for name in ("medtasks_random", "medtasks_most_frequent", "medtasks_observer"):
-        assert MODEL_REGISTRY_V2.get_model_class(name).__module__ == "lmms_medtasks.harness.baseline_models"
+        assert MODEL_REGISTRY_V2.get_model_class(name).__module__.startswith("lmms_medtasks.harness.")
 
 
 @pytest.mark.parametrize("cause", [UserError("matches nothing"), OSError("no disk")])

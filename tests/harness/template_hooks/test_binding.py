@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import binding, choice_scoring
+from lmms_medtasks.harness.template_hooks import binding, choice_scoring, lookup
 from lmms_medtasks.suites import templates
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "chest_side"
