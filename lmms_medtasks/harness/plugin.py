@@ -4,12 +4,14 @@ The harness loads the entry point group ``lmms_eval.models`` when its model regi
 multi-process launch too. :func:`register` is ours: it returns the models of :mod:`lmms_medtasks.baselines` and, once
 the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
 
-Six methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/harness/test_plugin.py`` fails when one moves:
+What is relied on stands in :mod:`lmms_medtasks.harness.relied_on`, and is looked for when the first task manager is
+made. Where something is missing without which a number of ours could be wrong, our tasks are refused and nothing else is done
+(:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms_eval.tasks.TaskManager`` are wrapped:
 
 - ``initialize_tasks`` also indexes :func:`task_folder`;
 - ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
   checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes; it knows
-  the names of degraded tasks (:mod:`lmms_medtasks.harness.degraded_tasks`) and loads them, so that what can't be
+  the names of degraded tasks (:mod:`lmms_medtasks.harness.degraded_lookup`) and loads them, so that what can't be
   degraded is refused before that too;
 - ``_load_individual_task_or_group`` loads degraded tasks;
 - ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one, and lets a :class:`UserError` of a
@@ -17,7 +19,7 @@ Six methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/harness/test
 - ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
   is also a folder's in the working directory: a contributed task is then loaded by its name;
 - ``_get_config`` hands contributed tasks' settings to their hooks
-  (:mod:`lmms_medtasks.harness.template_hooks.binding`), and completes a task's metadata with what only a run knows
+  (:mod:`lmms_medtasks.harness.template_hooks.lookup`), and completes a task's metadata with what only a run knows
   (:mod:`lmms_medtasks.harness.provenance`), so that it stands in the result file and in the key of the harness's
   response cache.
 
