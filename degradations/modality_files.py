@@ -13,8 +13,7 @@ from lmms_medtasks.degradations import own, own_modalities, registry
 from lmms_medtasks.degradations.own_modalities import GENERAL, Modality
 from lmms_medtasks.errors import UserError, unknown
 
-VARIABLE = "MEDTASKS_MODALITIES"
-"""Environment variable: files with modalities, as `lmms-medtasks run` hands them to the harness."""
+VARIABLE = extensions.MODALITIES
 
 
 def give(paths: Iterable[Path], execute: bool = True) -> None:

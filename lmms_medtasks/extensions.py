@@ -34,6 +34,12 @@ from lmms_medtasks.errors import UserError, nearest, unknown
 
 Kind = Literal["degradation", "modality", "parser", "metric", "judge protocol", "data reader"]
 
+MODALITIES = "MEDTASKS_MODALITIES"
+"""Environment variable: files with modalities, as `lmms-medtasks run` hands them to the harness."""
+
+OWN_PARTS = "own_parts"
+"""Key of a task's metadata: what its parts are that are not ours (:mod:`lmms_medtasks.suites.own_parts`)."""
+
 GROUPS: Mapping[Kind, str] = {
     "degradation": "lmms_medtasks.degradations",
     "modality": "lmms_medtasks.modalities",
@@ -221,3 +227,10 @@ def _from_file(path: Path) -> Any:
 
 def _package(entry: metadata.EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value.partition(":")[0]
+
+
+def digests(metadata: object) -> list[str]:
+    """The digests of the code of a task's own parts, for its fingerprint."""
+    own = metadata.get(OWN_PARTS) if isinstance(metadata, Mapping) else None
+    parts = [own.get("parser"), *(own.get("metrics") or [])] if isinstance(own, Mapping) else []
+    return [f"{each.get('reference')} {each['digest']}" for each in parts if each and each.get("digest")]

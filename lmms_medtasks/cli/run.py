@@ -29,6 +29,7 @@ from lmms_medtasks.data.subsets import Subset
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import settings as judge_settings
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.degraded import is_name
 from lmms_medtasks.samples.run_paths import new_folder
 from lmms_medtasks.writing import check_folder
 
@@ -200,7 +201,7 @@ def _degraded(
     modality_files.begin([Path(included)] if included else [])
     if not tasks:
         raise UserError("--degrade adds to --tasks; name them there, not in the file of --config.")
-    twice = [each for each in tasks if degraded_names.is_name(each)]
+    twice = [each for each in tasks if is_name(each)]
     if twice:
         raise UserError(f"--degrade: {twice[0]} is degraded already. Name the clean tasks in --tasks.")
     every = [*tasks, *degraded_names.names(tasks, degrade, *how)]

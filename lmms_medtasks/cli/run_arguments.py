@@ -11,22 +11,14 @@ from pathlib import Path
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, nearest, nearest_match, unknown
+from lmms_medtasks.harness import start_checks
+from lmms_medtasks.harness.start_checks import value_of
+from lmms_medtasks.samples.degraded import is_name
 
 _SETTINGS = "lmms_eval_specific_kwargs"
 _SLIP = 0.7
 """Names as like each other as this are taken for one with a slip of the pen. The nearest of the 1,873 names of tasks,
 groups and tags in lmms-eval 0.7.3 is less like any of ours."""
-
-
-def value_of(arguments: list[str], name: str) -> str | None:
-    """The value of an option given as ``--name value`` or ``--name=value``, the last one if it is given twice."""
-    found = None
-    for number, argument in enumerate(arguments):
-        if argument == name and number + 1 < len(arguments):
-            found = arguments[number + 1]
-        elif argument.startswith(f"{name}="):
-            found = argument.partition("=")[2]
-    return found
 
 
 def checked_tasks(arguments: list[str]) -> list[str]:
@@ -48,6 +40,7 @@ def checked_tasks(arguments: list[str]) -> list[str]:
             f"--limit {limit} asks for no question. Give a number above 0, a share below 1, or leave it out for all."
         )
     asked = [task.strip() for task in tasks.split(",") if task.strip()]
+    start_checks.check(arguments, asked, os.environ)
     bases = _bases(asked)
     model = str(value_of(arguments, "--model"))
     included = value_of(arguments, "--include_path")
@@ -170,7 +163,7 @@ def _bases(tasks: list[str]) -> list[str]:
         return tasks  # to read names takes importing the degradations
     from lmms_medtasks.harness import degraded_names
 
-    return [degraded_names.parse(each)[0] if degraded_names.is_name(each) else each for each in tasks]
+    return [degraded_names.parse(each)[0] if is_name(each) else each for each in tasks]
 
 
 def check_names(tasks: list[str], model: str) -> None:

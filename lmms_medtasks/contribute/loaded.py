@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import binding
+from lmms_medtasks.harness.template_hooks import lookup
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import nodes
@@ -42,7 +42,7 @@ class Loaded:
 
     @property
     def template(self) -> templates.Template | None:
-        return binding.template_of(self.config)
+        return lookup.template_of(self.config)
 
     @property
     def repeats(self) -> int:
@@ -115,7 +115,7 @@ def attempt(
 
 
 def _bound(chain: Chain) -> dict[str, Any]:
-    return binding.bound(config(chain), chain.path)
+    return lookup.bound(config(chain), chain.path)
 
 
 def config(chain: Chain) -> dict[str, Any]:

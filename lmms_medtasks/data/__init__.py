@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from lmms_medtasks.data.locating import digest, locate
-from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.store import Located, chosen_data, home
 
-__all__ = ["Located", "chosen_data", "digest", "home", "locate", "prepare"]
+__all__ = ["Located", "chosen_data", "digest", "home", "locate"]

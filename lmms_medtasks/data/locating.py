@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lmms_medtasks.data import release_counts, sources, store
 from lmms_medtasks.data.documents import Data, rows_digest
-from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.store import Located
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.progress import say
@@ -119,6 +118,8 @@ def _prepare_from_hub(suite: str, split: str) -> str:
         return "It is on no hub."
     if offline():
         return "The hub was not tried: HF_HUB_OFFLINE is set."
+    from lmms_medtasks.data.prepare import prepare
+
     try:
         made = prepare(suite, splits=[split], keep=True)
     except UserError as error:

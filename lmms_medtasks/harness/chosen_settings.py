@@ -18,7 +18,7 @@ from typing import Any
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.harness import hooks
+from lmms_medtasks.harness import hooks, judged
 from lmms_medtasks.samples import degraded
 from lmms_medtasks.suites import paper, registry
 
@@ -49,11 +49,9 @@ def check_files(names: Sequence[str], configs: Sequence[dict[str, Any]], variabl
     That is told before the harness is started, from what YAMLs say. ``names``: the tasks that are asked for, as far as
     they are known; ``configs``: ``task`` and ``lmms_eval_specific_kwargs`` of those among them that are ours.
     """
-    from lmms_medtasks.judges import stage
-
     asked = [_with_judge_prompt(_with_prompt(each, {}, variables), None, variables) for each in configs]
     for config in asked:
-        stage.protocols_of(config)
+        judged.protocols_of(config)
     for name, file in _named(PROMPT, variables).items():
         if not any(not name or fnmatch.fnmatchcase(config["task"], name) for config in configs):
             _checked_prompt(file, name or ", ".join(names) or "any task", "")
@@ -78,13 +76,11 @@ def check(names: Iterable[str], configs: Sequence[Mapping[str, Any]]) -> None:
 
     ``configs``: of those tasks that are ours.
     """
-    from lmms_medtasks.judges import stage
-
     tasks = list(names)
     for name in _named(PROMPT, os.environ):
         if name and not any(fnmatch.fnmatchcase(task, name) for task in tasks):
             raise unknown("task", name, tasks, PROMPT)
-    protocols = sorted({each.name for config in configs for each in stage.protocols_of(config)})
+    protocols = sorted({each.name for config in configs for each in judged.protocols_of(config)})
     for name in _named(JUDGE_PROMPT, os.environ):
         if name and name not in protocols:
             raise unknown("judge protocol", name, protocols, f"{JUDGE_PROMPT}; the tasks asked for have the allowed")

@@ -28,8 +28,8 @@ from lmms_medtasks import degradations, folders
 from lmms_medtasks.degradations import corruptions, modality_files
 from lmms_medtasks.degradations.strength import STRONGEST
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.samples.degraded import MARK
 
-MARK = "@"
 CONTROL = "0"
 LEVELS = ("1", "2")
 """Those that stand where no level is given. Others are strengths from 0 to 3."""
@@ -84,11 +84,6 @@ class Order:
         """How many degradations are drawn for a picture, and the number of the one that is meant, from 1; or None."""
         found = _DRAW.fullmatch(self.what)
         return (int(found["count"]), int(found["number"])) if found else None
-
-
-def is_name(name: object) -> bool:
-    """Whether ``name`` is meant as that of a degraded task."""
-    return isinstance(name, str) and MARK in name
 
 
 def parse(name: str) -> tuple[str, Order]:

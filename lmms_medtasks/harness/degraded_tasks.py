@@ -5,9 +5,9 @@ few-shot examples, filters and metrics, and is of a class made of the base's own
 sees what the hooks for pictures return. That is the same for tasks of YAML and of Python, for runners of the simple and
 of the chat form, and for tasks whose messages are their own.
 
-The task manager's ``_load_individual_task_or_group`` is wrapped (:func:`load`): the harness calls it for every name on
-the command line and in a group's YAML. A name's base is loaded once; of a group or a tag all tasks are degraded. A task
-whose own YAML says ``metadata: {degrade: gaussian_noise.2}`` is degraded under its own name.
+The names are found by :mod:`lmms_medtasks.harness.degraded_lookup`. A name's base is loaded once; of a group or a tag
+all tasks are degraded. A task whose own YAML says ``metadata: {degrade: gaussian_noise.2}`` is degraded under its own
+name.
 
 Refused are bases that show no pictures, more than pictures, or degraded ones. What can be told of a configuration is
 told before its data are fetched, the rest of the first documents, before a model is loaded (:func:`load_early`); what
@@ -27,12 +27,10 @@ from typing import Any
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance, task_fingerprints
-from lmms_medtasks.harness.degraded_names import MARK, Order
-from lmms_medtasks.samples.degraded import METADATA
-
-ASKED = "degrade"
-"""Key in the metadata of a task's own YAML: what is to be done."""
+from lmms_medtasks.harness import degraded_lookup, degraded_names, degraded_pictures, provenance, task_fingerprints
+from lmms_medtasks.harness.degraded_lookup import LOADED_FOR, SHOWN, asked
+from lmms_medtasks.harness.degraded_names import Order
+from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_name
 
 _REFUSED = {
     "generate_until_multi_round": "it asks in several rounds, and later ones bring their own images",
@@ -41,7 +39,6 @@ _REFUSED = {
 }
 _BY_LIKELIHOOD = ("multiple_choice", "loglikelihood")
 _PROBED = 32
-_KEPT, _FOR = "_lmms_medtasks_bases", "_lmms_medtasks_degraded_for"
 
 
 class NumberedDocument(dict[str, Any]):
@@ -143,39 +140,18 @@ class Degraded:
 
 def shown_of(task: Any) -> ShownPictures | None:
     """What a task object did to its pictures, None where it is no degraded one."""
-    return getattr(task, "medtasks_shown", None)
+    return getattr(task, SHOWN, None)
 
 
-def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    """In place of the task manager's ``_load_individual_task_or_group``: also names of degraded tasks."""
-    name = what.get("task") if isinstance(what, dict) else what
-    wanted = asked(what.get("metadata")) if isinstance(what, dict) else ""
-    if wanted and isinstance(name, str) and name in manager.task_index and not degraded_names.is_name(name):
-        # In a group's YAML: another task beside the one of that name.
-        kept = {key: value for key, value in what["metadata"].items() if key != ASKED}
-        name = f"{name}{MARK}{wanted}"
-        what = {**what, "metadata": kept} if kept else {key: each for key, each in what.items() if key != "metadata"}
-    bases: dict[str, Any] = getattr(manager, _KEPT, {})
-    if not degraded_names.is_name(name) or name in manager.task_index:
-        if isinstance(what, dict) or kwargs.get("update_config"):
-            return _loaded(original, manager, what, *args, **kwargs)
-        key = _key(what, kwargs)
-        if key not in bases:
-            bases[key] = _loaded(original, manager, what, *args, **kwargs)
-        return bases[key]
-    base, order = degraded_names.parse(str(name))
-    _check_base(manager, str(name), base)
+def load(original: Any, manager: Any, name: str, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    """The degraded task or group ``name``; ``what`` as :func:`degraded_lookup.load` gets it."""
+    base, order = degraded_names.parse(name)
+    _check_base(manager, name, base)
     bare = {**what, "task": base} if isinstance(what, dict) else base
-    key = _key(bare, kwargs)
-    if key not in bases:
-        with _loading_for(manager, str(name)):
-            # A group numbers the tasks of one name in it; these have names of their own.
-            bases[key] = _loaded(original, manager, bare, *args, **{**kwargs, "parent_name": None})
-    return _degraded_tasks(bases[key], str(name).removeprefix(base), order, manager)
-
-
-def _loaded(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    return {task: _by_metadata(each, manager) for task, each in original(manager, what, *args, **kwargs).items()}
+    with _loading_for(manager, name):
+        # A group numbers the tasks of one name in it; these have names of their own.
+        loaded = degraded_lookup.load_base(original, manager, bare, *args, **{**kwargs, "parent_name": None})
+    return _degraded_tasks(loaded, name.removeprefix(base), order, manager)
 
 
 def names(manager: Any, tasks: Iterable[str]) -> list[str]:
@@ -185,7 +161,7 @@ def names(manager: Any, tasks: Iterable[str]) -> list[str]:
     """
     found = []
     for name in tasks:
-        if not degraded_names.is_name(name) or name in manager.task_index:
+        if not is_name(name) or name in manager.task_index:
             continue
         base, order = degraded_names.parse(name)
         degraded_pictures.check_function(order, name)
@@ -208,8 +184,8 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
     They are kept for :func:`load`. Only the first process does it, the others follow when the harness tells them; what
     goes wrong with the data itself is left to the harness to say. ``runner``: "simple" or "chat", None if not known.
     """
-    forget(manager)
-    begin(manager)
+    degraded_lookup.forget(manager)
+    degraded_lookup.begin(manager)
     if runner is None or os.environ.get("RANK", "0") != "0":
         return
     evaluator = sys.modules.get("lmms_eval.evaluator")
@@ -225,27 +201,9 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
             logger.debug(f"{name} could not be loaded before the model: {error!r}")
 
 
-def begin(manager: Any) -> None:
-    """Keep the bases that are loaded from now on, until :func:`forget`, so that none is loaded twice."""
-    manager.__dict__.setdefault(_KEPT, {})
-
-
-def forget(manager: Any) -> None:
-    """Forget the bases that were loaded: the next run loads its own."""
-    manager.__dict__.pop(_KEPT, None)
-
-
-def asked(metadata: Any) -> str:
-    """What a YAML's metadata ask to be done; "" if nothing."""
-    told = metadata.get(ASKED) if isinstance(metadata, Mapping) else None
-    if told is not None and not isinstance(told, str):
-        raise UserError(f"metadata: {ASKED} must be a text such as gaussian_noise.2, got {told!r}.")
-    return told or ""
-
-
 def check_config(manager: Any, config: Mapping[str, Any]) -> None:
     """Raise UserError for the configuration of a base that can't be degraded, before its data are fetched."""
-    name = getattr(manager, _FOR, None)
+    name = getattr(manager, LOADED_FOR, None)
     if name is None or not isinstance(config.get("task"), str) or "class" in config:
         return
     if config.get("doc_to_visual") is None and not callable(config.get("doc_to_messages")):
@@ -282,11 +240,11 @@ def _keeps_likelihoods() -> bool:
     return bool(kept == (0.5, True))
 
 
-def _by_metadata(task: Any, manager: Any) -> Any:
+def by_metadata(task: Any, manager: Any) -> Any:
     """A task degraded as its own YAML asks for, any other as it is."""
-    config = getattr(task, "config", None)
-    told = asked(getattr(config, "metadata", None)) if shown_of(task) is None else ""
-    if not told or config is None:
+    config = task.config
+    told = asked(config.metadata) if shown_of(task) is None else ""
+    if not told:
         return task
     where = f"{config.task}, metadata: {ASKED}"
     order = degraded_names.order(told, where)
@@ -294,17 +252,13 @@ def _by_metadata(task: Any, manager: Any) -> Any:
     return degraded_task(task, str(config.task), order, manager)
 
 
-def _key(what: Any, kwargs: Mapping[str, Any]) -> str:
-    return repr((what, kwargs.get("task_type", "simple"), kwargs.get("update_config")))
-
-
 @contextlib.contextmanager
 def _loading_for(manager: Any, name: str) -> Iterator[None]:
-    setattr(manager, _FOR, name)
+    setattr(manager, LOADED_FOR, name)
     try:
         yield
     finally:
-        setattr(manager, _FOR, None)
+        setattr(manager, LOADED_FOR, None)
 
 
 def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: Order, manager: Any) -> dict[Any, Any]:

@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
+from lmms_medtasks.data import subsets
 from lmms_medtasks.errors import UserError, user_errors
 from lmms_medtasks.harness import (
     cached_failures,
@@ -33,18 +34,19 @@ from lmms_medtasks.harness import (
     calls,
     chosen_settings,
     cut_replies,
-    degraded_runs,
+    degraded_lookup,
     journal,
+    judged,
     model_names,
     model_room,
     reasoning_tags,
+    relied_on,
     reply_endings,
     reply_limits,
     run_options,
     runners,
     sampling,
     server_sampling,
-    subset_tasks,
 )
 from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
 
@@ -63,8 +65,6 @@ def join_evaluator(module: Any) -> None:
         return
     setattr(module, _MARK, True)
     _join_simple_evaluate(module)
-    from lmms_medtasks.harness.judging_stage import Stage
-
     original = module.evaluate
 
     @functools.wraps(original)
@@ -75,12 +75,14 @@ def join_evaluator(module: Any) -> None:
         with user_errors():
             every = list(tasks_of(tasks))
             ours = [task for task in every if is_ours(task.config)]
+            if _lacks_for(ours, named):
+                return original(*args, **kwargs)  # of others
             run_options.check_loaded(lm, ours, [task for task in every if not is_ours(task.config)], named)
             run_options.note(ours, named)
             tags = reasoning_tags.taken_over(ours, named)
             model_room.lower(ours, lm)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
-            subset_tasks.restrict(every, ours, named.get("limit"))
+            _restrict(every, ours, named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
             _check_model(lm, tasks)
             _check_repeats(tasks)
@@ -94,7 +96,7 @@ def join_evaluator(module: Any) -> None:
             cut = cut_replies.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             with (
                 cached_failures.left_out(named.get("response_cache")),
-                degraded_runs.watched(lm, every) as watch,
+                degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 reply_endings.noted(lm, set(tags), cut.look),
                 journal.kept(lm, ours, named),
@@ -102,7 +104,7 @@ def join_evaluator(module: Any) -> None:
                 _one_task_a_call(lm, tasks, served),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
                 reasoning_tags.handed_over(ours, tags) as unknown_marks,
-                Stage(tasks_of(tasks)) as judging,
+                judged.stage(every) as judging,
                 reply_limits.by_question(lm, list(tasks_of(tasks))),
                 # Within the stage, so that no copy is judged.
                 calls.as_many_on_every_rank(tasks_of(tasks)),
@@ -113,6 +115,23 @@ def join_evaluator(module: Any) -> None:
                 return reasoning_tags.told(results, unknown_marks)
 
     module.evaluate = evaluate
+
+
+def _restrict(every: list[Any], ours: list[Any], limit: Any) -> None:
+    """Leave the tasks the rows of a subset, if one is chosen."""
+    if subsets.chosen() is not None:
+        from lmms_medtasks.harness import subset_tasks
+
+        subset_tasks.restrict(every, ours, limit)
+
+
+def _lacks_for(ours: list[Any], named: Mapping[str, Any]) -> bool:
+    """Whether this harness lacks what a run of this kind needs; raises UserError then where tasks of ours are in it."""
+    kinds = {relied_on.CACHE: named.get("response_cache") is not None, relied_on.PROCESSES: calls.ranks() > 1}
+    lacking = [part for part, holds in kinds.items() if holds and relied_on.needed(part)]
+    for part in lacking if ours else ():
+        relied_on.check(part, str(ours[0].config.task))
+    return bool(lacking)
 
 
 def _join_simple_evaluate(module: Any) -> None:
@@ -149,6 +168,8 @@ def _check_options(named: Mapping[str, Any]) -> None:
     if not isinstance(model, str) or not (ours or model in model_names.MODELS):
         return
     given_tags(getattr(named.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
+    if model in model_names.MODELS:
+        relied_on.check(relied_on.MODELS, model)
     force_simple = bool(named.get("force_simple"))
     found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
     run_options.check_command(
@@ -160,9 +181,9 @@ def _check_options(named: Mapping[str, Any]) -> None:
     )
     run_options.check_instruction(model, runners.kind(model, force_simple), list(ours), named)
     if model == model_names.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
-        from lmms_medtasks.harness import baseline_models
+        from lmms_medtasks.harness import learned_model
 
-        baseline_models.check_taught(ours)
+        learned_model.check_taught(ours)
 
 
 def _argument_names(given: str | Mapping[str, Any]) -> list[str]:
@@ -243,9 +264,15 @@ def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
 
 
 def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
-    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures."""
+    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures.
+
+    And for a runner of a version of the harness that was not read: that nothing is known of it.
+    """
     encoding = runners.module_encoding(type(lm).__module__)
+    why = runners.unread(runners.answering(lm))
     for config in filter(is_ours, _configs(task_dict)):
+        if why:
+            config.metadata = {**config.metadata, "runner_unknown": why}
         if encoding and "image_encoding" not in config.metadata:
             runners.warn(type(lm).__name__, encoding)
             config.metadata = {**config.metadata, "image_encoding": encoding}
@@ -263,22 +290,20 @@ def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
 
 def _check_write_out(task_dict: dict[Any, Any], asked: bool) -> None:
     """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
-    from lmms_medtasks.judges import stage
-
     # Whoever's the task is: its data is of those terms if it names a protocol that has them.
     for config in _configs(task_dict) if asked else ():
-        if any(protocol.terms for protocol in stage.protocols_of(config)):
+        if any(protocol.terms for protocol in judged.protocols_of(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
 
 def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
-    from lmms_medtasks.harness import model_guard
-    from lmms_medtasks.judges import stage
-
     configs = _configs(task_dict)
-    terms = [(str(config.task), protocol.terms) for config in configs for protocol in stage.protocols_of(config)]
-    model_guard.check(lm, terms)
+    terms = [(str(config.task), each.terms) for config in configs for each in judged.protocols_of(config) if each.terms]
+    if terms:
+        from lmms_medtasks.harness import model_guard
+
+        model_guard.check(lm, terms)
 
 
 def _check_repeats(task_dict: dict[Any, Any]) -> None:
@@ -295,7 +320,7 @@ def _check_repeats(task_dict: dict[Any, Any]) -> None:
 def _tell_tasks(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
     learn = getattr(lm, "learn_from", None)
-    if type(lm).__module__ == "lmms_medtasks.harness.baseline_models" and callable(learn):
+    if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and callable(learn):
         learn(tasks_of(task_dict))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import plugin, runners
+from lmms_medtasks.harness import plugin, relied_on, runners
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
@@ -59,6 +59,7 @@ def evaluate(
     from loguru import logger
 
     plugin.join(TaskManager)
+    relied_on.check(relied_on.PYTHON)
     lm = model if isinstance(model, (str, lmms)) else of_function(model)
     name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
     _check_model(lm)
@@ -122,10 +123,9 @@ def of_function(function: Any) -> Any:
 
 def _check_model(model: Any) -> None:
     if isinstance(model, str) and runners.kind(model, False) is None:
-        from lmms_eval.models import MODEL_REGISTRY_V2
-
-        names = MODEL_REGISTRY_V2.list_model_names()
-        raise UserError(f"Unknown model {model!r}.{nearest_match(model, names)} `lmms-eval models` lists all.")
+        raise UserError(
+            f"Unknown model {model!r}.{nearest_match(model, runners.names())} `lmms-eval models` lists all."
+        )
 
 
 def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:

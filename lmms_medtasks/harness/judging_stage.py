@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import relied_on
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.judges import identity, prompts, records, registry, settings
 from lmms_medtasks.judges.handed_verdicts import TABLE
@@ -37,6 +38,7 @@ def check(configs: Iterable[Any]) -> None:
     protocols = [protocol for config in configs for protocol in protocols_of(config)]
     _check_one_way(protocols)
     if protocols:
+        relied_on.check(relied_on.JUDGED)
         Judge(settings.read(), protocols).close()
 
 

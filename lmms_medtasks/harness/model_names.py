@@ -2,12 +2,12 @@
 
 MOST_FREQUENT = "medtasks_most_frequent"
 BASELINES = {
-    "medtasks_random": "RandomModel",
-    MOST_FREQUENT: "MostFrequentModel",
-    "medtasks_observer": "ObserverModel",
-    "medtasks_pixel_outlier": "PixelOutlierModel",
+    "medtasks_random": "baseline_models.RandomModel",
+    MOST_FREQUENT: "learned_model.MostFrequentModel",
+    "medtasks_observer": "picture_models.ObserverModel",
+    "medtasks_pixel_outlier": "picture_models.PixelOutlierModel",
 }
-"""The baselines, and their classes in :mod:`lmms_medtasks.harness.baseline_models`."""
+"""The baselines, and their classes in :mod:`lmms_medtasks.harness`."""
 
 ADAPTED = "medtasks_peft"
 SERVER = "medtasks_server"

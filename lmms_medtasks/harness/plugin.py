@@ -4,12 +4,14 @@ The harness loads the entry point group ``lmms_eval.models`` when its model regi
 multi-process launch too. :func:`register` is ours: it returns the models of :mod:`lmms_medtasks.baselines` and, once
 the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
 
-Six methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/harness/test_plugin.py`` fails when one moves:
+What is relied on stands in :mod:`lmms_medtasks.harness.relied_on`, and is looked for when the first task manager is
+made. Where something is missing without which a number of ours could be wrong, our tasks are refused and nothing else is done
+(:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms_eval.tasks.TaskManager`` are wrapped:
 
 - ``initialize_tasks`` also indexes :func:`task_folder`;
 - ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
   checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes; it knows
-  the names of degraded tasks (:mod:`lmms_medtasks.harness.degraded_tasks`) and loads them, so that what can't be
+  the names of degraded tasks (:mod:`lmms_medtasks.harness.degraded_lookup`) and loads them, so that what can't be
   degraded is refused before that too;
 - ``_load_individual_task_or_group`` loads degraded tasks;
 - ``load_task_or_group`` notes whether the runner is a "chat" or a "simple" one, and lets a :class:`UserError` of a
@@ -17,7 +19,7 @@ Six methods of ``lmms_eval.tasks.TaskManager`` are wrapped; ``tests/harness/test
 - ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
   is also a folder's in the working directory: a contributed task is then loaded by its name;
 - ``_get_config`` hands contributed tasks' settings to their hooks
-  (:mod:`lmms_medtasks.harness.template_hooks.binding`), and completes a task's metadata with what only a run knows
+  (:mod:`lmms_medtasks.harness.template_hooks.lookup`), and completes a task's metadata with what only a run knows
   (:mod:`lmms_medtasks.harness.provenance`), so that it stands in the result file and in the key of the harness's
   response cache.
 
@@ -30,14 +32,27 @@ import functools
 import glob
 import os
 import sys
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import wrapt
 
-from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, user_errors
-from lmms_medtasks.harness import chosen_settings, model_names, runners
+from lmms_medtasks import extensions, folders
+from lmms_medtasks.errors import UserError, is_command_line, unknown, user_errors
+from lmms_medtasks.harness import (
+    chosen_settings,
+    closed_output,
+    degraded_lookup,
+    judged,
+    model_names,
+    relied_on,
+    runners,
+    start_checks,
+)
+from lmms_medtasks.harness.template_hooks import lookup
+from lmms_medtasks.progress import say
+from lmms_medtasks.samples.degraded import MARK, is_name
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -52,32 +67,71 @@ def task_folder() -> Path:
 
 def register() -> list[ModelManifest]:
     """Entry point of the group ``lmms_eval.models``: our models, and our tasks as soon as there is a task manager."""
+    wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
+    if any(relied_on.lacking(each) for each in relied_on.POINTS if each.name.endswith(":ModelManifest")):
+        return []
     from lmms_eval.models.registry_v2 import ModelManifest
 
-    wrapt.register_post_import_hook(lambda module: join(module.TaskManager), "lmms_eval.tasks")
-    baselines = [
-        ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.baseline_models.{cls}")
-        for name, cls in model_names.BASELINES.items()
-    ]
-    adapters = "lmms_medtasks.harness.adapted_models"
+    adapters, server = "lmms_medtasks.harness.adapted_models", "lmms_medtasks.harness.server_model.ServerModel"
     return [
-        *baselines,
-        ModelManifest(model_names.ADAPTED, f"{adapters}.SimpleAdapted", f"{adapters}.ChatAdapted"),
-        ModelManifest(model_names.SERVER, chat_class_path="lmms_medtasks.harness.server_model.ServerModel"),
+        *(
+            ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.{cls}")
+            for name, cls in model_names.BASELINES.items()
+        ),
+        ModelManifest(
+            model_id=model_names.ADAPTED,
+            simple_class_path=f"{adapters}.SimpleAdapted",
+            chat_class_path=f"{adapters}.ChatAdapted",
+        ),
+        ModelManifest(model_id=model_names.SERVER, chat_class_path=server),
     ]
 
 
 def join(task_manager: type) -> None:
-    """Make ``task_manager`` (the harness's ``TaskManager`` class) know our tasks. Doing it twice changes nothing."""
-    if getattr(task_manager, _MARK, False):
+    """Make ``task_manager`` (the harness's ``TaskManager`` class) know our tasks. Doing it twice changes nothing.
+
+    That is done when the first one is made: by then the harness has imported whatever it will use of its own.
+    """
+    if _MARK in vars(task_manager):
         return
     setattr(task_manager, _MARK, True)
-    _wrap(task_manager, "initialize_tasks", _initialize_tasks)
-    _wrap(task_manager, "match_tasks", _match_tasks)
-    _wrap(task_manager, "load_task_or_group", _load_task_or_group)
-    _wrap(task_manager, "_load_individual_task_or_group", _load_individual)
-    _wrap(task_manager, "load_config", _load_config)
-    _wrap(task_manager, "_get_config", _get_config)
+    joined: list[bool] = []
+    original: Any = task_manager.__init__  # type: ignore[misc]
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if not joined:
+            joined.append(True)
+            _join_methods(task_manager)
+        _check_start([])
+        original(self, *args, **kwargs)
+
+    task_manager.__init__ = __init__  # type: ignore[misc]
+
+
+def _join_methods(task_manager: type) -> None:
+    lost = relied_on.needed(relied_on.TASKS)
+    refusing = _refusing(lost, task_index()) if lost else None
+    for name, wrapper in _METHODS.items():
+        if not hasattr(task_manager, name):
+            continue
+        if refusing and name != "initialize_tasks":
+            setattr(task_manager, name, refusing(getattr(task_manager, name)))
+        else:
+            _wrap(task_manager, name, wrapper)
+    # Now, or once it is imported. Not before: it imports the models, and so us, before it has defined `evaluate`.
+    wrapt.register_post_import_hook(_join_evaluator, "lmms_eval.evaluator")
+
+
+def _check_start(ours: Iterable[str]) -> None:
+    """Check the harness's command line where it names tasks of ours; ``ours``: those known to be."""
+    if not is_command_line():
+        return
+    asked = (start_checks.value_of(sys.argv, "--tasks") or "").split(",")
+    if ours or any(name.partition(MARK)[0] in task_index() for name in asked):
+        with user_errors():
+            start_checks.check(sys.argv, asked, os.environ)
+        closed_output.outlive()
 
 
 def _wrap(cls: type, name: str, wrapper: Any) -> None:
@@ -113,37 +167,67 @@ def task_index() -> dict[str, dict[str, Any]]:
     return found
 
 
-def _match_tasks(original: Any, self: Any, task_list: list[str]) -> list[str]:
+def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs: Any) -> list[str]:
     from lmms_medtasks.data import sources
-    from lmms_medtasks.degradations import modality_files
-    from lmms_medtasks.harness import degraded_names, degraded_tasks, evaluating
+    from lmms_medtasks.harness import evaluating
 
-    _join_evaluator()
     asked = [task_list] if isinstance(task_list, str) else list(task_list)
+    degraded = [each for each in asked if is_name(each) and each not in self.task_index]
     with user_errors():
-        modality_files.begin(_included(self))
+        _begin_modalities(_included(self))
         sources.give(each for each in _included(self) if each.is_dir())
-        degraded = degraded_tasks.names(self, asked)
-    names = original(self, [each for each in asked if not degraded_names.is_name(each) or each in self.task_index])
+        degraded = _degraded(self, degraded)
+    names = original(self, [each for each in asked if not is_name(each) or each in self.task_index], *args, **kwargs)
     if getattr(self, "_lmms_medtasks_runner", None) is None:
         # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
         self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
     with user_errors():
-        bases = [degraded_names.parse(each)[0] for each in degraded]
+        bases = [each.partition(MARK)[0] for each in degraded]
         leaves = _leaves(self, list(dict.fromkeys([*names, *bases])))
         configs = {name: _get_config_checked(self, name) for name in leaves}
+        _check_asked(self, [*configs, *degraded])
         chosen_settings.check(leaves, list(configs.values()))
-        _check_judge(list(configs.values()))
+        judged.check(list(configs.values()))
         setattr(self, evaluating.OURS, configs)
-        by_definition = [name for name, config in configs.items() if degraded_tasks.asked(config.get("metadata"))]
-        degraded_tasks.load_early(self, [*by_definition, *degraded], self._lmms_medtasks_runner)
+        by_definition = [name for name, each in configs.items() if degraded_lookup.asked(each.get("metadata"))]
+        _load_early(self, [*by_definition, *degraded])
     return sorted({*names, *degraded})
 
 
-def _check_judge(configs: list[dict[str, Any]]) -> None:
-    from lmms_medtasks.harness import judging_stage
+def _begin_modalities(folders: list[Path]) -> None:
+    if folders or os.environ.get(extensions.MODALITIES):
+        from lmms_medtasks.degradations import modality_files
 
-    judging_stage.check(configs)
+        modality_files.begin(folders)
+
+
+def _degraded(manager: Any, names: list[str]) -> list[str]:
+    """The degraded tasks of these names, those with wildcards resolved."""
+    if not names:
+        return []
+    from lmms_medtasks.harness import degraded_tasks
+
+    relied_on.check(relied_on.DEGRADED, names[0])
+    return degraded_tasks.names(manager, names)
+
+
+def _load_early(manager: Any, names: list[str]) -> None:
+    """Load these degraded tasks, as far as that can be done before the model is."""
+    degraded_lookup.forget(manager)
+    degraded_lookup.begin(manager)
+    if names:
+        from lmms_medtasks.harness import degraded_tasks
+
+        degraded_tasks.load_early(manager, names, manager._lmms_medtasks_runner)
+
+
+def _check_asked(manager: Any, tasks: list[str]) -> None:
+    """Check what is asked of a run in which there are ``tasks`` of ours; raises UserError."""
+    _check_start(tasks)
+    name = manager.model_name
+    # A library's user has a model without a name.
+    if tasks and isinstance(name, str) and is_command_line() and runners.kind(name, False) is None:
+        raise unknown("runner", name, runners.names(), "--model", "lmms-eval models")
 
 
 def _leaves(manager: Any, names: list[str]) -> list[str]:
@@ -177,17 +261,18 @@ def _check_claimed_once(name: str, folders: list[Path]) -> None:
         raise UserError(f"Two benchmarks claim the task {name!r}: {files[0]} and {files[1]}. Rename one of them.")
 
 
-def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_type: str = "simple") -> dict[str, Any]:
+def _load_task_or_group(
+    original: Any, self: Any, task_list: Any = None, task_type: str = "simple", *args: Any, **kwargs: Any
+) -> dict[str, Any]:
     self._lmms_medtasks_runner = task_type
-    _join_evaluator()
     from tenacity import RetryError
 
-    from lmms_medtasks.harness import degraded_tasks, evaluating, run_options
+    from lmms_medtasks.harness import evaluating, run_options
 
-    degraded_tasks.begin(self)
+    degraded_lookup.begin(self)
     with user_errors():
         try:
-            found: dict[str, Any] = original(self, task_list, task_type)
+            found: dict[str, Any] = original(self, task_list, task_type, *args, **kwargs)
             run_options.remember(evaluating.tasks_of(found))
             return found
         except RetryError as error:
@@ -195,34 +280,37 @@ def _load_task_or_group(original: Any, self: Any, task_list: Any = None, task_ty
                 raise error.__cause__ from None
             raise
         finally:
-            degraded_tasks.forget(self)
+            degraded_lookup.forget(self)
 
 
-def _join_evaluator() -> None:
-    # Not before: the evaluator imports the models, and so us, before it has defined `evaluate`.
-    if "lmms_eval.evaluator" in sys.modules:
+def _join_evaluator(module: Any) -> None:
+    if said := relied_on.warning():
+        say(f"lmms-medtasks: {said}")
+    if not (lost := relied_on.needed(relied_on.TASKS)):
         from lmms_medtasks.harness.evaluating import join_evaluator
 
-        join_evaluator(sys.modules["lmms_eval.evaluator"])
+        join_evaluator(module)
+        return
+    refusing = _refusing(lost, {*task_index(), *model_names.MODELS}, gives_tasks=False)
+    for name in ("evaluate", "simple_evaluate"):
+        if hasattr(module, name):
+            setattr(module, name, refusing(getattr(module, name)))
 
 
-def _load_individual(original: Any, self: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    from lmms_medtasks.harness import degraded_tasks
+def _refusing(lost: list[relied_on.Point], names: Collection[str], **how: bool) -> Callable[[Any], Any]:
+    from lmms_medtasks.harness.refusing import refusing_ours
 
-    return degraded_tasks.load(original, self, *args, **kwargs)
+    return lambda original: refusing_ours(original, lost, names, **how)
 
 
-def _load_config(original: Any, self: Any, config: dict[str, Any]) -> Any:
-    from lmms_medtasks.harness import degraded_tasks
-    from lmms_medtasks.harness.template_hooks import binding
-
+def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
     with user_errors():
-        if not isinstance(config.get("task"), str) or binding.template_of(config) is None:
-            degraded_tasks.begin(self)
+        if not isinstance(config.get("task"), str) or lookup.template_of(config) is None:
+            degraded_lookup.begin(self)
             try:
-                return original(self, config)
+                return original(self, config, *args, **kwargs)
             finally:
-                degraded_tasks.forget(self)
+                degraded_lookup.forget(self)
         if config["task"] not in self.task_index:
             raise UserError(
                 f"The task {config['task']!r} was given as a folder or file. Name it, with --include_path. Where a "
@@ -232,23 +320,38 @@ def _load_config(original: Any, self: Any, config: dict[str, Any]) -> Any:
         return self.load_task_or_group([config["task"]], getattr(self, "_lmms_medtasks_runner", None) or "simple")
 
 
-def _get_config(original: Any, self: Any, name: str) -> dict[str, Any]:
+def _get_config(original: Any, self: Any, name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
     with user_errors():
         return _get_config_checked(self, name)
 
 
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
-    from lmms_medtasks.harness import degraded_tasks, evaluating, provenance, run_options
-    from lmms_medtasks.harness.template_hooks import binding
+    from lmms_medtasks.harness import evaluating, provenance, run_options
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = type(manager)._get_config.__wrapped__(manager, name)
-    degraded_tasks.check_config(manager, config)
-    config = binding.bound(config, path)
+    if degraded_lookup.asked(config.get("metadata")):
+        relied_on.check(relied_on.DEGRADED, name)
+    if getattr(manager, degraded_lookup.LOADED_FOR, None) is not None:
+        from lmms_medtasks.harness import degraded_tasks
+
+        degraded_tasks.check_config(manager, config)
+    config = lookup.bound(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     runner = getattr(manager, "_lmms_medtasks_runner", None)
     config = provenance.complete(config, manager.model_name, runner, path)
     if "data_digest" in (config.get("metadata") or {}):
         run_options.check_examples(name, config.get("num_fewshot"))
     return config
+
+
+_METHODS = {
+    "initialize_tasks": _initialize_tasks,
+    "match_tasks": _match_tasks,
+    "load_task_or_group": _load_task_or_group,
+    "_load_individual_task_or_group": degraded_lookup.load,
+    "load_config": _load_config,
+    "_get_config": _get_config,
+}
+"""Method of the task manager -> what stands before it."""

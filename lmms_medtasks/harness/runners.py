@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import importlib.resources
 import os
 from typing import Any
@@ -54,6 +55,14 @@ def answering(lm: Any) -> str:
     return ".".join(name.split(".")[-2:]) if name.startswith("lmms_eval.models.") else ""
 
 
+def unread(module: str) -> str:
+    """Why nothing is known of a runner of the harness in this module (:func:`answering`); "" where it was read."""
+    read, installed = str(table()["read_in"]), importlib.metadata.version("lmms_eval")
+    if not module or installed == read:
+        return ""
+    return f"not known for this version of the harness ({installed}; {read} was read)"
+
+
 def doubt(lm: Any, ranks: int, settings_reached: bool) -> str | None:
     """Why trials of a task that samples may be no independent draws from the model's distribution; None if they are.
 
@@ -65,6 +74,8 @@ def doubt(lm: Any, ranks: int, settings_reached: bool) -> str | None:
         return known.get("unknown", known.get("greedy"))
     if type(lm).__module__.startswith("lmms_medtasks."):
         return getattr(lm, "doubt", None)  # one that asks a server knows it of that
+    if not settings_reached and (why := unread(module)):
+        return f"what settings reach its sampler is {why}"
     if settings_reached or module in table()["seeded_requests"]:
         return None
     if "on_several_ranks" in known:
@@ -106,11 +117,19 @@ def warn(model_name: str, encoding: str) -> None:
     )
 
 
+def names() -> list[str]:
+    """All names after --model that the harness knows, of other packages' models too; [] where it does not list them."""
+    from lmms_eval import models
+
+    listed = getattr(getattr(models, "MODEL_REGISTRY_V2", None), "list_model_names", list)
+    return list(listed())
+
+
 def model_class(model_name: str, force_simple: bool) -> type | None:
     """The class that the harness makes a model of; None where it has none of that name, or it can't be imported."""
-    from lmms_eval.models import get_model
-
     try:
+        from lmms_eval.models import get_model
+
         found: type = get_model(model_name, force_simple)
     except Exception:  # noqa: BLE001 (the harness imports it again and says what is wrong)
         return None

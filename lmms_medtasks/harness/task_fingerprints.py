@@ -18,12 +18,15 @@ import importlib.metadata
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks import fingerprints
+from lmms_medtasks import extensions, fingerprints
 from lmms_medtasks.fingerprints import NO_NUMBERS, SourceTrees
+from lmms_medtasks.harness import judged
 from lmms_medtasks.harness.hooks import prompt_text
-from lmms_medtasks.suites import own_parts
+
+if TYPE_CHECKING:
+    from lmms_medtasks.judges.protocol import Protocol
 
 LIBRARIES = ("numba", "numpy", "pillow", "scipy")
 """Packages of others that can move a pixel or a score."""
@@ -60,7 +63,7 @@ def of_task(config: Mapping[str, Any], trees: SourceTrees | None = None) -> dict
 def modules(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Where a task's ``code`` starts: the modules of the functions that its configuration and its protocols name."""
     named = {function.__module__ for function in _functions(config)}
-    protocols = _protocols(config)
+    protocols = judged.protocols_of(config)
     named |= {function.__module__ for protocol in protocols for function in _functions(vars(protocol))}
     return tuple(sorted(named.union(_JUDGED if protocols else ())))
 
@@ -97,19 +100,16 @@ def libraries() -> Mapping[str, str]:
 
 def _data(config: Mapping[str, Any]) -> list[str]:
     """What decides a number and is no code: of functions made from data the data, of protocols what a judge is told."""
+    made = sorted({each.fingerprint for each in _functions(config) if getattr(each, "fingerprint", "")})
+    return [*made, *_told(judged.protocols_of(config)), *extensions.digests(config.get("metadata"))]
+
+
+def _told(protocols: Sequence[Protocol]) -> list[str]:
+    if not protocols:
+        return []
     from lmms_medtasks.judges import prompts
 
-    made = sorted({each.fingerprint for each in _functions(config) if getattr(each, "fingerprint", "")})
-    told = [f"{each.name} {each.version} {prompts.digest(each)}" for each in _protocols(config)]
-    return [*made, *told, *own_parts.digests(config.get("metadata"))]
-
-
-def _protocols(config: Mapping[str, Any]) -> list[Any]:
-    if not ((config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}).get("judge"):
-        return []
-    from lmms_medtasks.judges import stage
-
-    return stage.protocols_of(config)
+    return [f"{each.name} {each.version} {prompts.digest(each)}" for each in protocols]
 
 
 def _functions(value: Any) -> Iterator[Any]:

@@ -81,6 +81,10 @@ def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
     encodings = {printable(str(each["image_encoding"])) for each in found.values() if each.get("image_encoding")}
     for encoding in sorted(encodings):
         yield Flag("warning", f"The model's runner re-encoded the images ({encoding}): a degradation of its own.")
+    for why in sorted(
+        {printable(str(each["runner_unknown"])) for each in found.values() if each.get("runner_unknown")}
+    ):
+        yield Flag("note", f"What the model's runner does to images, and how it fails, is {why}.")
     doubts = {str(each.get("trials_independent_why")) for each in found.values() if each.get("trials_independent")}
     for why in sorted(doubts):
         yield Flag("warning", f"Trials may not be independent draws of the model: {printable(why)}.")

@@ -264,6 +264,8 @@ def _runner(asked: Sequence[Asked]) -> Check:
     if encoded:
         reason = f"it re-encoded the images ({', '.join(sorted(encoded))})"
         return Check("clean runner", "no", reason, "docs/choose_a_runner.md")
+    if unread := {printable(str(found["runner_unknown"])) for _, found in told if found.get("runner_unknown")}:
+        return Check("clean runner", "partly", f"what it does to images is {min(unread)}", "docs/choose_a_runner.md")
     if changed:
         said = f"code or prompts of {_named(changed)} are not the released version's"
         return Check("clean runner", "partly", said, "install a release")

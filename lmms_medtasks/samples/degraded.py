@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+MARK = "@"
+"""Stands behind the base's name in that of a degraded task."""
+
+ASKED = "degrade"
+"""Key in the metadata of a task's own YAML: what is to be done."""
+
 METADATA = "degradation"
 """Key in the metadata of such a task: what was done, and ``of`` which task."""
 
@@ -17,6 +23,11 @@ have one for each question, in the unit of the reported value, which is their me
 
 FAILED = "failed"
 """Key in the ``degradation`` of a task's metadata: why it has no result, such as that none of its pictures changed."""
+
+
+def is_name(name: object) -> bool:
+    """Whether ``name`` is meant as that of a degraded task."""
+    return isinstance(name, str) and MARK in name
 
 
 def base_of(task: str, config: Mapping[str, Any]) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from lmms_medtasks import fingerprints
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.extensions import Part, located
+from lmms_medtasks.extensions import OWN_PARTS, Part, located
 from lmms_medtasks.judges import own_scales
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.samples.table import Samples
@@ -25,7 +25,7 @@ from lmms_medtasks.suites.estimates import Contrast, Estimate, Macro, MacroContr
 from lmms_medtasks.suites.own_metrics import OwnMetric
 from lmms_medtasks.suites.suite import Measure, Metric
 
-KEY = "own_parts"
+KEY = OWN_PARTS
 """The key of a task's metadata."""
 
 _AS_DATA: Mapping[str, type[Estimate]] = {each.__name__: each for each in (Mean, Macro, MacroContrast, Contrast)}
@@ -111,13 +111,6 @@ def _data_of(estimate: Estimate) -> dict[str, Any]:
             changed[each.name] = value
     found: dict[str, Any] = json.loads(json.dumps({"kind": type(estimate).__name__, **changed}, default=str))
     return found
-
-
-def digests(metadata: object) -> list[str]:
-    """The digests of the code of a task's parts, for its fingerprint."""
-    own = metadata.get(KEY) if isinstance(metadata, Mapping) else None
-    parts = [own.get("parser"), *(own.get("metrics") or [])] if isinstance(own, Mapping) else []
-    return [f"{each.get('reference')} {each['digest']}" for each in parts if each and each.get("digest")]
 
 
 def declared(metadata: object) -> str:

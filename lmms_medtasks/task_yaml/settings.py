@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field
 from lmms_medtasks import extensions, folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import DRAWN, measures
+from lmms_medtasks.suites.templates import DRAWN
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.problems import Problem
 from lmms_medtasks.task_yaml.strict_model import OneOf, StrictModel, Texts, Wrong
@@ -69,6 +69,8 @@ def _parsers() -> tuple[str, ...]:
 
 
 def _metrics() -> tuple[str, ...]:
+    from lmms_medtasks.suites.templates import measures
+
     return extensions.names("metric", measures.metrics())
 
 

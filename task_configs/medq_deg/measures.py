@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import degradations, parsing
 from lmms_medtasks.errors import UserError
@@ -19,16 +19,18 @@ from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.calibration import Confidence, calibration_draw, changes_draw
-from lmms_medtasks.statistics.intra_model import EXCHANGES, IntraModelDKE, intra_model_dke
-from lmms_medtasks.statistics.reliability import Kind, reliability_draw
-from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
 from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import taxonomy
+
+if TYPE_CHECKING:
+    from lmms_medtasks.statistics.calibration import Confidence
+    from lmms_medtasks.statistics.intra_model import IntraModelDKE
+    from lmms_medtasks.statistics.reliability import Kind
+    from lmms_medtasks.statistics.votes import VoteTable
 
 SUITE_NAME = "medq_deg"
 LEVELS = (0, 1, 2)
@@ -131,6 +133,8 @@ def counted(rows: Samples) -> VoteTable:
 def _all_counted(rows: Samples) -> VoteTable:
     names = {"id": "id", "question_id": "pair", "image_id": "cluster", "answer": "expected",
              "option_count": "option_count", "trials": "trials"}  # fmt: skip
+    from lmms_medtasks.statistics.votes import votes
+
     columns = zip(*(rows.column(name) for name in names.values()), strict=True)
     return votes(dict(zip(names, values, strict=True)) for values in columns)
 
@@ -170,16 +174,22 @@ def pairs(rows: Samples) -> Samples:
 
 
 def _calibration(rows: Samples, kind: Confidence = "entropy") -> Draw:
+    from lmms_medtasks.statistics.calibration import calibration_draw
+
     return Draw(*calibration_draw(counted(rows), kind))
 
 
 def _calibration_changes(rows: Samples, kind: Confidence = "entropy") -> Draw | None:
     """Accuracy, confidence and shift of each level less those of L0; the same images are drawn for all levels."""
+    from lmms_medtasks.statistics.calibration import changes_draw
+
     tables = {str(level): counted(each) for (level,), each in rows.by(["severity"]).items()}
     return Draw(*changes_draw(tables, "0", kind)) if "0" in tables else None
 
 
 def _reliability(rows: Samples, kind: Kind) -> Draw:
+    from lmms_medtasks.statistics.reliability import reliability_draw
+
     return Draw(*reliability_draw(counted(rows), kind))
 
 
@@ -209,10 +219,12 @@ CALIBRATION_OF_GROUP = Custom(main="shift", function=_calibration)
 RELIABILITY_OF_GROUP = Custom(main="ece", function=functools.partial(_reliability, kind="share"))
 
 
-def dunning_kruger(rows: Samples, exchanges: int = EXCHANGES, kind: Confidence = "entropy") -> IntraModelDKE:
-    """The intra-model Dunning-Kruger effect (equation 5), L0 against L2."""
+def dunning_kruger(rows: Samples, exchanges: int | None = None, kind: Confidence = "entropy") -> IntraModelDKE:
+    """The intra-model Dunning-Kruger effect (equation 5), L0 against L2; ``exchanges`` None: as many as it has."""
+    from lmms_medtasks.statistics.intra_model import EXCHANGES, intra_model_dke
+
     clean, severe = (counted(rows.where({"severity": level})) for level in (0, 2))
-    return intra_model_dke(clean, severe, kind=kind, exchanges=exchanges)
+    return intra_model_dke(clean, severe, kind=kind, exchanges=EXCHANGES if exchanges is None else exchanges)
 
 
 def _dke_holds(rows: Samples) -> float | None:

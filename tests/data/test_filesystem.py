@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.data import locate, mini, prepare
+from lmms_medtasks.data import locate, mini
 from lmms_medtasks.data.filesystem import MedtasksFileSystem
+from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.task_configs.medq_deg import source as medq_deg

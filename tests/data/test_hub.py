@@ -13,8 +13,9 @@ import pytest
 from huggingface_hub import constants, errors
 
 from lmms_medtasks.data import hub as hub_module
-from lmms_medtasks.data import locate, prepare
+from lmms_medtasks.data import locate
 from lmms_medtasks.data.hub import HubRelease, unreachable
+from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import MissingFileError
 from lmms_medtasks.errors import DataNotFound, UserError

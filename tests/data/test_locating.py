@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.data import digest, hub, locate, locating, mini, prepare
+from lmms_medtasks.data import digest, hub, locate, locating, mini
 from lmms_medtasks.data.documents import problem, rows_digest
+from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.errors import DataNotFound, UserError
 from lmms_medtasks.task_configs.medq_deg import source as medq_deg

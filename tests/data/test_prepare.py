@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import lmms_medtasks
-from lmms_medtasks.data import documents, prepare, store
+from lmms_medtasks.data import documents, store
+from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.errors import UserError
 

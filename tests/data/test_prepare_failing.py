@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from lmms_medtasks.data import prepare, store, writer
+from lmms_medtasks.data import store, writer
+from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
 
 Row = Callable[..., dict[str, str]]
@@ -65,7 +66,8 @@ SCRIPT_HEAD = """
     import os, resource, signal, sys, time
     from pathlib import Path
     from lmms_medtasks.errors import UserError
-    from lmms_medtasks.data import prepare, writer
+    from lmms_medtasks.data import writer
+    from lmms_medtasks.data.prepare import prepare
     source, work = Path(sys.argv[1]), Path(sys.argv[2])
     check, calls = writer.image_problem, []
 """

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.data import prepare, store
+from lmms_medtasks.data import store
+from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import UserError
 
 

@@ -1,6 +1,8 @@
 """A user's mistakes under the harness's own command line: one message, no traceback, a status that says so."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
@@ -14,6 +16,19 @@ ELSEWHERE = "model=m,base_url=http://127.0.0.1.example/v1,api_key=none"
         (ASKED, {"MEDTASKS_DATA": None}, "Three ways out:"),
         ((*ASKED, "--model_args", "sed=3"), {}, "Unknown model argument 'sed'. Allowed: seed."),
         ((*ASKED, "--repeats", "5"), {}, "T = 3 trials, --repeats asks for 5"),
+        ((*ASKED, "--limit", "-3"), {}, "--limit -3 is below 0."),
+        (("--model", "opnai", *ASKED[2:]), {}, "Unknown runner 'opnai' in --model. Did you mean 'openai'?"),
+        (
+            ("--model", "internvl_hf", "--model_args", "pretrained=./no/such_checkpoint", *ASKED[2:]),
+            {},
+            "--model_args pretrained=./no/such_checkpoint: there is no such file or folder.",
+        ),
+        (ASKED, {"HF_HOME": f"{__file__}/hf"}, f"HF_HOME={__file__}/hf: "),
+        (
+            ("--model", "openai", "--model_args", f"model={'m' * 256},base_url=http://127.0.0.1:9/v1", *ASKED[2:]),
+            {},
+            "is 256 bytes long; its results lie in a folder of that name, which may have 255",
+        ),
         (
             ("--model", "openai", "--model_args", ELSEWHERE, *ASKED[2:], "--apply_chat_template"),
             {},
@@ -29,6 +44,11 @@ ELSEWHERE = "model=m,base_url=http://127.0.0.1.example/v1,api_key=none"
         "no data and no network",
         "model argument",
         "repeats",
+        "limit",
+        "runner",
+        "checkpoint",
+        "folder of data sets",
+        "name of 256 bytes",
         "chat template",
         "a third party's model",
     ],
@@ -66,3 +86,31 @@ def test_a_task_that_would_show_clean_pictures_or_none_under_a_degraded_name(har
     assert message in done.printed
     assert done.printed.count("lmms-medtasks: ") == 1 and "Traceback" not in done.printed
     assert not list(done.folder.rglob("*.json"))
+
+
+def test_a_comma_in_the_output_path(commands, tmp_path):
+    command = [commands / "python", "-m", "lmms_eval", *ASKED, "--output_path", f"{tmp_path}/a,b"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "lmms-eval takes a comma for the end of the path" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr and not list(tmp_path.iterdir())
+
+
+def test_a_run_that_nobody_reads_any_more_goes_on(commands, tmp_path):
+    home = {"MEDTASKS_HOME": str(tmp_path / "home"), "MEDTASKS_DATA": "mini", "HF_HOME": str(tmp_path / "hf")}
+    command = [
+        str(commands / "python"),
+        "-m",
+        "lmms_eval",
+        *ASKED,
+        "--log_samples",
+        "--output_path",
+        str(tmp_path / "out"),
+    ]
+    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, env={**os.environ, **home}) as run:
+        assert run.stdout.readline()
+        run.stdout.close()
+        said = run.stderr.read()
+    assert run.returncode == 0, said
+    assert said.count("nobody reads what is printed any more") == 1
+    assert "Traceback" not in said
+    assert list((tmp_path / "out").rglob("*_results.json"))

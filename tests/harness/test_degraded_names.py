@@ -4,7 +4,8 @@ import pytest
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.degraded_names import Order, is_name, names, parse
+from lmms_medtasks.harness.degraded_names import Order, names, parse
+from lmms_medtasks.samples.degraded import is_name
 
 
 @pytest.mark.parametrize(

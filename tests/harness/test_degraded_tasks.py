@@ -13,7 +13,7 @@ from PIL import Image
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import degraded_pictures, degraded_tasks, plugin, resampled_scores
+from lmms_medtasks.harness import degraded_lookup, degraded_pictures, plugin, resampled_scores
 from tests import foreign_tasks
 from tests.e2e.shown_runner import ShownChat, ShownSimple, digest
 
@@ -363,7 +363,7 @@ def test_other_processes_than_the_first_load_nothing_early(folder, monkeypatch):
     monkeypatch.setitem(os.environ, "RANK", "1")
     own = manager(folder)
     assert own.match_tasks(["forms_video@gaussian_noise.2"]) == ["forms_video@gaussian_noise.2"]
-    assert not getattr(own, degraded_tasks._KEPT)
+    assert not getattr(own, degraded_lookup._KEPT)
 
 
 def test_tasks_of_ours_that_are_degraded_already_are_refused(monkeypatch):

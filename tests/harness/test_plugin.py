@@ -1,6 +1,5 @@
 """What we rely on in the harness, and that our tasks are there under names of their own."""
 
-import inspect
 import json
 import subprocess
 from importlib.metadata import entry_points
@@ -15,39 +14,11 @@ import tenacity
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import plugin
 
-WRAPPED = (
-    "initialize_tasks",
-    "match_tasks",
-    "load_task_or_group",
-    "_load_individual_task_or_group",
-    "load_config",
-    "_get_config",
-)
-
 
 @pytest.fixture(scope="module")
 def ours():
     manager = lmms_eval.tasks.TaskManager(include_path=str(plugin.task_folder()), include_defaults=False)
     return set(manager.all_tasks)
-
-
-def parameters(function):
-    return list(inspect.signature(inspect.unwrap(function)).parameters)
-
-
-def test_the_harness_is_as_we_know_it():
-    manager = lmms_eval.tasks.TaskManager
-    assert parameters(manager.initialize_tasks) == ["self", "include_path", "include_defaults"]
-    assert parameters(manager.match_tasks) == ["self", "task_list"]
-    assert parameters(manager.load_task_or_group) == ["self", "task_list", "task_type"]
-    assert parameters(manager._load_individual_task_or_group) == [
-        *("self", "name_or_config", "task_type", "parent_name", "update_config")
-    ]
-    assert parameters(manager.load_config) == ["self", "config"]
-    assert parameters(manager._get_config) == ["self", "name"]
-    assert parameters(manager._get_task_and_group) == ["self", "task_dir"]
-    instance = manager(include_defaults=False, model_name="some_model")
-    assert instance.model_name == "some_model"
 
 
 def test_our_index_is_the_one_that_the_harness_would_make():
@@ -61,18 +32,21 @@ def test_entry_points_are_installed():
 
 
 def test_joining_twice_changes_nothing():
-    class Manager:
-        def initialize_tasks(self): ...
-        def match_tasks(self, task_list): ...
-        def load_task_or_group(self, task_list=None, task_type="simple"): ...
-        def _load_individual_task_or_group(self, name_or_config=None): ...
-        def load_config(self, config): ...
-        def _get_config(self, name): ...
+    made = []
 
+    class Manager:
+        def __init__(self):
+            made.append(self)
+
+        def match_tasks(self, task_list): ...
+
+    original = Manager.match_tasks
     plugin.join(Manager)
-    first = {name: getattr(Manager, name) for name in WRAPPED}
     plugin.join(Manager)
-    assert {name: getattr(Manager, name) for name in WRAPPED} == first
+    assert Manager.match_tasks is original  # until the first one is made
+    for _ in range(2):
+        Manager()
+    assert Manager.match_tasks.__wrapped__ is original and len(made) == 2
 
 
 def test_names_are_not_taken_by_the_harness(ours, commands):
@@ -94,7 +68,7 @@ def test_the_models_are_registered():
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     for name in ("medtasks_random", "medtasks_most_frequent", "medtasks_observer"):
-        assert MODEL_REGISTRY_V2.get_model_class(name).__module__ == "lmms_medtasks.harness.baseline_models"
+        assert MODEL_REGISTRY_V2.get_model_class(name).__module__.startswith("lmms_medtasks.harness.")
 
 
 @pytest.mark.parametrize("cause", [UserError("matches nothing"), OSError("no disk")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lmms_medtasks.data import prepare
+from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.harness import provenance, scoring
 from lmms_medtasks.suites import registry

@@ -51,7 +51,7 @@ def test_encoding_of_a_runner(monkeypatch, model, runner, expected):
 def test_every_module_of_the_list_is_there():
     root = Path(lmms_eval.__path__[0]) / "models"
     known = runners.table()
-    listed = {module for heading in known if heading != "measured" for module in known[heading]}
+    listed = {module for heading in known.keys() - {"read_in", "measured"} for module in known[heading]}
     assert all((root / f"{module.replace('.', '/')}.py").is_file() for module in listed)
     told = {"lossy", "chosen_by_variable", "resampled", "shrunk_above", "clean"}
     assert set(known["measured"]) <= {module for heading in told for module in known[heading]}
@@ -85,3 +85,15 @@ def test_format_chosen_by_variable(monkeypatch):
     assert runners.image_encoding("openai", "chat") == "JPEG (LMMS_IMAGE_ENCODE_FORMAT)"
     monkeypatch.setenv("LMMS_IMAGE_ENCODE_FORMAT", "PNG")
     assert runners.image_encoding("openai", "chat") is None
+
+
+def test_of_a_version_that_was_not_read_nothing_is_known(monkeypatch):
+    read = runners.table()["read_in"]
+    assert read == runners.importlib.metadata.version("lmms_eval")  # else runners.yaml is to be read anew
+    assert runners.unread("chat.internvl_hf") == ""
+    monkeypatch.setattr(runners.importlib.metadata, "version", lambda name: "9.9")
+    assert runners.unread("chat.internvl_hf") == f"not known for this version of the harness (9.9; {read} was read)"
+    assert runners.unread("") == ""  # ours, or another package's
+    lm = type("InternVLHf", (), {"__module__": "lmms_eval.models.chat.internvl_hf", "generate_until": None})()
+    assert "not known for this version" in runners.doubt(lm, 1, settings_reached=False)
+    assert runners.doubt(lm, 1, settings_reached=True) is None

@@ -9,7 +9,7 @@ from lmms_eval.utils import load_yaml_config
 from lmms_medtasks import fingerprints
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.fingerprints import NO_NUMBERS, SourceTrees
-from lmms_medtasks.harness import hooks, task_fingerprints
+from lmms_medtasks.harness import hooks, judged, task_fingerprints
 from lmms_medtasks.harness.plugin import task_folder
 from lmms_medtasks.harness.recorded_fingerprints import recorded_and_actual
 from lmms_medtasks.suites import registry as suites
@@ -171,11 +171,11 @@ def test_each_declared_benchmark_moves_with_its_own_measures_alone(tasks):
 
 
 def test_the_lexical_judge_moves_judged_tasks_alone(tasks):
-    judged = {name for name, read in tasks.items() if task_fingerprints._protocols(read)}
+    with_judge = {name for name, read in tasks.items() if judged.protocols_of(read)}
     before = prints(tasks, fingerprints.installed())
     after = prints(tasks, Changed(another_constant, {"lmms_medtasks.judges.lexical"}))
-    assert {name for name in tasks if after[name] != before[name]} == judged
-    assert judged and judged != set(tasks)
+    assert {name for name in tasks if after[name] != before[name]} == with_judge
+    assert with_judge and with_judge != set(tasks)
 
 
 def test_what_cannot_move_a_number_is_reached_by_no_task(tasks):

@@ -78,6 +78,12 @@ def test_a_run_that_recorded_nothing_has_no_clean_runner(told: Mapping[str, Any]
     assert verdict([found]).startswith({"yes": "Yes", "unknown": "With care", "no": "Not yet"}[state])
 
 
+def test_a_runner_of_another_version_of_the_harness_is_not_called_clean() -> None:
+    told = {**TOLD, "runner_unknown": "not known for this version of the harness (9.9; 0.7.3 was read)"}
+    found = check("clean runner", asked("m", {"sure_slake_modality": (PAPER, "judged")}, told))
+    assert (found.state, found.reason) == ("partly", f"what it does to images is {told['runner_unknown']}")
+
+
 def test_empty_replies_are_said_where_all_came() -> None:
     ready = asked("m", {"sure_slake_modality": (PAPER, "judged")})
     assert check("complete", ready).reason == "every question, 1 replies, none failed"

@@ -18,6 +18,7 @@ from lmms_medtasks.data import adapter, own_readers, picture_checks, sources, te
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import degraded_documents, own_binding, task_pictures
+from lmms_medtasks.harness.template_hooks.lookup import is_on_template, template_of
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites import own_parts, templates
@@ -47,23 +48,6 @@ class Bound(functools.partial):  # type: ignore[type-arg]
         return f"{self.func.__module__}.{self.func.__qualname__} with {', '.join(self.keywords)}"
 
 
-def template_of(config: Mapping[str, Any]) -> templates.Template | None:
-    """The template that a task is built on, whether its hook is bound to settings or not.
-
-    See :func:`lmms_medtasks.suites.templates.of_hook`.
-    """
-    return templates.of_hook(_module(config.get("process_results")), config.get("metadata"))
-
-
-def is_on_template(hook: Any) -> bool:
-    """Whether a scoring hook is a template's, bound to settings or not."""
-    return _module(hook) in templates.TEMPLATE_OF_HOOK
-
-
-def _module(hook: Any) -> str:
-    return str(getattr(getattr(hook, "func", hook), "__module__", ""))
-
-
 def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
     """``config`` as it is, or a copy whose hooks know the settings, for a task on a template in ``yaml_path``.
 
@@ -71,11 +55,6 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
         UserError: what the YAML says of a task on a template is wrong, or its settings do not fit the template.
     """
     folder = Path(yaml_path).resolve().parent if yaml_path else None
-    if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
-        raise UserError(
-            f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
-            f"{folder}. Start from another directory."
-        )
     if folder is not None:
         _give_own(folder)
     if is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import binding, choice_scoring
+from lmms_medtasks.harness.template_hooks import binding, choice_scoring, lookup
 from lmms_medtasks.suites import templates
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "chest_side"
@@ -49,9 +49,9 @@ def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(tmp_path
         (tmp_path / name).mkdir()
         (tmp_path / name / templates.FILE).write_text("repeats: 1\n", "utf-8")
     monkeypatch.chdir(tmp_path / "here")
-    binding.bound(config(), tmp_path / "here" / "t.yaml")
+    lookup.bound(config(), tmp_path / "here" / "t.yaml")
     with pytest.raises(UserError, match="Start from another directory"):
-        binding.bound(config(), tmp_path / "there" / "t.yaml")
+        lookup.bound(config(), tmp_path / "there" / "t.yaml")
 
 
 def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_distribution():

@@ -1,0 +1,97 @@
+"""Which of the tasks that the harness loads are degraded ones, told without importing what degrades pictures.
+
+The task manager's ``_load_individual_task_or_group`` is wrapped by :func:`load`: the harness calls it for every name on
+the command line and in a group's YAML. Of degraded tasks :mod:`lmms_medtasks.harness.degraded_tasks` is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.degraded import ASKED, MARK, is_name
+
+LOADED_FOR = "_lmms_medtasks_degraded_for"
+"""Attribute of a task manager: the degraded task whose base it is about to load."""
+SHOWN = "medtasks_shown"
+"""Attribute of a degraded task: what it did to its pictures."""
+_KEPT = "_lmms_medtasks_bases"
+
+
+def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    """In place of the task manager's ``_load_individual_task_or_group``: also names of degraded tasks."""
+    name = what.get("task") if isinstance(what, dict) else what
+    wanted = asked(what.get("metadata")) if isinstance(what, dict) else ""
+    if wanted and isinstance(name, str) and name in manager.task_index and not is_name(name):
+        # In a group's YAML: another task beside the one of that name.
+        kept = {key: value for key, value in what["metadata"].items() if key != ASKED}
+        name = f"{name}{MARK}{wanted}"
+        what = {**what, "metadata": kept} if kept else {key: each for key, each in what.items() if key != "metadata"}
+    if is_name(name) and name not in manager.task_index:
+        from lmms_medtasks.harness import degraded_tasks
+
+        return degraded_tasks.load(original, manager, str(name), what, *args, **kwargs)
+    if isinstance(what, dict) or kwargs.get("update_config"):
+        return _loaded(original, manager, what, *args, **kwargs)
+    return load_base(original, manager, what, *args, **kwargs)
+
+
+def load_base(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    """The task or group as the harness loads it; once, between :func:`begin` and :func:`forget`."""
+    bases: dict[str, Any] = getattr(manager, _KEPT, {})
+    key = repr((what, kwargs.get("task_type", "simple"), kwargs.get("update_config")))
+    if key not in bases:
+        bases[key] = _loaded(original, manager, what, *args, **kwargs)
+    return bases[key]  # type: ignore[no-any-return]
+
+
+def _loaded(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    return {task: _by_metadata(each, manager) for task, each in original(manager, what, *args, **kwargs).items()}
+
+
+def _by_metadata(task: Any, manager: Any) -> Any:
+    """A task degraded as its own YAML asks for, any other as it is."""
+    if not asked(getattr(getattr(task, "config", None), "metadata", None)):
+        return task
+    from lmms_medtasks.harness import degraded_tasks
+
+    return degraded_tasks.by_metadata(task, manager)
+
+
+class _Nothing:
+    """What is watched where no task is degraded."""
+
+    def told(self, results: Any) -> Any:
+        return results
+
+
+@contextlib.contextmanager
+def watched(lm: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+    """As :func:`lmms_medtasks.harness.degraded_runs.watched`."""
+    if not any(hasattr(task, SHOWN) for task in tasks):
+        yield _Nothing()
+        return
+    from lmms_medtasks.harness import degraded_runs
+
+    with degraded_runs.watched(lm, tasks) as watch:
+        yield watch
+
+
+def begin(manager: Any) -> None:
+    """Keep the bases that are loaded from now on, until :func:`forget`, so that none is loaded twice."""
+    manager.__dict__.setdefault(_KEPT, {})
+
+
+def forget(manager: Any) -> None:
+    """Forget the bases that were loaded: the next run loads its own."""
+    manager.__dict__.pop(_KEPT, None)
+
+
+def asked(metadata: Any) -> str:
+    """What a YAML's metadata ask to be done; "" if nothing."""
+    told = metadata.get(ASKED) if isinstance(metadata, Mapping) else None
+    if told is not None and not isinstance(told, str):
+        raise UserError(f"metadata: {ASKED} must be a text such as gaussian_noise.2, got {told!r}.")
+    return told or ""

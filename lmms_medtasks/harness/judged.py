@@ -1,0 +1,53 @@
+"""Which tasks are judged, told without importing what judges: most runs judge nothing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lmms_medtasks.judges.protocol import Protocol
+
+
+def protocols_of(config: Any) -> list[Protocol]:
+    """As :func:`lmms_medtasks.judges.stage.protocols_of`."""
+    if not _names_protocol(config):
+        return []
+    from lmms_medtasks.judges import stage
+
+    return stage.protocols_of(config)
+
+
+def check(configs: Sequence[Any]) -> None:
+    """As :func:`lmms_medtasks.harness.judging_stage.check`."""
+    if any(map(_names_protocol, configs)):
+        from lmms_medtasks.harness import judging_stage
+
+        judging_stage.check(configs)
+
+
+class _Nothing:
+    """The stage of a run in which nothing is judged."""
+
+    def cleaned(self, results: Any) -> Any:
+        return results
+
+
+@contextlib.contextmanager
+def stage(tasks: Sequence[Any]) -> Iterator[Any]:
+    """:class:`lmms_medtasks.harness.judging_stage.Stage` of these tasks of the harness."""
+    if not any(_names_protocol(task.config) for task in tasks):
+        yield _Nothing()
+        return
+    from lmms_medtasks.harness.judging_stage import Stage
+
+    with Stage(tasks) as judging:
+        yield judging
+
+
+def _names_protocol(config: Any) -> bool:
+    # The harness's configuration object is a dict too, an empty one.
+    found = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
+    settings = found.get("default") or {}
+    return any(settings.get(name) for name in ("judge", "judge_prompt"))

@@ -1,0 +1,94 @@
+"""Our tasks refused, and others' run, where :mod:`lmms_medtasks.harness.relied_on` lacks what ours need."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks.harness import relied_on
+from lmms_medtasks.harness.relied_on import Point
+from lmms_medtasks.samples.degraded import MARK
+
+_OURS = "lmms_medtasks."
+_DEGRADED = re.compile(rf"[\w*?-]+{MARK}[\w.,:-]+")
+IsOurs = Callable[[str], bool]
+_DEPTH = 8
+
+
+def refusing_ours(
+    original: Callable[..., Any], lost: list[Point], names: Collection[str], gives_tasks: bool = True
+) -> Callable[..., Any]:
+    """``original``, a function of the harness that takes tasks, but for ours: it raises UserError for them.
+
+    ``lost``: what the harness lacks; ``names``: of our tasks; ``gives_tasks``: what it returns are tasks too. Nothing
+    is assumed of the function's arguments, but that the first one of a method may have an index of tasks.
+    """
+
+    @functools.wraps(original)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        index = getattr(args[0], "task_index", None) if args and gives_tasks else None
+        known = functools.partial(_is_ours, names, index if isinstance(index, Mapping) else {}, gives_tasks)
+        _check((args, kwargs), lost, known)
+        found = original(*args, **kwargs)
+        if gives_tasks:
+            _check(found, lost, known)
+        return found
+
+    return function
+
+
+def _check(value: Any, lost: list[Point], is_ours: IsOurs) -> None:
+    with user_errors():
+        if ours := ours_among(value, is_ours):
+            raise UserError(relied_on.refusal(lost, ours))
+
+
+def _is_ours(names: Collection[str], index: Mapping[str, Any], degraded: bool, name: str) -> bool:
+    """Whether a name is one of ours, or the YAML that the harness's index has for it names something of ours.
+
+    ``degraded``: the name of a degraded task is one of ours too.
+    """
+    path = index[name].get("yaml_path") if name in index else None
+    of_ours = isinstance(path, str) and _names_ours(Path(path), _DEPTH)
+    return name in names or of_ours or (degraded and _DEGRADED.fullmatch(name) is not None)
+
+
+def _names_ours(path: Path, depth: int) -> bool:
+    if not depth or not path.is_file():
+        return False
+    text = path.read_text("utf-8", errors="replace")
+    included = re.findall(r"^include: *['\"]?([^'\"\s]+)", text, re.MULTILINE)
+    return _OURS in text or any(_names_ours(path.parent / each, depth - 1) for each in included)
+
+
+def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
+    """The first that is ours of names, configurations and tasks, nested in any way; "" where none is.
+
+    Ours are tasks whose names ``is_ours`` holds for, those whose hooks are ours, and those that are to be degraded.
+    """
+    if depth == 0:
+        return ""
+    if isinstance(value, str):
+        return value if is_ours(value) else ""
+    if callable(getattr(value, "process_results", None)) and hasattr(value, "config"):  # a task of the harness
+        return str(value.config.task) if ours_among(vars(value.config), is_ours, depth - 1) else ""
+    if isinstance(value, Mapping):
+        metadata = value.get("metadata")
+        if isinstance(metadata, Mapping) and "degrade" in metadata:
+            return str(value.get("task") or "a degraded task")
+        return _first((*value.keys(), *value.values()), is_ours, depth)
+    if isinstance(value, list | tuple | set | frozenset):
+        return _first(value, is_ours, depth)
+    hook = getattr(value, "func", value)
+    module = str(getattr(hook, "__module__", ""))
+    return (
+        f"a task with {module}.{getattr(hook, '__name__', '')}" if callable(hook) and module.startswith(_OURS) else ""
+    )
+
+
+def _first(values: Iterable[Any], is_ours: IsOurs, depth: int) -> str:
+    return next((found for each in values if (found := ours_among(each, is_ours, depth - 1))), "")

@@ -1,0 +1,114 @@
+"""What the harness's own options and the surroundings can't be as they are, told before anything is loaded or asked.
+
+The harness tells of it below a traceback with status 0, or after all replies came. ``lmms-medtasks run`` checks its
+arguments before it starts the harness, the plugin those of plain ``lmms-eval`` where it is asked for tasks of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lmms_medtasks.errors import UnwritableFile, UserError, nearest_path
+from lmms_medtasks.writing import check_folder
+
+_NAMING = ("peft", "delta", "pretrained", "model", "model_version", "model_name", "model_id", "path", "engine")
+"""The arguments of a model that the harness names the folder of results by, the first one that is given."""
+_LOADED = ("pretrained", "peft", "delta", "base")
+_FOR_SAMPLES = "YYYYMMDD_HHMMSS_samples_.jsonl"
+_CACHE_VARIABLES = (("LMMS_EVAL_DATASETS_CACHE", ""), ("HF_DATASETS_CACHE", ""), ("HF_HOME", "datasets"))
+_MOST = 255  # bytes of a file's name, on all common file systems
+
+
+def value_of(arguments: Sequence[str], name: str) -> str | None:
+    """The value of an option given as ``--name value`` or ``--name=value``, the last one if it is given twice."""
+    found = None
+    for number, argument in enumerate(arguments):
+        if argument == name and number + 1 < len(arguments):
+            found = arguments[number + 1]
+        elif argument.startswith(f"{name}="):
+            found = argument.partition("=")[2]
+    return found
+
+
+def check(arguments: Sequence[str], tasks: Sequence[str], variables: Mapping[str, str]) -> None:
+    """Raise UserError for what a run with these arguments of the harness would fail by, and say late or not at all.
+
+    ``tasks``: the names of those asked for; ``variables``: of the environment.
+    """
+    model_args = dict(_parts(value_of(arguments, "--model_args") or ""))
+    _check_limit(value_of(arguments, "--limit"))
+    _check_output(value_of(arguments, "--output_path"))
+    _check_names(model_args, tasks)
+    _check_checkpoint(model_args)
+    _check_cache(variables)
+
+
+def _check_limit(given: str | None) -> None:
+    try:
+        limit = float(given or 0)
+    except ValueError:
+        return  # the harness reports what is no number
+    if limit < 0 and limit != -1:
+        raise UserError(
+            f"--limit {given} is below 0. Give a number of questions, a share below 1, or leave it out for all."
+        )
+
+
+def _check_output(given: str | None) -> None:
+    if given is not None and "," in given:
+        raise UserError(
+            f"--output_path {given}: lmms-eval takes a comma for the end of the path. Name a folder without a comma."
+        )
+    if given is not None and re.fullmatch(r"[-+]?\d+(\.\d*)?|true|false", given, re.IGNORECASE):
+        raise UserError(f"--output_path {given}: lmms-eval takes it for no text. Write ./{given}")
+
+
+def _check_names(model_args: Mapping[str, str], tasks: Sequence[str]) -> None:
+    """Refuse names of files that no file can have: all would be asked, and nothing written."""
+    given = next((model_args[name] for name in _NAMING if name in model_args), "")
+    name = re.sub(r'["<>:/|\\?*\[\]]+', "__", "/".join(given.split("/")[-2:]))
+    if (length := len(name.encode())) > _MOST:
+        raise UserError(
+            f"The model's name {name[:40]}… is {length} bytes long; its results lie in a folder of that name, which "
+            f"may have {_MOST}. Serve it under a shorter name, or name it by a link with a shorter path."
+        )
+    for task in tasks:
+        if (length := len(f"{_FOR_SAMPLES}{task}".encode())) > _MOST:
+            raise UserError(
+                f"The task's name {task[:40]}… makes the name of its sample log {length} bytes long, which may have "
+                f"{_MOST}. Ask for fewer degradations in one name."
+            )
+
+
+def _check_checkpoint(model_args: Mapping[str, str]) -> None:
+    for name in _LOADED:
+        given = model_args.get(name, "")
+        is_path = given.startswith(("/", "./", "../", "~"))
+        if not is_path or Path(given).exists():
+            continue
+        path = Path(given).expanduser()
+        hint = f" Write {path}: nothing replaces the ~ there." if path.exists() else nearest_path(path)
+        raise UserError(f"--model_args {name}={given}: there is no such file or folder.{hint}")
+
+
+def _check_cache(variables: Mapping[str, str]) -> None:
+    """Refuse a folder for data sets that can't be written: the harness would name it below the end of its retries."""
+    for name, below in _CACHE_VARIABLES:
+        if not variables.get(name, "").strip():
+            continue
+        folder = Path(os.path.expandvars(variables[name])).expanduser() / below
+        try:
+            check_folder(folder)
+        except UnwritableFile as error:
+            raise UserError(
+                f"{name}={variables[name]}: {folder} can't be written ({error.strerror}), and lmms-eval keeps the "
+                f"tables of data sets there. Set {name} to a folder that can."
+            ) from error
+        return
+
+
+def _parts(given: str) -> list[tuple[str, str]]:
+    return [(name.strip(), value.strip()) for name, _, value in (each.partition("=") for each in given.split(","))]

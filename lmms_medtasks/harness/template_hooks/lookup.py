@@ -1,0 +1,71 @@
+"""Whether a task has settings that its hooks must be told, found out without importing what tells them.
+
+Of those that have, :mod:`lmms_medtasks.harness.template_hooks.binding` is imported: it reads tables, parts of someone's
+own and judge protocols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import folders
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import templates
+
+_HOOKS = "lmms_medtasks.harness."
+_OF_NO_SETTINGS = f"{_HOOKS}hooks"
+_ADAPTER = "lmms_medtasks.data.adapter"
+
+
+def template_of(config: Mapping[str, Any]) -> templates.Template | None:
+    """The template that a task is built on, whether its hook is bound to settings or not.
+
+    See :func:`lmms_medtasks.suites.templates.of_hook`.
+    """
+    return templates.of_hook(_module(config.get("process_results")), config.get("metadata"))
+
+
+def is_on_template(hook: Any) -> bool:
+    """Whether a scoring hook is a template's, bound to settings or not."""
+    return _module(hook) in templates.TEMPLATE_OF_HOOK
+
+
+def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
+    """``config`` as it is, or a copy whose hooks know the settings, for a task that has such.
+
+    Raises:
+        UserError: what the YAML says of a task on a template is wrong, its settings do not fit the template, or the
+            harness would include another file than the one beside the YAML.
+    """
+    folder = Path(yaml_path).resolve().parent if yaml_path else None
+    if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
+        raise UserError(
+            f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
+            f"{folder}. Start from another directory."
+        )
+    if folder and _is_plain(config, folder):
+        return config
+    from lmms_medtasks.harness.template_hooks import binding
+
+    return binding.bound(config, yaml_path)
+
+
+def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
+    """Whether this is an installed benchmark's task whose hooks are given all that they need by the harness."""
+    hooks = [config.get(name) for name in ("process_results", "process_docs", "doc_to_visual", "doc_to_text")]
+    told = [_module(each) for each in hooks if each is not None]
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    return (
+        folder.is_relative_to(folders.folder().resolve())
+        and config.get("dataset_path") == "parquet"
+        and "judge" not in settings
+        and not any(each.startswith(_ADAPTER) for each in told)
+        and not any(each.startswith(_HOOKS) and each != _OF_NO_SETTINGS for each in told)
+    )
+
+
+def _module(hook: Any) -> str:
+    hook = getattr(hook, "func", hook)
+    return str(getattr(hook, "__module__", None) or type(hook).__module__)
