@@ -142,7 +142,7 @@ def _readable(asked: Sequence[Asked]) -> Check:
     found = [(each, one) for each in asked for one in readability.of_source(each.suite, each.source)]
     low = [(each, one) for each, one in found if one.is_low]
     shown = readability.together([one for _, one in low or found])
-    said = f"{shown.percent} % of {shown.replies:,}"
+    said = f"{shown.percent} % of {shown.replies:,} {'reply' if shown.replies == 1 else 'replies'}"
     if low and len(low) < len(found):
         models = list(dict.fromkeys(model_of(each.source) for each, _ in low))
         said += f" in {readability.named(shown.tasks)}"

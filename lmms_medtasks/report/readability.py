@@ -68,8 +68,10 @@ class Readability:
 
     @property
     def percent(self) -> int:
-        """Of the replies that could be read, never rounded up."""
-        return math.floor(100 * self.read / self.replies) if self.replies else 0
+        """Of the replies that could be read; never rounded up to all, nor to the least share that is enough."""
+        share = 100 * self.read / self.replies if self.replies else 0.0
+        too_much = self.read < self.replies and round(share) in (100, round(100 * least_read()))
+        return math.floor(share) if too_much else round(share)
 
     @property
     def why(self) -> str:

@@ -91,4 +91,4 @@ def test_empty_replies_are_said_where_all_came() -> None:
     found = check("complete", ready, empty)
     assert (found.state, found.reason) == ("yes", "every question, 2 replies, none failed")
     found = check("replies can be read", ready, empty)
-    assert (found.state, found.reason) == ("no", "0 % of 1 in sure_slake_modality (n): 1 of 1 empty")
+    assert (found.state, found.reason) == ("no", "0 % of 1 reply in sure_slake_modality (n): 1 of 1 empty")
