@@ -24,7 +24,8 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
-from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks import redacting
+from lmms_medtasks.errors import UserError, is_command_line, user_errors
 from lmms_medtasks.harness import (
     cached_failures,
     call_times,
@@ -35,6 +36,7 @@ from lmms_medtasks.harness import (
     model_names,
     reply_limits,
     run_options,
+    run_secrets,
     runners,
     sampling,
     server_sampling,
@@ -82,10 +84,12 @@ def join_evaluator(module: Any) -> None:
             _note_encoding(lm, tasks)
             kind = server_sampling.kind(lm)
             served = kind if _drawn(tasks) else None
+            secrets = run_secrets.of_run(named)
             with (
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_runs.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
+                run_secrets.left_out(lm, secrets),
                 journal.kept(lm, ours, named),
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
@@ -110,8 +114,13 @@ def _join_simple_evaluate(module: Any) -> None:
         named = inspect.signature(original).bind(*args, **kwargs).arguments
         with user_errors():
             _check_options(named)
+        secrets = run_secrets.of_run(named)
+        if is_command_line():
+            redacting.redact_streams(secrets)
         try:
-            return original(*args, **kwargs)
+            results = original(*args, **kwargs)
+            run_secrets.redact_results(results, secrets)
+            return results
         except KeyboardInterrupt:
             # Where it ends the process, sixty lines of the harness's frames would hide what is said of going on.
             sys.excepthook = _without_frames

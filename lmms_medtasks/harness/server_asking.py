@@ -7,6 +7,7 @@ A question is asked in one request with ``n`` for its trials, or in one request 
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import openai
 from openai.types.chat import ChatCompletion
 
+from lmms_medtasks import redacting
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.failed_requests import MARK as FAILED
 
@@ -43,6 +45,18 @@ class Connection:
     api_key: str
     timeout: float
     retries: int
+    model: str = ""
+
+    @functools.cached_property
+    def secrets(self) -> redacting.Secrets:
+        """What must stand in no message, reply or file."""
+        own = {"api_key": self.api_key, "base_url": self.base_url, "model": self.model}
+        return redacting.of_arguments(own) | redacting.of_environment()
+
+    @property
+    def shown(self) -> str:
+        """The address as it may be shown."""
+        return redacting.shown_address(self.base_url, [self.model])
 
     def options(self) -> dict[str, Any]:
         """The arguments of the ``openai`` package's clients."""
@@ -51,9 +65,8 @@ class Connection:
         }  # fmt: skip
 
     def told(self, error: BaseException) -> str:
-        """An error in few words, without the key, which some servers repeat."""
-        text = _whole(" ".join(str(error).split())[:400]) or type(error).__name__
-        return text.replace(self.api_key, "KEY") if len(self.api_key) > 6 else text
+        """An error in few words, without the secrets, which some servers repeat."""
+        return self.secrets.redacted(_whole(" ".join(str(error).split())))[:400] or type(error).__name__
 
 
 @dataclass(frozen=True)
@@ -170,14 +183,14 @@ class Asker(Generic[Item]):
         self._in_a_row += 1
         if self._in_a_row >= IN_A_ROW:
             raise UserError(
-                f"{self._in_a_row} questions in a row got no reply from {self.connection.base_url}. The last failure: "
+                f"{self._in_a_row} questions in a row got no reply from {self.connection.shown}. The last failure: "
                 f"{failures[-1].text.removeprefix(FAILED).strip()} Mend that (the server's own log says more), and "
                 "give the same command again."
             )
 
     def stop_if_fatal(self, error: Exception) -> None:
         """Raise UserError for an error that every further request would get too."""
-        said = f"{self.connection.base_url} says: {self.connection.told(error).rstrip('. ')}."
+        said = f"{self.connection.shown} says: {self.connection.told(error).rstrip('. ')}."
         if isinstance(error, openai.AuthenticationError) or (
             isinstance(error, openai.PermissionDeniedError) and not self._any_reply
         ):

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from lmms_medtasks import redacting
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import degraded
 
@@ -59,7 +60,7 @@ class Run:
 def read(path: Path) -> Run:
     """Read a result file. Raises UserError when it is no result file of the harness."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = _without_secrets(json.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         raise UserError(f"{path} is not there. Give a result folder of a run, or its *_results.json.") from None
     except (OSError, ValueError, RecursionError) as error:
@@ -67,6 +68,14 @@ def read(path: Path) -> Run:
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
         raise UserError(f"{path} is no result file of the harness: it has no 'results'.")
     return Run(path, content)
+
+
+def _without_secrets(content: Any) -> Any:
+    """A result file's content without the model's keys, which the harness alone does not all leave out."""
+    config = content.get("config") if isinstance(content, dict) else None
+    if not isinstance(config, dict) or not isinstance(arguments := config.get("model_args"), str | dict):
+        return content
+    return {**content, "config": redacting.of_arguments(arguments).redacted_tree(config)}
 
 
 def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:

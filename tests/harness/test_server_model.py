@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import model_guard, runners, server_asking, server_model
+from lmms_medtasks.harness import model_guard, runners, server_asking
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.server_model import ServerModel
 from lmms_medtasks.parsing import replies as known_replies
@@ -449,15 +449,3 @@ def test_other_media_are_refused_and_other_pictures_are_sent_as_rgb(stub, tmp_pa
     for form in (grey, str(tmp_path / "grey.png")):
         ask({"type": "image", "url": form})
         assert np.array_equal(shown(stub.requests[-1]), np.asarray(grey.convert("RGB")))
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
-        ("https://me:secret@host.lab:8443/v1?key=secret#secret", "https://host.lab:8443/v1"),
-        ("http://[::1]:8000/v1/", "http://[::1]:8000/v1/"),
-    ],
-)
-def test_the_address_in_a_result_file_has_no_secret(given, told):
-    assert server_model._without_secret(given) == told
