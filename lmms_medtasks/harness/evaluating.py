@@ -32,6 +32,7 @@ from lmms_medtasks.harness import (
     calls,
     chosen_settings,
     degraded_runs,
+    ending,
     journal,
     model_names,
     reply_limits,
@@ -99,7 +100,9 @@ def join_evaluator(module: Any) -> None:
                 calls.as_many_on_every_rank(tasks_of(tasks)),
                 user_errors(every_rank=True),
             ):
-                return watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
+                results = watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
+                ending.check_failures(results)
+                return results
 
     module.evaluate = evaluate
 
