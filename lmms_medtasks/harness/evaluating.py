@@ -85,7 +85,8 @@ def join_evaluator(module: Any) -> None:
             _note_encoding(lm, tasks)
             kind = server_sampling.kind(lm)
             served = kind if _drawn(tasks) else None
-            secrets = run_secrets.of_run(named)
+            secrets, options = run_secrets.of_run(named), named.get("cli_args")
+            written = ending.result_files_of(options)
             with (
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_runs.watched(lm, every) as watch,
@@ -102,6 +103,8 @@ def join_evaluator(module: Any) -> None:
             ):
                 results = watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
                 ending.check_failures(results)
+                if ours:
+                    ending.check_written(options, written, [str(task.config.task) for task in ours])
                 return results
 
     module.evaluate = evaluate

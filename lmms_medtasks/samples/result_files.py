@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,12 +37,15 @@ class Run:
         return self.path.with_name(self.path.name.removesuffix(SUFFIX) + f"_samples_{task}.jsonl")
 
     def sample_count(self, task: str) -> int | None:
-        """Number of rows in the task's sample log, None if there is none."""
+        """Number of rows in the task's sample log that can be read, None if there is none.
+
+        A row that a full disk cut off counts for none.
+        """
         path = self.samples_file(task)
         if not path.is_file():
             return None
         with path.open("rb") as file:
-            return sum(1 for line in file if line.strip())
+            return sum(_is_row(line) for line in file if line.strip())
 
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of the task's sample log with their lines, from 1; one row at a time is in memory.
@@ -91,6 +95,13 @@ def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
     return row
 
 
+def _is_row(line: bytes) -> bool:
+    try:
+        return isinstance(_decoded(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _decoded(line: bytes) -> Any:
     try:
         return orjson.loads(line)
@@ -102,6 +113,27 @@ def _decoded(line: bytes) -> Any:
 def files(folder: Path) -> set[Path]:
     """All result files below ``folder``."""
     return set(folder.rglob(f"*{SUFFIX}")) if folder.is_dir() else set()
+
+
+def unwritten(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) -> str:
+    """What a full disk left out of the results that a run wrote to ``paths``; "" where all is on disk, and whole.
+
+    The harness goes on where it can't write. A disk that is slow to say so is asked until it has all.
+    """
+    paths = sorted(paths)
+    try:
+        runs = [read(each) for each in paths]
+        for run in runs if log_samples else ():
+            for task in tasks:
+                expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
+                if expected is not None and (count := run.sample_count(task)) != expected:
+                    return f"{run.samples_file(task)} has {count or 0} whole samples of {expected}"
+        for each in (file for run in runs for file in (run.path, *map(run.samples_file, tasks)) if file.exists()):
+            with each.open("rb") as file:
+                os.fsync(file.fileno())
+    except (OSError, UserError) as error:
+        return f"the results are not complete ({error})"
+    return "" if runs else "no results were written"
 
 
 def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:

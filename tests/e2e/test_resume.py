@@ -333,7 +333,7 @@ def test_a_finished_run_asks_a_server_again_only_what_failed(served):
     _, total = whole.start()
     chosen = {question for _, question in sorted(total)[:5]}
     run.rule = lambda body: Answer(500, "out of memory") if digest(body) in chosen else None
-    assert run.start()[1] == [0]
+    assert run.start()[0] == [1]
     assert "5 requests failed" in run.command.printed or "requests failed" in run.command.printed
     assert run.command.journals
     run.rule = lambda body: None

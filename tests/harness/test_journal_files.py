@@ -182,13 +182,22 @@ def test_the_journal_stays_until_the_results_are_written(monkeypatch, files, tmp
     assert not lm.asked and not files()
 
 
+WRITTEN = '{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}'
+
+
 @pytest.mark.parametrize(
     ("results", "lines", "kept"),
     [
-        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', 4, False),
-        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', 3, True),
-        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', None, True),
-        ('{"n-samples": {"t": {"orig', 4, True),
+        (WRITTEN, "{}\n" * 4, False),
+        (WRITTEN, "{}\n" * 3, True),
+        (WRITTEN, None, True),
+        ('{"n-samples": {"t": {"orig', "{}\n" * 4, True),
+        (
+            WRITTEN,
+            "{}\n" * 3 + '{"doc_id": 3, "tar',
+            True,
+        ),
+        (WRITTEN, "{}\n" * 3 + '{"doc_id": 3}', False),
     ],
 )
 def test_the_journal_stays_where_a_full_disk_cut_the_results_or_the_log_of_samples(
@@ -201,7 +210,7 @@ def test_the_journal_stays_where_a_full_disk_cut_the_results_or_the_log_of_sampl
         out.mkdir()
         (out / "1_results.json").write_text(results)
         if lines is not None:
-            (out / "1_samples_t.jsonl").write_text("{}\n" * lines)
+            (out / "1_samples_t.jsonl").write_text(lines)
 
     monkeypatch.setattr(journal.atexit, "register", lambda function: (write(), function()))
     run(task, Model(task), cli_args=options)
