@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,19 @@ class Run:
         return self.path.with_name(self.path.name.removesuffix(SUFFIX) + f"_samples_{task}.jsonl")
 
     def sample_count(self, task: str) -> int | None:
-        """Number of rows in the task's sample log that can be read, None if there is none.
+        """Number of rows in the task's sample log, None if there is none."""
+        return self._count(task, bool)
 
-        A row that a full disk cut off counts for none.
-        """
+    def whole_count(self, task: str) -> int | None:
+        """Number of rows in the task's sample log that can be read, None if there is none; a disk may have cut one."""
+        return self._count(task, _is_row)
+
+    def _count(self, task: str, counts: Callable[[bytes], bool]) -> int | None:
         path = self.samples_file(task)
         if not path.is_file():
             return None
         with path.open("rb") as file:
-            return sum(_is_row(line) for line in file if line.strip())
+            return sum(counts(line) for line in file if line.strip())
 
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of the task's sample log with their lines, from 1; one row at a time is in memory.
@@ -126,7 +130,7 @@ def unwritten(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) ->
         for run in runs if log_samples else ():
             for task in tasks:
                 expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
-                if expected is not None and (count := run.sample_count(task)) != expected:
+                if expected is not None and (count := run.whole_count(task)) != expected:
                     return f"{run.samples_file(task)} has {count or 0} whole samples of {expected}"
         for each in (file for run in runs for file in (run.path, *map(run.samples_file, tasks)) if file.exists()):
             with each.open("rb") as file:
@@ -196,7 +200,7 @@ def _incomplete(run: Run, task: str) -> list[str]:
     if accuracies and all(value is None for value in accuracies) and not _unjudged(run, task, metrics):
         failed = next((value for key, value in metrics.items() if key.startswith("failed_requests")), None)
         return [f"Task {task!r} has no accuracy: no question got a reply that counts (failed requests: {failed})."]
-    rows = run.sample_count(task)
+    rows = run.whole_count(task)
     expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
     if _all_failed(run, task, metrics, expected):
         return [f"Task {task!r} has no score: none of its {expected} questions got a reply, all requests failed."]
