@@ -128,7 +128,7 @@ def run(
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
-    from lmms_medtasks.harness import ending, journal
+    from lmms_medtasks.harness import ending, journal, stamps
 
     arguments = list(context.args)
     check_known(arguments, [name for each in context.command.params for name in each.opts])
@@ -151,8 +151,12 @@ def run(
         raise UserError("--price-in and --price-out are for --estimate.")
     output = _output_folder(arguments)
     before = results.files(output)
-    status = _ended(_command(arguments, processes), variables)
-    written = sorted(results.files(output) - before)
+    with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
+        own = Path(name) / "written"
+        status = _ended(_command(arguments, processes), {**variables, stamps.WRITTEN: str(own)})
+        # Another run may write into the folder at the same time.
+        told = own.read_text("utf-8").splitlines() if own.is_file() else []
+    written = [Path(each) for each in told] or sorted(results.files(output) - before)
     runs = [results.read(path) for path in written]
     missing = results.problems(runs, tasks or ["*"])
     allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"

@@ -10,10 +10,10 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.errors import is_command_line
+from lmms_medtasks.harness import stamps
 from lmms_medtasks.progress import say
 from lmms_medtasks.samples import failed_share, result_files
 
@@ -45,28 +45,19 @@ def _failing(original: Any, why_of: Callable[[Mapping[str, Any]], str]) -> Any:
     return make_table
 
 
-def result_files_of(options: Any) -> set[Path] | None:
-    """The result files where the command with these options writes its own; None where it writes none."""
-    given = getattr(options, "output_path", None)
-    return result_files.files(Path(given)) if given else None
-
-
-def unwritten(options: Any, before: set[Path] | None, tasks: Iterable[str]) -> str:
-    """What is not on disk of the results that a command had to write; "" where nothing lacks.
-
-    ``before``: what :func:`result_files_of` gave when the command began.
-    """
-    now = result_files_of(options)
-    if before is None or now is None:
+def unwritten(options: Any, tasks: Iterable[str]) -> str:
+    """What is not on disk of the results that the command with these options had to write; "" where nothing lacks."""
+    if not getattr(options, "output_path", None):
         return ""
-    return result_files.unwritten(now - before, tasks, bool(getattr(options, "log_samples", False)))
+    path = stamps.results_of(options)
+    log_samples = bool(getattr(options, "log_samples", False))
+    return result_files.unwritten([path] if path else [], tasks, log_samples)
 
 
-def check_written(options: Any, before: set[Path] | None, tasks: Iterable[str]) -> None:
+def check_written(options: Any, tasks: Iterable[str]) -> None:
     """Let the command fail where its results are not on disk when its tables are printed."""
     names = list(tasks)
-    if before is not None:
-        fail_after_the_tables(lambda results: unwritten(options, before, names))
+    fail_after_the_tables(lambda results: unwritten(options, names))
 
 
 def check_failures(results: Mapping[str, Any] | None) -> None:

@@ -41,6 +41,7 @@ from lmms_medtasks.harness import (
     runners,
     sampling,
     server_sampling,
+    stamps,
     subset_tasks,
 )
 
@@ -86,7 +87,6 @@ def join_evaluator(module: Any) -> None:
             kind = server_sampling.kind(lm)
             served = kind if _drawn(tasks) else None
             secrets, options = run_secrets.of_run(named), named.get("cli_args")
-            written = ending.result_files_of(options)
             with (
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_runs.watched(lm, every) as watch,
@@ -104,7 +104,7 @@ def join_evaluator(module: Any) -> None:
                 results = watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
                 ending.check_failures(results)
                 if ours:
-                    ending.check_written(options, written, [str(task.config.task) for task in ours])
+                    ending.check_written(options, [str(task.config.task) for task in ours])
                 return results
 
     module.evaluate = evaluate
@@ -120,6 +120,7 @@ def _join_simple_evaluate(module: Any) -> None:
         named = inspect.signature(original).bind(*args, **kwargs).arguments
         with user_errors():
             _check_options(named)
+        stamps.give_own_stamp(named.get("evaluation_tracker"), named.get("cli_args"))
         secrets = run_secrets.of_run(named)
         if is_command_line():
             redacting.redact_streams(secrets)

@@ -125,7 +125,6 @@ class _Journal:
         at_once = max(self._batch, *(_number(lm, name) for name in ("num_concurrent", "concurrency")))
         self._settled = calls.in_one_call(lm)
         self._size = 0 if self._settled else _BATCHES * at_once
-        self._results_before = ending.result_files_of(self._options)
 
     def replies(self, original: Any, requests: Sequence[Any]) -> list[Any]:
         """The replies to a call's requests of one task, in their order; those that are missing are asked."""
@@ -317,15 +316,15 @@ class _Journal:
         )
 
     def _remove(self) -> None:
-        lacks = ending.unwritten(self._options, self._results_before, self._tasks)
+        if self._rank > 0:
+            self._folder.close(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
+            return
+        lacks = ending.unwritten(self._options, self._tasks)
         if lacks:
             say(
                 f"lmms-medtasks: {lacks}. The replies are kept: give the same command again where there is room, and "
                 "nothing is asked twice."
             )
-        if self._rank > 0:
-            self._folder.close(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
-            return
         failed: set[str] = set()
         for line in self._folder.asked_now():
             failed.add(str(line["key"])) if line.get("failed") else failed.discard(str(line["key"]))

@@ -11,7 +11,7 @@ import pytest
 from lmms_eval.api.instance import GenerationResult
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import journal, journal_files, reply_keys
+from lmms_medtasks.harness import journal, journal_files, reply_keys, stamps
 from tests.harness.journal_runs import FAILED, Model, Task, run, small_slices
 
 pytestmark = pytest.mark.usefixtures("journal_home")
@@ -175,7 +175,9 @@ def test_the_journal_stays_until_the_results_are_written(monkeypatch, files, tmp
 
     def write():
         (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "1_results.json").write_text('{"results": {}}')
+        own = tmp_path / "out" / "1_results.json"
+        own.write_text('{"results": {}}')
+        stamps.note(own, options)
 
     lm = Model(task)
     run(task, lm, cli_args=options)
@@ -192,11 +194,7 @@ WRITTEN = '{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}'
         (WRITTEN, "{}\n" * 3, True),
         (WRITTEN, None, True),
         ('{"n-samples": {"t": {"orig', "{}\n" * 4, True),
-        (
-            WRITTEN,
-            "{}\n" * 3 + '{"doc_id": 3, "tar',
-            True,
-        ),
+        (WRITTEN, "{}\n" * 3 + '{"doc_id": 3, "tar', True),
         (WRITTEN, "{}\n" * 3 + '{"doc_id": 3}', False),
     ],
 )
@@ -209,6 +207,7 @@ def test_the_journal_stays_where_a_full_disk_cut_the_results_or_the_log_of_sampl
     def write():
         out.mkdir()
         (out / "1_results.json").write_text(results)
+        stamps.note(out / "1_results.json", options)
         if lines is not None:
             (out / "1_samples_t.jsonl").write_text(lines)
 
