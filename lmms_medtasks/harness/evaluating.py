@@ -44,6 +44,8 @@ from lmms_medtasks.harness import (
     stamps,
     subset_tasks,
 )
+from lmms_medtasks.progress import say
+from lmms_medtasks.samples import answering_model
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -258,6 +260,11 @@ def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
         kept = results["configs"][config.task]
         told = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
         kept["metadata"] = {**(kept.get("metadata") or {}), "server": told}
+        if other := answering_model.said(kept["metadata"]):
+            say(
+                f"lmms-medtasks: warning: {config.task} was {other}. Its numbers are not of the model that they are "
+                "called after. Ask a server of that one model, under the name that its replies have."
+            )
     return results
 
 

@@ -31,6 +31,7 @@ HELD_BYTES = 256_000_000
 _ONLY_THIS_ONE = (openai.BadRequestError, openai.UnprocessableEntityError, openai.ConflictError)
 _TOO_LARGE = 413
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # no file can hold one: the whole log of samples would not be written
+_MOST_NAMES, _LONGEST_NAME = 20, 200
 _LONGEST_WAIT = 8.0  # seconds, as the openai package waits at most
 
 Item = TypeVar("Item")
@@ -291,11 +292,14 @@ class _Call(Generic[Item]):
             if isinstance(error, _ONLY_THIS_ONE) or getattr(error, "status_code", None) == _TOO_LARGE:
                 raise _Refused(told) from error
             return dict.fromkeys(trials, Reply(f"{FAILED} {type(error).__name__}: {told}"))
-        if completion.model:
-            self._seen.models.add(completion.model)
-        if completion.system_fingerprint:
-            self._seen.fingerprints.add(completion.system_fingerprint)
+        self._note(self._seen.models, completion.model)
+        self._note(self._seen.fingerprints, completion.system_fingerprint)
         return dict(zip(trials, _replies_of(completion, self._asker.counts_first), strict=False))
+
+    def _note(self, names: set[str], said: object) -> None:
+        """Keep what a server says of itself, as far as it is a name, and not thousands of them."""
+        if isinstance(said, str) and said and len(names) < _MOST_NAMES:
+            names.add(self._asker.connection.secrets.redacted(_whole(said))[:_LONGEST_NAME])
 
     async def _completion(self, body: Body) -> Any:
         """What the server answers; a body that is none of a completion is asked for again, as a failure is."""

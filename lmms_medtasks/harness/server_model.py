@@ -268,6 +268,7 @@ class ServerModel(OwnModel):
             "base_url": self.connection.shown,
             "kind": self.kind.name,
             "version": self.version,
+            "model": self.model_name,
             "serves": self.serves,
             "answers_as": sorted(seen.models),
             "fingerprints": sorted(seen.fingerprints),

@@ -1,5 +1,7 @@
 """medtasks_server in real runs: the same replies in one process and two, the record, and runs that end early."""
 
+import json
+
 import pytest
 
 from tests.stub_server import Answer, Server, Stub
@@ -121,3 +123,18 @@ def test_a_part_of_failed_requests_is_status_1_with_all_written(harness, stub, b
     stub.rule = every(100)
     few = harness(*begin, *arguments(stub, tasks="med_cmr_mcq", limit=30), launcher=launcher)
     assert few.status == 0 and "warning: 1 of 30 requests of med_cmr_mcq failed (3.3%)." in few.printed
+
+
+def test_a_server_that_answers_as_two_models_is_told_at_the_end(harness, stub):
+    asked = iter(range(10**6))
+
+    def other(body):
+        content = {"role": "assistant", "content": "A"}
+        found = {"id": "1", "object": "chat.completion", "created": 1, "model": f"m-{next(asked) % 2}x"}
+        body = {**found, "choices": [{"index": 0, "message": content, "finish_reason": "stop"}]}
+        return Answer(body=json.dumps(body).encode())
+
+    stub.rule = other
+    done = harness(*arguments(stub, tasks="med_cmr_mcq", limit=6))
+    assert done.status == 0, done.printed[-3000:]
+    assert "med_cmr_mcq was asked for 'tiny', answered as 'm-0x' and 'm-1x' in turn." in done.printed
