@@ -141,7 +141,7 @@ class Asker:
 
     def _read(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
         """The verdict as it came; its words are kept without our key, which an endpoint may repeat in what it says."""
-        clean = self._settings.scrubbed
+        clean = self._settings.secrets.redacted_reply
         found, shown = (
             verdicts.read(
                 protocol,

@@ -97,9 +97,9 @@ class VerdictCache:
             raise ValueError(f"Only verdicts of a judge are kept, got {verdict.status!r}.")
         reply = "" if protocol.terms else verdict.reply.encode("utf-8", "replace").decode("utf-8")
         made = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        judge = (settings.name, settings.scrubbed(settings.address.url))
+        judge = (settings.name, settings.endpoint)
         who = (key, verdict.model or "", verdict.system_fingerprint, *judge)
-        row = (*who, protocol.name, _json(verdict.labels), settings.scrubbed(reply), made)
+        row = (*who, protocol.name, _json(verdict.labels), settings.secrets.redacted_reply(reply), made)
         self._do("INSERT OR REPLACE INTO kept_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def claim(self, key: str) -> bool:

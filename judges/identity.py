@@ -31,7 +31,7 @@ def describe(settings: Settings, protocol: Protocol, check: str = "") -> dict[st
     """
     described: dict[str, Any] = {
         "name": settings.name,
-        "endpoint": settings.scrubbed(settings.address.url),
+        "endpoint": settings.endpoint,
         "protocol": protocol.name,
         "prompt": protocol.prompt if protocol.prompt.count("/") == 0 else protocol.prompt.rsplit("/", 1)[-1],
         "version": protocol.version,

@@ -291,7 +291,7 @@ class Judge:
                 f"({JUDGE}_TEMPERATURE above 0 asks {protocol.trials} times)"
             )
         say(
-            f"Judging {protocol.name} with {settings.name} at {settings.scrubbed(settings.address.url)}: {total} "
+            f"Judging {protocol.name} with {settings.name} at {settings.endpoint}: {total} "
             f"judgements, {exact} scored by rule, {cached} judged before, {text}."
         )
         return sum(bool(each.cut) for each in rendered)

@@ -59,8 +59,9 @@ class Probe:
         return self._gone
 
     def _no_schema(self, said: str) -> str:
+        told = self._settings.secrets.redacted(said)
         return (
-            f"no schema: {self._settings.name} does not reply by JSON schema ({self._settings.scrubbed(said)}). Set "
+            f"no schema: {self._settings.name} does not reply by JSON schema ({told}). Set "
             f"{JUDGE}_REPLY=free: then it is asked without, which stands in the results."
         )
 

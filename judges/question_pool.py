@@ -168,7 +168,7 @@ class QuestionPool:
                 return Outcome(Verdict("missing", reason=f"no cache: {error}"))
             return Outcome(verdict, unkept=verdict.status == "judged" and not kept)
         except Exception as error:  # ours, then; but hours of a model's replies must not be lost for it
-            said = self._settings.scrubbed(f"{type(error).__name__}: {error}")
+            said = self._settings.secrets.redacted(f"{type(error).__name__}: {error}")
             return Outcome(Verdict("missing", reason=f"unforeseen: {said[:300]}"))
         return Outcome(verdict)
 

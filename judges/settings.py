@@ -17,16 +17,18 @@ hosts may see data under terms:
 
 from __future__ import annotations
 
-import base64
 import dataclasses
+import functools
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from lmms_medtasks import redacting
 from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.judges.addresses import Address, address
@@ -94,19 +96,19 @@ class Settings:
         """Whether a language model judges."""
         return self.provider not in _WITHOUT_MODEL
 
-    @property
-    def secrets(self) -> tuple[str, ...]:
+    @functools.cached_property
+    def secrets(self) -> redacting.Secrets:
         """What must stand in no message, file or log."""
-        password = self.address.password
-        # As it is sent: a judge may repeat that.
-        sent = base64.b64encode(f"{self.address.user}:{password}".encode()).decode() if password else ""
-        return tuple(filter(None, (self.key, sent, password)))
+        where = self.address
+        user = f"{quote(where.user, safe='')}:{quote(where.password, safe='')}@" if where.password else ""
+        scheme, _, rest = where.url.partition("://")
+        base_url = f"{scheme}://{user}{rest}"
+        return redacting.of_arguments({"api_key": self.key, "base_url": base_url, "model": self.model})
 
-    def scrubbed(self, text: str) -> str:
-        """``text`` without this judge's secrets."""
-        for secret in self.secrets:
-            text = text.replace(secret, "[key]")
-        return text
+    @property
+    def endpoint(self) -> str:
+        """The address as it may be shown."""
+        return self.secrets.redacted(self.address.url)
 
     def share(self, rank: int, processes: int) -> Settings:
         """The part of one of several processes in what all of them together may do."""

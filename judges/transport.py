@@ -196,7 +196,7 @@ class ChatTransport:
 
     def _said(self, text: str) -> str:
         """An endpoint's words for a message: short, on one line, without the key (some repeat it)."""
-        line = " ".join(self._settings.scrubbed(text).split())
+        line = " ".join(self._settings.secrets.redacted(text).split())
         return line if len(line) <= 300 else f"{line[:297]}..."
 
     def _reply(self, content: bytes) -> Reply:
@@ -237,7 +237,7 @@ class ChatTransport:
 
     def _named(self, said: Any) -> str:
         """A name as the server said it: short, on one line, without our key; "" where it said none."""
-        line = " ".join(self._settings.scrubbed(_whole(said)).split()) if isinstance(said, str) else ""
+        line = " ".join(self._settings.secrets.redacted(_whole(said)).split()) if isinstance(said, str) else ""
         return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
 
 

@@ -17,7 +17,14 @@ Found = Iterator[tuple[str, str]]
 
 def own_problems(entry: Entry, rules: Rules) -> list[Problem]:
     """Everything that limits the entry whatever else is on the board."""
-    found = [*_task(entry), *_name(entry), *_adding_up(entry), *_extent(entry), *_rates(entry, rules.thresholds)]
+    found = [
+        *_task(entry),
+        *_name(entry),
+        *_model(entry),
+        *_adding_up(entry),
+        *_extent(entry),
+        *_rates(entry, rules.thresholds),
+    ]
     return [problem(rules, entry, code, reason) for code, reason in found]
 
 
@@ -50,6 +57,11 @@ def _name(entry: Entry) -> Found:
         yield "bad_name", f"A model is not ranked by this name: {said}."
     if not entry.fingerprint or not all(entry.fingerprint.values()):
         yield "no_fingerprint", "The digests of prompt and code are missing: nobody knows what was asked. Run it again."
+
+
+def _model(entry: Entry) -> Found:
+    if other := entry.settings.get("other_model"):
+        yield "other_model", f"Its server was {other}: whose answers these are is not known."
 
 
 def _adding_up(entry: Entry) -> Found:

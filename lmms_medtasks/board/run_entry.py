@@ -19,6 +19,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report.about import limit, settings_said, subset
+from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.model_arguments import shown_arguments
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
@@ -258,6 +259,7 @@ def _settings(
         "settings": ", ".join(settings_said(metadata)),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
         "image_encoding": str(metadata.get("image_encoding") or ""),
+        "other_model": answering_model.said(metadata),
         "checkpoint_sampling_set_aside": str(metadata.get("checkpoint_sampling_set_aside") or ""),
         "agreement": str(metadata.get("agreement") or ""),
         "arguments": shown_arguments(run.content),

@@ -11,10 +11,12 @@ def main() -> None:
     So does a command that needs a package of ours that is not installed, where only a board is checked and published
     (``.github/board-requirements.txt``).
     """
+    from lmms_medtasks import redacting
     from lmms_medtasks.cli.app import build
     from lmms_medtasks.errors import UserError
     from lmms_medtasks.visible_text import visible
 
+    redacting.redact_streams(redacting.of_command(sys.argv[1:]))
     try:
         build()()
     except UserError as error:

@@ -167,7 +167,7 @@ def _check_target(path: Path, settings: Settings, tasks: list[Judged], alone: bo
     for each in tasks:
         config = there.get("configs", {}).get(each.task, {})
         judge = (config.get("metadata") or {}).get("judge") or {"name": None}
-        same = (judge["name"], judge.get("endpoint")) == (settings.name, settings.scrubbed(settings.address.url))
+        same = (judge["name"], judge.get("endpoint")) == (settings.name, settings.endpoint)
         if judge["name"] not in (None, "none") and not same:
             said = identity.full_name(judge)
             raise UserError(f"{path} holds task {each.task!r} judged by {said}. Name another folder with -o.")

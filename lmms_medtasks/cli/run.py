@@ -86,6 +86,9 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask everything again, also what an interrupted run has answered.")
     ] = False,
+    allow_failures: Annotated[
+        bool, typer.Option("--allow-failures", help="Exit with 0 also where too many requests failed.")
+    ] = False,
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
     ] = False,
@@ -111,7 +114,8 @@ def run(
     Options that are not listed here go to lmms-eval unchanged. Unless you set them, --output_path is a new folder in
     runs/, file names hold the time in UTC (--timezone), and samples are logged. lmms-eval exits with 0 even when an
     evaluation failed; this command exits with 1 then, and when the result of a requested task is missing or incomplete.
-    An interrupted run goes on where it stopped when the same command is given again.
+    It does so too where two requests of a task and more than 1% failed (the board's own threshold), unless
+    --allow-failures is given. An interrupted run goes on where it stopped when the same command is given again.
 
     --subset N asks all questions about N images (or items) of each task, the same ones for every model. Each group of
     the paper's tables has its share of them. Results say so in their name, and are never ranked with those of all
@@ -130,7 +134,7 @@ def run(
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
-    from lmms_medtasks.harness import journal
+    from lmms_medtasks.harness import ending, journal, stamps
 
     arguments = list(context.args)
     check_known(arguments, [name for each in context.command.params for name in each.opts])
@@ -143,6 +147,7 @@ def run(
     judge_settings.named(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
+    variables[ending.ALLOW_FAILURES] = "1"  # it is said here, after all
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
@@ -152,13 +157,19 @@ def run(
         raise UserError("--price-in and --price-out are for --estimate.")
     output = _output_folder(arguments)
     before = results.files(output)
-    status = _ended(_command(arguments, processes), variables)
-    written = sorted(results.files(output) - before)
+    with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
+        own = Path(name) / "written"
+        status = _ended(_command(arguments, processes), {**variables, stamps.WRITTEN: str(own)})
+        # Another run may write into the folder at the same time.
+        told = own.read_text("utf-8").splitlines() if own.is_file() else []
+    written = [Path(each) for each in told] or sorted(results.files(output) - before)
     runs = [results.read(path) for path in written]
     missing = results.problems(runs, tasks or ["*"])
+    allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
+    failed = "" if allowed or missing else ending.failure_of([each.content for each in runs])
     for path in written:
         typer.echo(f"Results: {path}", err=True)
-    if status == 0 and not missing:
+    if status == 0 and not missing and not failed:
         typer.echo(f"What was found, on one screen: lmms-medtasks report {shlex.quote(str(output))}", err=True)
         return
     if -status in _ENDING:
@@ -166,7 +177,8 @@ def run(
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
-    for each in [*missing, *_advice(tasks, value_of(arguments, "--include_path"))]:
+    advice = [] if failed else _advice(tasks, value_of(arguments, "--include_path"))
+    for each in filter(None, [*missing, failed, *advice]):
         typer.echo(f"lmms-medtasks: {each}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.errors import is_command_line
-from lmms_medtasks.harness import calls, degraded_pairing, failed_requests
+from lmms_medtasks.harness import calls, degraded_pairing, ending, failed_requests
 from lmms_medtasks.harness.degraded_tasks import NumberedDocument, ShownPictures, shown_of
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.progress import say
@@ -159,24 +157,12 @@ def _tell(failed: Mapping[str, str]) -> None:
     """Say it now, and under the harness's command line end with status 1 once everything is written."""
     for why in failed.values():
         say(f"lmms-medtasks: {why}")
-    for name in ("lmms_eval.__main__", "__main__") if is_command_line() else ():
-        if callable(original := getattr(sys.modules.get(name), "make_table", None)):
-            sys.modules[name].make_table = _failing(original)  # type: ignore[attr-defined]
+    ending.fail_after_the_tables(_without_result)
 
 
-def _failing(original: Any) -> Any:
-    """The harness's ``make_table``, its last step, which ends the command after the table of a run that failed."""
-
-    @functools.wraps(original)
-    def make_table(results: Any, column: str = "results", *args: Any, **kwargs: Any) -> Any:
-        table = original(results, column, *args, **kwargs)
-        failed = failures(results)
-        if failed and (column == "groups" or "groups" not in results):
-            print(table)
-            raise SystemExit(f"lmms-medtasks: no result of {', '.join(failed)}, see above. All others are written.")
-        return table
-
-    return make_table
+def _without_result(results: Mapping[str, Any]) -> str:
+    failed = failures(results)
+    return f"no result of {', '.join(failed)}, see above. All others are written." if failed else ""
 
 
 def _add(

@@ -26,8 +26,9 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
+from lmms_medtasks import redacting
 from lmms_medtasks.data import subsets
-from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks.errors import UserError, is_command_line, user_errors
 from lmms_medtasks.harness import (
     cached_failures,
     call_times,
@@ -35,6 +36,7 @@ from lmms_medtasks.harness import (
     chosen_settings,
     cut_replies,
     degraded_lookup,
+    ending,
     journal,
     judged,
     model_names,
@@ -44,10 +46,14 @@ from lmms_medtasks.harness import (
     reply_endings,
     reply_limits,
     run_options,
+    run_secrets,
     runners,
     sampling,
     server_sampling,
+    stamps,
 )
+from lmms_medtasks.progress import say
+from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
 
 _MARK = "_lmms_medtasks_joined"
@@ -94,11 +100,13 @@ def join_evaluator(module: Any) -> None:
             kind = server_sampling.kind(lm)
             served = kind if _drawn(tasks) else None
             cut = cut_replies.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
+            secrets, options = run_secrets.of_run(named), named.get("cli_args")
             with (
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 reply_endings.noted(lm, set(tags), cut.look),
+                run_secrets.left_out(lm, secrets),
                 journal.kept(lm, ours, named),
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
@@ -112,7 +120,11 @@ def join_evaluator(module: Any) -> None:
             ):
                 results = watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
                 cut.ended()
-                return reasoning_tags.told(results, unknown_marks)
+                results = reasoning_tags.told(results, unknown_marks)
+                ending.check_failures(results)
+                if ours:
+                    ending.check_written(options, [str(task.config.task) for task in ours])
+                return results
 
     module.evaluate = evaluate
 
@@ -144,8 +156,14 @@ def _join_simple_evaluate(module: Any) -> None:
         named = inspect.signature(original).bind(*args, **kwargs).arguments
         with user_errors():
             _check_options(named)
+        stamps.give_own_stamp(named.get("evaluation_tracker"), named.get("cli_args"))
+        secrets = run_secrets.of_run(named)
+        if is_command_line():
+            redacting.redact_streams(secrets)
         try:
-            return original(*args, **kwargs)
+            results = original(*args, **kwargs)
+            run_secrets.redact_results(results, secrets)
+            return results
         except KeyboardInterrupt:
             # Where it ends the process, sixty lines of the harness's frames would hide what is said of going on.
             sys.excepthook = _without_frames
@@ -285,6 +303,11 @@ def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
         kept = results["configs"][config.task]
         told = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
         kept["metadata"] = {**(kept.get("metadata") or {}), "server": told}
+        if other := answering_model.said(kept["metadata"]):
+            say(
+                f"lmms-medtasks: warning: {config.task} was {other}. Its numbers are not of the model that they are "
+                "called after. Ask a server of that one model, under the name that its replies have."
+            )
     return results
 
 

@@ -13,7 +13,6 @@ import contextlib
 import inspect
 import json
 import random  # noqa: TID251 (its state is kept and put back, nothing is drawn)
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import plugin, relied_on, runners
+from lmms_medtasks.harness import plugin, relied_on, runners, stamps
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
@@ -76,7 +75,8 @@ def evaluate(
             manager._lmms_medtasks_runner = "simple" if lm.is_simple else "chat"
         names = _matched(manager, tasks)
         tracker = EvaluationTracker(output_path=str(output))
-        date = _free_date(output, lambda: utils.get_datetime_str(timezone="UTC"))
+        stamps.give_own_stamp(tracker)
+        date = utils.get_datetime_str(timezone="UTC")
         options = argparse.Namespace(
             tasks=",".join(tasks), model_args=model_args, limit=limit, batch_size=batch_size, device=device,
             num_fewshot=num_fewshot, gen_kwargs=gen_kwargs, use_cache=use_cache, output_path=str(output),
@@ -96,7 +96,7 @@ def evaluate(
         tracker.save_results_aggregated(results=results, samples=samples, datetime_str=date)
         for task in results["configs"]:
             tracker.save_results_samples(task_name=task, samples=samples[task])
-        return _written(output, date, tasks)
+        return _written(output, stamps.results_of(tracker), tasks)
 
 
 def of_function(function: Any) -> Any:
@@ -140,22 +140,14 @@ def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:
     return names
 
 
-def _free_date(output: Path, now: Callable[[], str]) -> str:
-    """The time for the names of files, to the second. The harness would append to a sample log of the same second."""
-    while any(output.rglob(f"{now()}_*")):
-        time.sleep(0.05)
-    return now()
-
-
-def _written(output: Path, date: str, tasks: Sequence[str]) -> Path:
+def _written(output: Path, path: Path | None, tasks: Sequence[str]) -> Path:
     """The result file that was written now. Raises UserError where there is none, or it is not complete."""
-    found = sorted(each for each in result_files.files(output) if each.name.startswith(date))
-    if not found:
+    if path is None or not path.stat().st_size:
         raise UserError(f"The harness wrote no results to {output}. Is there room, and may you write there?")
-    problems = result_files.problems([result_files.read(found[-1])], tasks)
+    problems = result_files.problems([result_files.read(path)], tasks)
     if problems:
-        raise UserError(f"{' '.join(problems)} What there is stands in {found[-1]}.")
-    return found[-1]
+        raise UserError(f"{' '.join(problems)} What there is stands in {path}.")
+    return path
 
 
 @contextlib.contextmanager

@@ -32,14 +32,13 @@ import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data import store
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.harness import calls, hooks, reply_keys, reply_lines
+from lmms_medtasks.errors import unknown
+from lmms_medtasks.harness import calls, ending, hooks, reply_keys, reply_lines
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.progress import say
@@ -126,7 +125,6 @@ class _Journal:
         at_once = max(self._batch, *(_number(lm, name) for name in ("num_concurrent", "concurrency")))
         self._settled = calls.in_one_call(lm)
         self._size = 0 if self._settled else _BATCHES * at_once
-        self._results_before = _results(self._options)
 
     def replies(self, original: Any, requests: Sequence[Any]) -> list[Any]:
         """The replies to a call's requests of one task, in their order; those that are missing are asked."""
@@ -318,22 +316,24 @@ class _Journal:
         )
 
     def _remove(self) -> None:
-        written = _results(self._options)
-        has_results = written is None or self._results_before is None
-        if not has_results:
-            has_results = _complete((written or set()) - (self._results_before or set()), self._tasks, self._options)
         if self._rank > 0:
             self._folder.close(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
             return
+        lacks = ending.unwritten(self._options, self._tasks)
+        if lacks:
+            say(
+                f"lmms-medtasks: {lacks}. The replies are kept: give the same command again where there is room, and "
+                "nothing is asked twice."
+            )
         failed: set[str] = set()
         for line in self._folder.asked_now():
             failed.add(str(line["key"])) if line.get("failed") else failed.discard(str(line["key"]))
-        if failed and has_results:
+        if failed and not lacks:
             say(
                 f"lmms-medtasks: {len(failed)} requests failed. The same command asks only those again; "
                 f"lmms-medtasks run --fresh (or {VARIABLE}={FRESH}) asks all."
             )
-        self._folder.close(remove=has_results and not failed)
+        self._folder.close(remove=not (lacks or failed))
 
 
 def _number(lm: Any, name: str) -> int:
@@ -350,30 +350,12 @@ def _with_trial(request: Any, trial: int) -> Any:
     return named
 
 
-def _results(options: Any) -> set[Path] | None:
-    """The result files where the command writes its results; None where it writes none."""
-    from lmms_medtasks.samples import result_files
+def _gathered(value: Any) -> list[Any]:
+    """What each process says, in their order; all must ask."""
+    from torch import distributed
 
-    given = getattr(options, "output_path", None)
-    return result_files.files(Path(given)) if given else None
-
-
-def _complete(files: Collection[Path], tasks: Iterable[str], options: Any) -> bool:
-    """Whether these are results, and every sample is in its log: a full disk lets the harness go on without them."""
-    from lmms_medtasks.samples import result_files
-
-    try:
-        runs = [result_files.read(each) for each in files]
-    except (OSError, UserError) as error:
-        say(f"lmms-medtasks: the results are not complete ({error}). The same command writes them from its replies.")
-        return False
-    for run in runs if getattr(options, "log_samples", False) else ():
-        for task in tasks:
-            expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
-            if expected is not None and run.sample_count(task) != expected:
-                say(
-                    f"lmms-medtasks: {run.samples_file(task)} lacks samples. The replies are kept: give the same "
-                    "command again where there is room, and nothing is asked twice."
-                )
-                return False
-    return bool(runs)
+    if calls.ranks() == 1 or not (distributed.is_available() and distributed.is_initialized()):
+        return [value]
+    values: list[Any] = [None] * distributed.get_world_size()
+    distributed.all_gather_object(values, value)
+    return values

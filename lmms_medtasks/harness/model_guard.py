@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from lmms_medtasks import endpoints
+from lmms_medtasks import endpoints, redacting
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import runners
 
@@ -40,7 +40,7 @@ def problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve) -> str | No
         return "the address of its server is not known"
     proxy = _proxy(address.scheme, address.hostname)
     if proxy is not None:
-        return f"it is asked through the proxy {proxy!r} (NO_PROXY can name hosts)"
+        return f"it is asked through the proxy {redacting.shown_address(proxy)!r} (NO_PROXY can name hosts)"
     return endpoints.problem(address.hostname, endpoints.private_hosts(), resolve)
 
 

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 
 import wrapt
 
-from lmms_medtasks import extensions, folders
+from lmms_medtasks import extensions, folders, redacting
 from lmms_medtasks.errors import UserError, is_command_line, unknown, user_errors
 from lmms_medtasks.harness import (
     chosen_settings,
@@ -145,6 +145,8 @@ def _wrap(cls: type, name: str, wrapper: Any) -> None:
 
 
 def _initialize_tasks(original: Any, self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    if is_command_line():  # before the harness prints what it was given, tokens too
+        redacting.redact_streams(redacting.of_command(sys.argv[1:]))
     index = original(self, *args, **kwargs)
     # Built-in names and those of --include_path stay: ours never take a name from anyone.
     return {**task_index(), **index}

@@ -218,7 +218,7 @@ def rejudge(
         say(f"Nothing has changed: {file} and its logs stay as they are.")
         return done
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    judged_by = {"judge": judge.settings.name, "endpoint": judge.settings.scrubbed(judge.settings.address.url)}
+    judged_by = {"judge": judge.settings.name, "endpoint": judge.settings.endpoint}
     made_by = {"date": made, **judged_by, "tasks": [each.task for each in tasks]}
     content["judged_again"] = [*content.get("judged_again", []), made_by]
     unkept = sum(each.counts.unkept for each in done)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import degraded_names
 from lmms_medtasks.record import Record
+from lmms_medtasks.samples import degraded
 
 Metrics = Mapping[str, Any]
 
@@ -48,9 +48,9 @@ class Definitions:
 
     def _base(self, name: str) -> str:
         """What a degraded task or group was made of, at run time; any other name itself."""
-        if name in self.manager.task_index or not degraded_names.is_name(name):
+        if name in self.manager.task_index or not degraded.is_name(name):
             return name
-        return name.partition(degraded_names.MARK)[0]
+        return name.partition(degraded.MARK)[0]
 
     def of(self, name: str) -> dict[str, Any]:
         """The configuration of a task or group, its hooks resolved; of a degraded one that of its clean one.

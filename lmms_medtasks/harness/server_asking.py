@@ -7,6 +7,7 @@ A question is asked in one request with ``n`` for its trials, or in one request 
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 import openai
 
+from lmms_medtasks import redacting
 from lmms_medtasks.chat_replies import NoReply, reply_of, whole
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.chat_clients import bounded, choices
@@ -29,6 +31,7 @@ HELD_BYTES = 256_000_000
 
 _ONLY_THIS_ONE = (openai.BadRequestError, openai.UnprocessableEntityError, openai.ConflictError)
 _TOO_LARGE = 413
+_MOST_NAMES, _LONGEST_NAME = 20, 200
 _LONGEST_WAIT = 8.0  # seconds, as the openai package waits at most
 
 Item = TypeVar("Item")
@@ -43,6 +46,18 @@ class Connection:
     api_key: str
     timeout: float
     retries: int
+    model: str = ""
+
+    @functools.cached_property
+    def secrets(self) -> redacting.Secrets:
+        """What must stand in no message, reply or file."""
+        own = {"api_key": self.api_key, "base_url": self.base_url, "model": self.model}
+        return redacting.of_arguments(own) | redacting.of_environment()
+
+    @property
+    def shown(self) -> str:
+        """The address as it may be shown."""
+        return redacting.shown_address(self.base_url, [self.model])
 
     def options(self) -> dict[str, Any]:
         """The arguments of the ``openai`` package's clients."""
@@ -51,9 +66,8 @@ class Connection:
         }  # fmt: skip
 
     def told(self, error: BaseException) -> str:
-        """An error in few words, without the key, which some servers repeat."""
-        text = whole(" ".join(str(error).split())[:400]) or type(error).__name__
-        return text.replace(self.api_key, "KEY") if len(self.api_key) > 6 else text
+        """An error in few words, without the secrets, which some servers repeat."""
+        return self.secrets.redacted(whole(" ".join(str(error).split())))[:400] or type(error).__name__
 
 
 @dataclass(frozen=True)
@@ -178,14 +192,14 @@ class Asker(Generic[Item]):
         self._in_a_row += 1
         if self._in_a_row >= IN_A_ROW:
             raise UserError(
-                f"{self._in_a_row} questions in a row got no reply from {self.connection.base_url}. The last failure: "
+                f"{self._in_a_row} questions in a row got no reply from {self.connection.shown}. The last failure: "
                 f"{failures[-1].text.removeprefix(FAILED).strip()} Mend that (the server's own log says more), and "
                 "give the same command again."
             )
 
     def stop_if_fatal(self, error: Exception) -> None:
         """Raise UserError for an error that every further request would get too."""
-        said = f"{self.connection.base_url} says: {self.connection.told(error).rstrip('. ')}."
+        said = f"{self.connection.shown} says: {self.connection.told(error).rstrip('. ')}."
         if isinstance(error, openai.AuthenticationError) or (
             isinstance(error, openai.PermissionDeniedError) and not self._any_reply
         ):
@@ -288,11 +302,14 @@ class _Call(Generic[Item]):
             if isinstance(error, _ONLY_THIS_ONE) or getattr(error, "status_code", None) == _TOO_LARGE:
                 raise _Refused(told) from error
             return dict.fromkeys(trials, _failed(f"{type(error).__name__}: {told}"))
-        if completion.model:
-            self._seen.models.add(completion.model)
-        if completion.system_fingerprint:
-            self._seen.fingerprints.add(completion.system_fingerprint)
+        self._note(self._seen.models, completion.model)
+        self._note(self._seen.fingerprints, completion.system_fingerprint)
         return dict(zip(trials, replies, strict=False))
+
+    def _note(self, names: set[str], said: object) -> None:
+        """Keep what a server says of itself, as far as it is a name, and not thousands of them."""
+        if isinstance(said, str) and said and len(names) < _MOST_NAMES:
+            names.add(self._asker.connection.secrets.redacted(whole(said))[:_LONGEST_NAME])
 
     async def _completion(self, body: Body) -> tuple[Any, list[Reply]]:
         """What the server answers, and the replies in it.

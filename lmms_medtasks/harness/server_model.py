@@ -23,7 +23,7 @@ from lmms_eval.api.instance import GenerationResult, TokenCounts
 from loguru import logger
 from tqdm import tqdm
 
-from lmms_medtasks import pictures, png
+from lmms_medtasks import pictures, png, redacting
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import server_kinds
 from lmms_medtasks.harness.calls import PADDING, TRIAL
@@ -81,7 +81,7 @@ class ServerModel(OwnModel):
             raise UserError(
                 "The model medtasks_server needs the model's name and the server's address: --model_args "
                 "model=NAME,base_url=http://127.0.0.1:8000/v1, with http:// or https://. Got "
-                f"model={model!r}, base_url={base_url!r}."
+                f"model={model!r}, base_url={redacting.shown_address(str(base_url))!r}."
             )
         self.model_name = str(model)
         self.seed = None if seed is None or str(seed).lower() == "none" else whole_number("seed", seed, 0)
@@ -92,6 +92,7 @@ class ServerModel(OwnModel):
             str(api_key or os.environ.get("OPENAI_API_KEY") or "none"),
             _seconds(timeout),
             whole_number("retries", retries, 0),
+            self.model_name,
         )
         if str(many).lower() not in _MANY:
             raise UserError(f"The model argument many must be auto, True or False, got {many!r}.")
@@ -107,9 +108,9 @@ class ServerModel(OwnModel):
         self.doubt = self._doubt()
         if self.kind.name == "other":
             logger.warning(
-                f"{base_url} does not say that it is a server of a known kind (owned_by: {owner!r}): temperature, "
-                "top_p and max_tokens are sent, and other sampling settings that its checkpoint ships may act. Give "
-                "kind=vllm, sglang or llamacpp if it is one of these."
+                f"{self.connection.shown} does not say that it is a server of a known kind (owned_by: {owner!r}): "
+                "temperature, top_p and max_tokens are sent, and other sampling settings that its checkpoint ships may "
+                "act. Give kind=vllm, sglang or llamacpp if it is one of these."
             )
 
     def _served(self) -> dict[str, Any]:
@@ -127,7 +128,7 @@ class ServerModel(OwnModel):
         if self.model_name not in listed:
             shown = ", ".join(sorted(listed)[:20]) or "nothing"
             raise UserError(
-                f"{self.connection.base_url} does not serve {self.model_name!r}, but: {shown}. Give model=NAME as it "
+                f"{self.connection.shown} does not serve {self.model_name!r}, but: {shown}. Give model=NAME as it "
                 "names it."
             )
         return {name: listed[self.model_name].get(name) for name in ("id", "root", "owned_by", "max_model_len")}
@@ -139,11 +140,11 @@ class ServerModel(OwnModel):
     def _unreachable(self, error: Exception) -> UserError:
         if isinstance(error, openai.APITimeoutError):
             return UserError(
-                f"{self.connection.base_url} is there and does not answer in time. Look at the server's own log, or "
+                f"{self.connection.shown} is there and does not answer in time. Look at the server's own log, or "
                 f"wait until it has loaded its model ({self.connection.told(error)})."
             )
         return UserError(
-            f"{self.connection.base_url} does not answer as a server of models: {type(error).__name__}: "
+            f"{self.connection.shown} does not answer as a server of models: {type(error).__name__}: "
             f"{self.connection.told(error)} Compare base_url=… with where it listens (it ends in /v1 as a rule)."
         )
 
@@ -197,7 +198,7 @@ class ServerModel(OwnModel):
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             sent = ", ".join(sorted(_flat(body)))
             raise UserError(
-                f"{self.connection.base_url} refuses a question with the settings that trials need ({sent}): "
+                f"{self.connection.shown} refuses a question with the settings that trials need ({sent}): "
                 f"{self.connection.told(error)} Give the model argument kind if the server is of another kind "
                 f"than {self.kind.name!r}. A model that takes no temperature or no max_tokens (OpenAI's o1, o3, gpt-5 "
                 "and the like) can be asked by the harness's own runner, --model openai."
@@ -270,9 +271,10 @@ class ServerModel(OwnModel):
         else:
             trials = "one request each"
         return {
-            "base_url": _without_secret(self.connection.base_url),
+            "base_url": self.connection.shown,
             "kind": self.kind.name,
             "version": self.version,
+            "model": self.model_name,
             "serves": self.serves,
             "answers_as": sorted(seen.models),
             "fingerprints": sorted(seen.fingerprints),
@@ -354,12 +356,6 @@ def _by_id(answer: object) -> dict[str, dict[str, Any]]:
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise ValueError(f"No list of models: {str(answer)[:100]!r}.")
     return {each["id"]: each for each in listed if isinstance(each.get("id"), str)}
-
-
-def _without_secret(address: str) -> str:
-    """An address without user name, password, query and fragment, which may hold keys."""
-    parts = urlsplit(address)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def _default_threads() -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lmms_medtasks.report.about import ACCEPTED, data_of, limit, metadata, subset
 from lmms_medtasks.report.about import counts as question_counts
 from lmms_medtasks.report.document import Flag
-from lmms_medtasks.samples import run_options
+from lmms_medtasks.samples import answering_model, run_options
 from lmms_medtasks.samples.result_files import REREAD, Run
 from lmms_medtasks.samples.runs import printable
 
@@ -78,6 +78,9 @@ def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
             f"Prompt, code or degradations of {', '.join(changed)} differ from the released task version (fingerprint "
             "not recorded): numbers may not compare with other runs of it.",
         )
+    for task, each in found.items():
+        if other := answering_model.said(each):
+            yield Flag("warning", f"{task} was {other}: its numbers are not of the model that they are called after.")
     encodings = {printable(str(each["image_encoding"])) for each in found.values() if each.get("image_encoding")}
     for encoding in sorted(encodings):
         yield Flag("warning", f"The model's runner re-encoded the images ({encoding}): a degradation of its own.")

@@ -17,6 +17,7 @@ from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, readability
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.short_texts import listed, listed_or_counted
 from lmms_medtasks.suites import paper, registry
@@ -261,6 +262,12 @@ def _runner(asked: Sequence[Asked]) -> Check:
     told = [(task, found) for each in asked for task, found, _ in each.metadata()]
     encoded = {printable(str(found["image_encoding"])) for _, found in told if found.get("image_encoding")}
     changed = [task for task, found in told if found.get("fingerprint_recorded") is False]
+    others: dict[str, list[str]] = {}
+    for task, found in told:
+        others.setdefault(answering_model.said(found), []).append(task)
+    if other := {said: tasks for said, tasks in others.items() if said}:
+        reason = "; ".join(f"{_named(tasks)}: {said}" for said, tasks in other.items())
+        return Check("clean runner", "no", reason, "ask a server of that one model", "another model")
     if encoded:
         reason = f"it re-encoded the images ({', '.join(sorted(encoded))})"
         return Check("clean runner", "no", reason, "docs/choose_a_runner.md")

@@ -76,7 +76,7 @@ class Readability:
     @property
     def why(self) -> str:
         """``12 of 12 cut off at 512 tokens, 1 refused``; "" where all could be read."""
-        said = []
+        said: list[str] = []
         for name in _UNREAD:
             if number := self.counts[name]:
                 of = f" of {self.replies:,}" if not said else ""

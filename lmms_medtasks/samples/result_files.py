@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from lmms_medtasks import redacting
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import degraded
 
@@ -39,11 +41,18 @@ class Run:
 
     def sample_count(self, task: str) -> int | None:
         """Number of rows in the task's sample log, None if there is none."""
+        return self._count(task, bool)
+
+    def whole_count(self, task: str) -> int | None:
+        """Number of rows in the task's sample log that can be read, None if there is none; a disk may have cut one."""
+        return self._count(task, _is_row)
+
+    def _count(self, task: str, counts: Callable[[bytes], bool]) -> int | None:
         path = self.samples_file(task)
         if not path.is_file():
             return None
         with path.open("rb") as file:
-            return sum(1 for line in file if line.strip())
+            return sum(counts(line) for line in file if line.strip())
 
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of the task's sample log with their lines, from 1; one row at a time is in memory.
@@ -62,7 +71,7 @@ class Run:
 def read(path: Path) -> Run:
     """Read a result file. Raises UserError when it is no result file of the harness."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = _without_secrets(json.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         raise UserError(f"{path} is not there. Give a result folder of a run, or its *_results.json.") from None
     except (OSError, ValueError, RecursionError) as error:
@@ -70,6 +79,14 @@ def read(path: Path) -> Run:
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
         raise UserError(f"{path} is no result file of the harness: it has no 'results'.")
     return Run(path, content)
+
+
+def _without_secrets(content: Any) -> Any:
+    """A result file's content without the model's keys, which the harness alone does not all leave out."""
+    config = content.get("config") if isinstance(content, dict) else None
+    if not isinstance(config, dict) or not isinstance(arguments := config.get("model_args"), str | dict):
+        return content
+    return {**content, "config": redacting.of_arguments(arguments).redacted_tree(config)}
 
 
 def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
@@ -85,6 +102,13 @@ def row_of(line: bytes, number: int, path: Path) -> dict[str, Any]:
     return row
 
 
+def _is_row(line: bytes) -> bool:
+    try:
+        return isinstance(_decoded(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _decoded(line: bytes) -> Any:
     try:
         return orjson.loads(line)
@@ -96,6 +120,27 @@ def _decoded(line: bytes) -> Any:
 def files(folder: Path) -> set[Path]:
     """All result files below ``folder``."""
     return set(folder.rglob(f"*{SUFFIX}")) if folder.is_dir() else set()
+
+
+def unwritten(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) -> str:
+    """What a full disk left out of the results that a run wrote to ``paths``; "" where all is on disk, and whole.
+
+    The harness goes on where it can't write. A disk that is slow to say so is asked until it has all.
+    """
+    paths = sorted(paths)
+    try:
+        runs = [read(each) for each in paths]
+        for run in runs if log_samples else ():
+            for task in tasks:
+                expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
+                if expected is not None and (count := run.whole_count(task)) != expected:
+                    return f"{run.samples_file(task)} has {count or 0} whole samples of {expected}"
+        for each in (file for run in runs for file in (run.path, *map(run.samples_file, tasks)) if file.exists()):
+            with each.open("rb") as file:
+                os.fsync(file.fileno())
+    except (OSError, UserError) as error:
+        return f"the results are not complete ({error})"
+    return "" if runs else "no results were written"
 
 
 def problems(runs: Iterable[Run], requested: Iterable[str]) -> list[str]:
@@ -158,7 +203,7 @@ def _incomplete(run: Run, task: str) -> list[str]:
     if accuracies and all(value is None for value in accuracies) and not _unjudged(run, task, metrics):
         failed = next((value for key, value in metrics.items() if key.startswith("failed_requests")), None)
         return [f"Task {task!r} has no accuracy: no question got a reply that counts (failed requests: {failed})."]
-    rows = run.sample_count(task)
+    rows = run.whole_count(task)
     expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
     if _all_failed(run, task, metrics, expected):
         return [f"Task {task!r} has no score: none of its {expected} questions got a reply, all requests failed."]

@@ -215,11 +215,11 @@ def test_a_log_is_gone_through_for_its_limits_until_what_it_says_is_kept(tmp_pat
 
 
 def test_models_are_told_apart_by_their_arguments_which_are_not_kept(tmp_path, runs):
-    runs.write(tmp_path / "a", {TASK: runs.choice_rows(GOOD)}, arguments=",api_key=sk-secret")
-    runs.write(tmp_path / "b", {TASK: runs.choice_rows(GOOD)}, arguments=",api_key=sk-other")
+    runs.write(tmp_path / "a", {TASK: runs.choice_rows(GOOD)}, arguments=",peft=/home/one,api_key=sk-secret")
+    runs.write(tmp_path / "b", {TASK: runs.choice_rows(GOOD)}, arguments=",peft=/home/two,api_key=sk-other")
     board = collect([tmp_path])
-    assert len(board.models) == 2
-    assert "sk-" not in repr(board)
+    assert len(board.models) == 2  # who pays is no other model
+    assert "sk-" not in repr(board) and "home" not in repr(board.models)
 
 
 def test_names_of_others_are_made_printable(tmp_path, runs):

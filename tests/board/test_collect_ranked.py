@@ -24,6 +24,11 @@ GOOD = {"q1": "AAA", "q2": "AAB", "q3": "BBA", "q4": "BBB"}
         ({"limit": 4.0, "original": 400}, "limited", "Only 4 of 400 questions were asked (--limit 4)."),
         ({"metadata": {"fingerprint_recorded": False}}, "unreleased_code", "released"),
         ({"metadata": {"image_encoding": "JPEG"}}, "reencoded_images", "JPEG"),
+        (
+            {"metadata": {"server": {"model": "a", "answers_as": ["b"]}}},
+            "other_model",
+            "asked for 'a', answered as 'b'",
+        ),
         ({"metadata": {"data": "odd"}}, "unknown_data", "does not say"),
     ],
 )

@@ -27,7 +27,7 @@ ASKED = ["run", "--model", "m", "--tasks", "gqa"]
 def harness(monkeypatch, tmp_path):
     """A stand-in for the harness that writes the results it is told to; gives the commands it got."""
     monkeypatch.chdir(tmp_path)
-    state = SimpleNamespace(commands=[], results={"gqa": {"accuracy,none": 0.5}}, status=0)
+    state = SimpleNamespace(commands=[], results={"gqa": {"accuracy,none": 0.5}}, status=0, more={})
 
     def stand_in(arguments, env, start_new_session):
         state.commands.append(arguments)
@@ -35,7 +35,7 @@ def harness(monkeypatch, tmp_path):
         folder = command.Path(run_arguments.value_of(arguments, "--output_path")) / "model"
         if state.results is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            content = {"results": state.results, "group_subtasks": {}}
+            content = {"results": state.results, "group_subtasks": {}, **state.more}
             (folder / f"{len(state.commands)}_results.json").write_text(json.dumps(content))
         return nullcontext(SimpleNamespace(pid=0, wait=lambda: state.status))
 
@@ -435,3 +435,17 @@ def test_an_option_cut_short_and_a_judge_without_a_provider_are_told_at_once(har
     monkeypatch.setenv("MEDTASKS_JUDGE", "gpt-4o")
     assert "Did you mean 'openai:gpt-4o'?" in str(call(*ASKED).exception)
     assert not harness.commands
+
+
+def test_too_many_failed_requests_are_status_1_unless_they_are_allowed(harness, monkeypatch):
+    monkeypatch.delenv("MEDTASKS_ALLOW_FAILURES", raising=False)
+    harness.results = {"gqa": {"accuracy,none": 0.5, "failed_requests,none": 3}}
+    harness.more = {"configs": {"gqa": {}}, "n-samples": {"gqa": {"effective": 100}}}
+    done = call(*ASKED)
+    assert done.exit_code == 1 and "3 of 100 requests of gqa failed (3.0%), at most 1.0% may." in done.output
+    assert "The same command asks only those again" in done.output and "needs --include_path" not in done.output
+    assert harness.environment["MEDTASKS_ALLOW_FAILURES"] == "1"  # it is said once, and not by a launcher's traceback
+    done = call(*ASKED, "--allow-failures")
+    assert done.exit_code == 0 and "--allow-failures" not in harness.commands[1]
+    monkeypatch.setenv("MEDTASKS_ALLOW_FAILURES", "1")
+    assert call(*ASKED).exit_code == 0

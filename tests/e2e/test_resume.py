@@ -152,7 +152,7 @@ def test_what_failed_is_asked_again_also_after_the_run_ended(command, tmp_path):
     outage = tmp_path / "outage"
     outage.touch()
     run = command(limit=6, arguments={"outage": outage})
-    assert run.start(tasks=TASKS[:1]) == ([0], Counter({(TASKS[0], each): TRIALS for each in range(6)}))
+    assert run.start(tasks=TASKS[:1]) == ([1], Counter({(TASKS[0], each): TRIALS for each in range(6)}))
     assert "9 requests failed" in run.printed and run.journals
     outage.unlink()
     assert run.start(tasks=TASKS[:1]) == ([0], Counter({(TASKS[0], each): TRIALS for each in (1, 3, 5)}))
@@ -212,7 +212,7 @@ def test_a_failed_request_is_not_taken_from_a_cache_of_the_harness(command, tmp_
     outage.touch()
     run = command(limit=6, arguments={"outage": outage})
     run.more = (*GREEDY, "--use_cache", str(run.folder / "cache"))
-    assert run.start(tasks=TASKS[:1])[0] == [0]
+    assert run.start(tasks=TASKS[:1])[0] == [1]
     assert "9 requests failed" in run.printed
     outage.unlink()
     statuses, asked = run.start(tasks=TASKS[:1])
@@ -333,7 +333,7 @@ def test_a_finished_run_asks_a_server_again_only_what_failed(served):
     _, total = whole.start()
     chosen = {question for _, question in sorted(total)[:5]}
     run.rule = lambda body: Answer(500, "out of memory") if digest(body) in chosen else None
-    assert run.start()[0] == [0]
+    assert run.start()[0] == [1]
     assert "5 requests failed" in run.command.printed or "requests failed" in run.command.printed
     assert run.command.journals
     run.rule = lambda body: None

@@ -1,5 +1,7 @@
 """medtasks_server in real runs: the same replies in one process and two, the record, and runs that end early."""
 
+import json
+
 import pytest
 
 from tests.stub_server import Answer, Server, Stub
@@ -96,3 +98,43 @@ def test_data_under_terms_is_kept_from_a_host_that_is_not_private(harness, stub,
     done = harness(*arguments(stub, tasks="sure_mimic_age", limit=2), http_proxy=stub.url, no_proxy="")
     assert done.status == 2 and "Nothing was sent" in done.printed
     assert not stub.requests
+
+
+@pytest.mark.parametrize("by", ["run", "lmms-eval"])
+def test_a_part_of_failed_requests_is_status_1_with_all_written(harness, stub, by):
+    def every(count):
+        asked = iter(range(10**6))
+        return lambda body: (
+            Answer(400, "too long")
+            if not isinstance(body["messages"][0]["content"], str) and next(asked) % count == 0
+            else None
+        )
+
+    begin, launcher = (("run",), ("-m", "lmms_medtasks")) if by == "run" else ((), ())
+    stub.rule = every(5)
+    done = harness(*begin, *arguments(stub, tasks="med_cmr_mcq", limit=20), launcher=launcher)
+    assert done.status == 1, done.printed[-3000:]
+    assert "4 of 20 requests of med_cmr_mcq failed (20.0%), at most 1.0% may." in done.printed
+    assert "|med_cmr_mcq" in done.printed and "Traceback" not in done.printed
+    assert len(done.samples("med_cmr_mcq")) == 20
+    allowed = harness(*begin, *arguments(stub, tasks="med_cmr_mcq", limit=20), MEDTASKS_ALLOW_FAILURES="1",
+                      launcher=launcher)  # fmt: skip
+    assert allowed.status == 0 and "warning: " in allowed.printed
+    stub.rule = every(100)
+    few = harness(*begin, *arguments(stub, tasks="med_cmr_mcq", limit=30), launcher=launcher)
+    assert few.status == 0 and "warning: 1 of 30 requests of med_cmr_mcq failed (3.3%)." in few.printed
+
+
+def test_a_server_that_answers_as_two_models_is_told_at_the_end(harness, stub):
+    asked = iter(range(10**6))
+
+    def other(body):
+        content = {"role": "assistant", "content": "A"}
+        found = {"id": "1", "object": "chat.completion", "created": 1, "model": f"m-{next(asked) % 2}x"}
+        body = {**found, "choices": [{"index": 0, "message": content, "finish_reason": "stop"}]}
+        return Answer(body=json.dumps(body).encode())
+
+    stub.rule = other
+    done = harness(*arguments(stub, tasks="med_cmr_mcq", limit=6))
+    assert done.status == 0, done.printed[-3000:]
+    assert "med_cmr_mcq was asked for 'tiny', answered as 'm-0x' and 'm-1x' in turn." in done.printed

@@ -11,7 +11,7 @@ import pytest
 from lmms_eval.api.instance import GenerationResult
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import journal, journal_files, reply_keys
+from lmms_medtasks.harness import journal, journal_files, reply_keys, stamps
 from tests.harness.journal_runs import FAILED, Model, Task, run, small_slices
 
 pytestmark = pytest.mark.usefixtures("journal_home")
@@ -175,20 +175,27 @@ def test_the_journal_stays_until_the_results_are_written(monkeypatch, files, tmp
 
     def write():
         (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "1_results.json").write_text('{"results": {}}')
+        own = tmp_path / "out" / "1_results.json"
+        own.write_text('{"results": {}}')
+        stamps.note(own, options)
 
     lm = Model(task)
     run(task, lm, cli_args=options)
     assert not lm.asked and not files()
 
 
+WRITTEN = '{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}'
+
+
 @pytest.mark.parametrize(
     ("results", "lines", "kept"),
     [
-        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', 4, False),
-        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', 3, True),
-        ('{"results": {}, "n-samples": {"t": {"original": 4, "effective": 4}}}', None, True),
-        ('{"n-samples": {"t": {"orig', 4, True),
+        (WRITTEN, "{}\n" * 4, False),
+        (WRITTEN, "{}\n" * 3, True),
+        (WRITTEN, None, True),
+        ('{"n-samples": {"t": {"orig', "{}\n" * 4, True),
+        (WRITTEN, "{}\n" * 3 + '{"doc_id": 3, "tar', True),
+        (WRITTEN, "{}\n" * 3 + '{"doc_id": 3}', False),
     ],
 )
 def test_the_journal_stays_where_a_full_disk_cut_the_results_or_the_log_of_samples(
@@ -200,8 +207,9 @@ def test_the_journal_stays_where_a_full_disk_cut_the_results_or_the_log_of_sampl
     def write():
         out.mkdir()
         (out / "1_results.json").write_text(results)
+        stamps.note(out / "1_results.json", options)
         if lines is not None:
-            (out / "1_samples_t.jsonl").write_text("{}\n" * lines)
+            (out / "1_samples_t.jsonl").write_text(lines)
 
     monkeypatch.setattr(journal.atexit, "register", lambda function: (write(), function()))
     run(task, Model(task), cli_args=options)

@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import io
 import itertools
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import model_guard, runners, server_asking, server_model
+from lmms_medtasks.harness import model_guard, runners, server_asking
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.server_model import ServerModel
 from lmms_medtasks.parsing import is_failed_request
@@ -454,13 +455,19 @@ def test_other_media_are_refused_and_other_pictures_are_sent_as_rgb(stub, tmp_pa
         assert np.array_equal(shown(stub.requests[-1]), np.asarray(grey.convert("RGB")))
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
-        ("https://me:secret@host.lab:8443/v1?key=secret#secret", "https://host.lab:8443/v1"),
-        ("http://[::1]:8000/v1/", "http://[::1]:8000/v1/"),
-    ],
-)
-def test_the_address_in_a_result_file_has_no_secret(given, told):
-    assert server_model._without_secret(given) == told
+@pytest.mark.parametrize("said", [["m"], 7, {"a": "b"}, "", None, "n" * 999])
+def test_what_a_server_says_of_itself_is_a_short_name_or_nothing(stub, said):
+    def other(body):
+        choices = [{"index": 0, "message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}]
+        return Answer(body=json.dumps({"model": said, "system_fingerprint": said, "choices": choices}).encode())
+
+    lm = model(stub)
+    stub.rule = other
+    assert texts(lm, asked(30, 1, GREEDY)) == ["A"] * 30
+    record = lm.server_record(TASK, GREEDY, 1)
+    assert record["answers_as"] == record["fingerprints"] == (["n" * 200] if isinstance(said, str) and said else [])
+    stub.rule = lambda body: Answer(body=json.dumps(
+        {"model": f"m{body['seed']}", "choices": [{"index": 0, "message": {"content": "A"}, "finish_reason": "stop"}]}
+    ).encode())  # fmt: skip
+    texts(lm, asked(30, 1, GREEDY))
+    assert len(lm.server_record(TASK, GREEDY, 1)["answers_as"]) == 20

@@ -164,15 +164,14 @@ def test_ceilings(ask, judge_server):
 def test_a_judge_that_repeats_our_key(ask, stub_judge, key):
     """Neither words nor reasons keep it, also where a reason shows a part of a reply only."""
     found = ask(stub_judge.Answer(text=f'Your key: {key}\n{{"correctness": 4}}'))
-    assert (found.labels, found.reply) == ({"correctness": "4"}, 'Your key: [key]\n{"correctness": 4}')
+    assert (found.labels, found.reply) == ({"correctness": "4"}, 'Your key: ***\n{"correctness": 4}')
     said = stub_judge.Answer(text="-" * 100 + key)  # a reason shows 117 characters
     found = ask(said, said)
     assert found.status == "missing"
     assert key[:12] not in found.reason + found.reply
 
 
-@pytest.mark.parametrize("short", ["4", '"', "correctness"])
-def test_a_key_that_stands_in_every_verdict_spoils_none(ask, stub_judge, settings_for, monkeypatch, short):
-    monkeypatch.setattr("lmms_medtasks.judges.settings.Settings.secrets", (short,))
-    found = ask(stub_judge.Answer(text='{"correctness": 4}'))
-    assert found.labels == {"correctness": "4"} and short not in found.reply
+@pytest.mark.parametrize("key", ["4", '"', "correctness", "EMPTY"])
+def test_a_key_that_stands_in_every_verdict_spoils_none(ask, stub_judge, key):
+    found = ask(stub_judge.Answer(text='{"correctness": 4}'), key=key)
+    assert found.labels == {"correctness": "4"} and found.reply == '{"correctness": 4}'

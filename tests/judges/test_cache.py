@@ -18,7 +18,7 @@ from lmms_medtasks.judges.protocol import Item, Verdict
 
 @pytest.fixture
 def judge():
-    return settings.read({"OPENAI_API_KEY": "sk-abc", "OPENAI_API_URL": "http://me:hidden@h/v1"}, "openai:m")
+    return settings.read({"OPENAI_API_KEY": "sk-abc12", "OPENAI_API_URL": "http://me:hidden12@h/v1"}, "openai:m")
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_everything_counts_that_could_change_a_verdict(judge, protocol, item, tm
 
     prompt = tmp_path / "p.txt"
     prompt.write_text("{{question}} {{reference}} {{answer}}")
-    other = settings.read({"OPENAI_API_KEY": "sk-abc", "OPENAI_API_URL": "http://other/v1"}, "openai:m")
+    other = settings.read({"OPENAI_API_KEY": "sk-abc12", "OPENAI_API_URL": "http://other/v1"}, "openai:m")
     keys = [
         key(),
         key(dataclasses.replace(judge, model="n")),
@@ -97,14 +97,14 @@ def test_what_is_missing_is_not_kept(kept, judge, protocol):
 
 
 def test_no_secret_and_no_text_under_terms(kept, judge, sample):
-    kept.keep("k", judge, sample.PROTOCOL, Verdict("judged", {"correctness": "4"}, reply="sk-abc hidden \ud800"))
+    kept.keep("k", judge, sample.PROTOCOL, Verdict("judged", {"correctness": "4"}, reply="sk-abc12 hidden12 \ud800"))
     kept.keep("p", judge, sample.PRIVATE, Verdict("judged", {"correctness": "4"}, reply="the patient has"))
     kept.close()
     content = b"".join(path.read_bytes() for path in kept.path.parent.iterdir())
-    for secret in (b"sk-abc", b"hidden", b"patient", b"effusion"):
+    for secret in (b"sk-abc12", b"hidden", b"patient", b"effusion"):
         assert secret not in content
     again = VerdictCache(kept.path)
-    assert again.find(["k"])["k"][""].reply == "[key] [key] ?"
+    assert again.find(["k"])["k"][""].reply == "*** *** ?"
     assert again.find(["p"])["p"][""] == Verdict("judged", {"correctness": "4"}, model="")
     again.close()
 

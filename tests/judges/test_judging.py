@@ -110,7 +110,7 @@ def test_a_server_that_names_no_model(judge_all, judge_server, asked, said):
 def test_a_models_name_is_short_and_without_our_key(judge_all, judge_server, asked, key):
     judge_server.answers_as = lambda request: f"m {key}\n\x1b[31m" + "x" * 1000
     (name,) = models_of(judge_all(asked)[0])
-    assert name.startswith("m [key] [31mxx") and len(name) == 200
+    assert name.startswith("m *** [31mxx") and len(name) == 200
 
 
 def test_the_same_item_is_asked_once(judge_all, judge_server, sample, items):

@@ -145,10 +145,10 @@ def test_processes_share_what_all_may_do():
     assert found.share(0, 1) == found
 
 
-def test_secrets_are_scrubbed():
+def test_secrets_are_redacted():
     found = read("openai:m", **KEYED, OPENAI_API_URL="http://me:hidden@h/v1")
-    assert found.scrubbed("Bearer sk-abc at me:hidden@h") == "Bearer [key] at me:[key]@h"
-    assert found.scrubbed("Basic bWU6aGlkZGVu") == "Basic [key]"  # me:hidden as it is sent
+    assert found.secrets.redacted("api_key=sk-abc at me:hidden@h") == "api_key=*** at me:***@h"
+    assert found.secrets.redacted("Basic bWU6aGlkZGVu") == "Basic ***"  # me:hidden as it is sent
 
 
 def test_keep_going():

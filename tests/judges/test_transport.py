@@ -189,7 +189,7 @@ def test_what_the_server_says_of_itself(send, stub_judge, judge_server, key):
     assert send(stub_judge.Answer(text="fine")).system_fingerprint == ""
     judge_server.system_fingerprint = f"fp_1\n{key}"
     reply = send(stub_judge.Answer(text="fine"))
-    assert (reply.model, reply.system_fingerprint) == ("stub-judge", "fp_1 [key]")
+    assert (reply.model, reply.system_fingerprint) == ("stub-judge", "fp_1 ***")
 
 
 def test_half_a_character(send, stub_judge):
@@ -207,7 +207,7 @@ def test_the_key_is_in_no_message(judge_server, settings_for, key):
     judge_server.key = "another"  # the stub repeats the key that it got
     with pytest.raises(Failure) as caught:
         ChatTransport(settings_for(judge_server)).send(ASK, None)
-    assert "wrong key Bearer [key]" in str(caught.value)
+    assert "wrong key Bearer ***" in str(caught.value)
     assert key not in str(caught.value)
 
 

@@ -69,7 +69,13 @@ def test_a_missing_judgement_does_not_hide_another_judge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "state"), [(TOLD, "yes"), ({"data": "full"}, "unknown"), ({**TOLD, "image_encoding": "JPEG"}, "no")]
+    ("told", "state"),
+    [
+        (TOLD, "yes"),
+        ({"data": "full"}, "unknown"),
+        ({**TOLD, "image_encoding": "JPEG"}, "no"),
+        ({**TOLD, "server": {"model": "a", "answers_as": ["b"]}}, "no"),
+    ],
 )
 def test_a_run_that_recorded_nothing_has_no_clean_runner(told: Mapping[str, Any], state: str) -> None:
     found = check("clean runner", asked("m", {"sure_slake_modality": (PAPER, "judged")}, told))

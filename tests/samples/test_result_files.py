@@ -120,3 +120,29 @@ def test_a_result_file_that_is_nested_too_deeply_is_named(tmp_path):
     path.write_text('{"results": ' + "[" * 200_000 + "]" * 200_000 + "}", "utf-8")
     with pytest.raises(UserError, match="Can't read .*x_results.json"):
         results.read(path)
+
+
+@pytest.mark.parametrize(
+    ("more", "count"),
+    [("", 2), ('{"doc_id": 1, "targ', 2), ('{"doc_id": 1}', 3), ("7\n", 2), ("\n", 2), ("\x00\x00", 2)],
+)
+def test_a_row_counts_when_it_can_be_read(tmp_path, more, count):
+    run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}}, samples={"a_1": 2}, effective=3)
+    path = run.samples_file("a_1")
+    path.write_text(path.read_text() + more)
+    assert run.whole_count("a_1") == count
+    assert bool(results.problems([run], ["a_1"])) == (count < 3)
+    lacks = results.unwritten([run.path], ["a_1", "of another run"], log_samples=True)
+    assert lacks == ("" if count == 3 else f"{path} has {count} whole samples of 3")
+    assert results.unwritten([run.path], ["a_1"], log_samples=False) == ""
+
+
+def test_what_a_disk_says_late_is_heard(tmp_path, monkeypatch):
+    run = write(tmp_path, {"a_1": {"accuracy,none": 0.5}}, samples={"a_1": 2})
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(results.os, "fsync", full)
+    assert "No space left" in results.unwritten([run.path], ["a_1"], log_samples=True)
+    assert results.unwritten([], ["a_1"], log_samples=True) == "no results were written"

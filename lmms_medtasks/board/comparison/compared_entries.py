@@ -93,6 +93,9 @@ def differing(first: Entry, second: Entry) -> Iterator[str]:
     if first.asked_by != second.asked_by:
         said = [each or "our settings" for each in (first.asked_by, second.asked_by)]
         yield f"asked with {' and with '.join(said)}"
+    if first.settings.get("other_model") != second.settings.get("other_model"):
+        said = [entry.settings.get("other_model") or "answered as asked" for entry in (first, second)]
+        yield f"another model ({said[0]}; {said[1]})"
     judges = [entry.judge.name if entry.judge else "none" for entry in (first, second)]
     if not identity.same_judge(*judges):
         yield f"judged by {judges[0]} and {judges[1]}"

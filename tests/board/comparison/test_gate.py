@@ -298,6 +298,14 @@ def test_another_version_does_not_compare(decided):
     assert "Task version 1.1 and 2.0" in found.verdicts[0].detail
 
 
+def test_a_server_that_answered_as_another_model_does_not_compare(decided):
+    told = {"metadata": {"server": {"model": "m", "answers_as": ["m", "other"]}}}
+    found = decided(answers(0.8, 1), answers(0.8, 1), new=told)
+    assert (found.verdicts[0].outcome, found.decision) == ("not comparable", "failed")
+    assert "answered as 'm' and 'other' in turn" in found.verdicts[0].detail
+    assert ("fail", "other_model") in {(action, problem.code) for action, problem in found.problems}
+
+
 def test_unsound_runs_fail_it(decided):
     new = {name: "-" if row % 4 == 0 else letter for row, (name, letter) in enumerate(answers(0.9, 1).items())}
     old = {name: "B" if letter == "-" else letter for name, letter in new.items()}

@@ -1,0 +1,82 @@
+"""How the harness's command ends: with status 1 where a run is no result, once everything is written and printed.
+
+The harness ends with 0 whatever happened. Its last step is the table of the results; what ends the command there loses
+nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from lmms_medtasks.errors import is_command_line
+from lmms_medtasks.harness import stamps
+from lmms_medtasks.progress import say
+from lmms_medtasks.samples import failed_share, result_files
+
+ALLOW_FAILURES = "MEDTASKS_ALLOW_FAILURES"
+"""Set to 1, failed requests move no exit status."""
+
+WAY_OUT = (
+    "They are left out, and what is left may differ from the whole. The same command asks only those again; "
+    "lmms-medtasks run --allow-failures takes the run as it is"
+)
+
+
+def fail_after_the_tables(why_of: Callable[[Mapping[str, Any]], str]) -> None:
+    """Under the harness's command line, end with status 1 after the tables of results of which ``why_of`` says why."""
+    for name in ("lmms_eval.__main__", "__main__") if is_command_line() else ():
+        if callable(original := getattr(sys.modules.get(name), "make_table", None)):
+            sys.modules[name].make_table = _failing(original, why_of)  # type: ignore[attr-defined]
+
+
+def _failing(original: Any, why_of: Callable[[Mapping[str, Any]], str]) -> Any:
+    @functools.wraps(original)
+    def make_table(results: Any, column: str = "results", *args: Any, **kwargs: Any) -> Any:
+        table = original(results, column, *args, **kwargs)
+        if (column == "groups" or "groups" not in results) and (why := why_of(results)):
+            print(table)
+            raise SystemExit(f"lmms-medtasks: {why}")
+        return table
+
+    return make_table
+
+
+def unwritten(options: Any, tasks: Iterable[str]) -> str:
+    """What is not on disk of the results that the command with these options had to write; "" where nothing lacks."""
+    if not getattr(options, "output_path", None):
+        return ""
+    path = stamps.results_of(options)
+    log_samples = bool(getattr(options, "log_samples", False))
+    return result_files.unwritten([path] if path else [], tasks, log_samples)
+
+
+def check_written(options: Any, tasks: Iterable[str]) -> None:
+    """Let the command fail where its results are not on disk when its tables are printed."""
+    names = list(tasks)
+    fail_after_the_tables(lambda results: unwritten(options, names))
+
+
+def check_failures(results: Mapping[str, Any] | None) -> None:
+    """Say of the harness's results which requests failed, and let the command fail where they are too many."""
+    failed = [each for each in failed_share.of_content(results or {}) if each.failed]
+    for each in failed:
+        say(f"lmms-medtasks: warning: {each}.")
+    if failed and os.environ.get(ALLOW_FAILURES) != "1":
+        fail_after_the_tables(_too_many)
+
+
+def _too_many(results: Mapping[str, Any]) -> str:
+    return failure_of([results])
+
+
+def failure_of(contents: list[Mapping[str, Any]]) -> str:
+    """Why the results of a run can't be taken as they are: too many failed requests; "" where there are few."""
+    from lmms_medtasks.board import rules
+
+    most = rules.read().thresholds["failure_rate"]
+    found = failed_share.too_many(contents, most)
+    return f"{'; '.join(map(str, found))}, at most {most:.1%} may. {WAY_OUT}." if found else ""

@@ -1,0 +1,52 @@
+"""Whether a server's replies are of the model that was asked for, by the name that each of them has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from lmms_medtasks.short_texts import listed
+from lmms_medtasks.visible_text import visible
+
+_DATE = re.compile(r"[-@:._]v?\d[\d.-]*|[-:@]latest")
+"""The end of a name that says which state of a model: gpt-4o answers as gpt-4o-2024-08-06."""
+_FILE = re.compile(r"\.(gguf|safetensors)$", re.IGNORECASE)
+_MOST, _LONGEST = 4, 80
+
+
+def said(told: Mapping[str, Any]) -> str:
+    """``asked for 'a', answered as 'b'``; "" where it answered as asked, or nothing is known.
+
+    ``told``: the metadata of a task, with the ``server`` that its run recorded.
+    """
+    server = told.get("server")
+    if not isinstance(server, Mapping):
+        return ""
+    serves = server.get("serves")
+    listed_as = [serves.get(name) for name in ("id", "root")] if isinstance(serves, Mapping) else []
+    asked = [server.get("model"), *listed_as]
+    known = {_plain(each) for each in asked if isinstance(each, str) and each}
+    names = server.get("answers_as")
+    names = sorted({each for each in names if isinstance(each, str)}) if isinstance(names, list) else []
+    plain = {_plain(each) for each in names}
+    same = known.union(*map(_without_dates, known))
+    if not known or not plain or (len(plain) == 1 and (plain <= same or _without_dates(*plain) & known)):
+        return ""
+    asked_for = next(each for each in asked if isinstance(each, str) and each)
+    more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
+    answered = listed([*map(_shown, names[:_MOST]), *more])
+    return f"asked for {_shown(asked_for)}, answered as {answered}{' in turn' if len(names) > 1 else ''}"
+
+
+def _plain(name: str) -> str:
+    """A name without its folder or provider, and the ending of a file; letters alike."""
+    return _FILE.sub("", name.rstrip("/").rpartition("/")[2]).lower()
+
+
+def _without_dates(name: str) -> set[str]:
+    return {name[:place] for place in range(1, len(name)) if _DATE.fullmatch(name, place)}
+
+
+def _shown(name: str) -> str:
+    return repr(visible(name)[:_LONGEST])
