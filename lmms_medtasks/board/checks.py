@@ -11,6 +11,7 @@ from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.judges import identity
+from lmms_medtasks.suites import outcomes
 
 Found = Iterator[tuple[str, str]]
 
@@ -117,8 +118,8 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
     counts = entry.counts
     parsed, covered, failed = counts.parse_rate, counts.coverage, counts.failure_rate
     if parsed is not None and parsed < thresholds["parse_rate"]:
-        empty = f", {counts.empty:,} of them empty," if counts.empty else ""
-        said = f"(required: {thresholds['parse_rate']:.0%}); the others{empty} count as incorrect."
+        why = outcomes.said(entry.outcomes, ("unreadable", "cut", "empty", "refused"))
+        said = f"(required: {thresholds['parse_rate']:.0%}); the others{why and f' ({why})'} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
     # Without a judge they are not missing but were not asked for: see `no_judge`.
     judged = entry.judge is None or entry.judge.name != "none"

@@ -20,6 +20,7 @@ from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.suites import outcomes
 from lmms_medtasks.suites.estimates import EMPTY, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
@@ -265,6 +266,11 @@ class Entry:
         for name in self.answers.column_names:
             table = table.append_column(name, self.answers.column(name))
         return Samples(table, shared=self.questions.samples)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """What became of its replies (:data:`lmms_medtasks.suites.outcomes.OUTCOMES`), counted from what was read."""
+        return outcomes.outcomes(Samples(self.answers))
 
     @property
     def main_metrics(self) -> list[str]:

@@ -157,7 +157,7 @@ def test_rates_under_the_thresholds(tmp_path, runs):
     found = {problem.code: problem.reason for problem in board.problems}
     # 15 replies, 7 unreadable, 2 empty; 20 requests, 5 failed.
     assert found["low_parse_rate"].startswith(
-        "40.0% of the replies could be read (required: 90%); the others, 2 of them"
+        "40.0% of the replies could be read (required: 90%); the others (7 unreadable, 2 empty) count"
     )
     assert {(each.counts.parsed, each.counts.empty, each.counts.failed) for each in board.entries} == {(6, 2, 5)}
     assert found["failed_requests"].startswith("5 of 20 requests failed")

@@ -12,6 +12,7 @@ from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
+from lmms_medtasks.suites import outcomes
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,17 @@ def problems_said(
         for reason, own in found.items()
     }
     return [f"{reason} ({said})" for reason, said in where.items()]
+
+
+def replies_said(sides: Mapping[str, Side]) -> list[str]:
+    """What became of the replies of each task of which a side has some without an answer, a sentence a task."""
+    found: dict[str, list[str]] = {}
+    for called, side in sides.items():
+        for entry in side.board.entries:
+            counts = entry.outcomes
+            if counts[outcomes.ANSWERED] < sum(counts.values()):
+                found.setdefault(entry.task, []).append(f"{called}: {outcomes.said(counts)}")
+    return [f"Replies of {task}: {'; '.join(said)}." for task, said in found.items()]
 
 
 def _listed(tasks: Sequence[str], most: int | None) -> str:

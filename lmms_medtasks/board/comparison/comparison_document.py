@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.board.boards import drawn_clusters
-from lmms_medtasks.board.comparison.compared_entries import problems_said
+from lmms_medtasks.board.comparison.compared_entries import problems_said, replies_said
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.word_verdicts import word_signs
@@ -75,6 +75,7 @@ def _flags(compared: Compared) -> list[Flag]:
             alone.setdefault(said, []).append(what)
     found += [Flag("warning", f"{first_listed(named, 3)}: {said}") for said, named in alone.items()]
     found += [Flag("note", text) for text in _problems(compared, refused=False)]
+    found += [Flag("note", text) for text in replies_said(dict(zip("AB", compared.sides, strict=True)))]
     for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
         if tasks:
             found.append(Flag("note", f"Tasks of {name} alone: {', '.join(tasks)}."))
@@ -218,6 +219,7 @@ def _comparison_json(each: Comparison) -> dict[str, Any]:
         "wins": found.wins, "ties": found.ties, "losses": found.losses, "p": found.p, "p_holm": each.adjusted,
         "test": found.test, "p_questions": found.question_p, "p_sign": found.sign_p,
         "cohens_h": found.cohens_h, "odds": found.odds, "rank_biserial": found.rank_biserial,
+        "replies": {"a": each.first.outcomes, "b": each.second.outcomes},
     }  # fmt: skip
 
 

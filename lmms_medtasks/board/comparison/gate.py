@@ -106,9 +106,13 @@ class Gate:
 
     @property
     def remarks(self) -> list[str]:
-        """Why its numbers are no benchmark's, and whose: no rule that ignores it in a decision makes it one."""
+        """Why its numbers are no benchmark's, and whose: no rule that ignores it in a decision makes it one.
+
+        And what became of the replies, where some have no answer.
+        """
         called = {"baseline": self.baseline, "candidate": self.candidate}
-        return compared_entries.problems_said(called, lambda each: each.code in _NO_BENCHMARK, most=_MOST_TASKS)
+        said = compared_entries.problems_said(called, lambda each: each.code in _NO_BENCHMARK, most=_MOST_TASKS)
+        return [*said, *compared_entries.replies_said(called)]
 
     @property
     def decision(self) -> Decision:

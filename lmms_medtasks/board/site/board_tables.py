@@ -21,6 +21,7 @@ from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
+from lmms_medtasks.suites import outcomes
 from lmms_medtasks.suites.suite import Measure
 
 _FEWER = "‡"
@@ -92,6 +93,11 @@ class Standings:
         """``, scored by comparing words, …`` of a ranked model's number that no language model judged; else ""."""
         own = (each for each in self.board.of(task=task, ranked=True) if each.model.key == model)
         return f", {BY_WORDS}" if any(is_by_words(each, measure) for each in own) else ""
+
+    def is_hard_to_read(self, model: str, task: str, measure: str) -> bool:
+        """Whether too few replies of a ranked model could be read for its number to say anything of it."""
+        own = (each for each in self.board.of(task=task, ranked=True) if each.model.key == model)
+        return any(number_marks.HARD_TO_READ in self.marked(Cell(0), each, measure).mark for each in own)
 
     def title(self, entry: Entry) -> str:
         """The model's name, no two alike on the board."""
@@ -202,7 +208,7 @@ def cell(interval: Interval | None, shown: Measure) -> Cell:
     return scaled(interval, shown.factor)
 
 
-_COUNTS = (count("questions"), share("answers read"), share("judged"), label("verified"))
+_COUNTS = (count("questions"), share("answers read"), label("without an answer"), share("judged"), label("verified"))
 _LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
 
 
@@ -229,8 +235,9 @@ def _head(entry: Entry, standings: Standings, links: Links) -> tuple[Cell, Cell]
 
 
 def _counted(entry: Entry) -> tuple[Cell, ...]:
-    rates = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
-    return Cell(len(entry.questions)), *rates, Cell(entry.level or None)
+    read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
+    without = Cell(outcomes.said(entry.outcomes, outcomes.READINGS) or None)
+    return Cell(len(entry.questions)), read, without, judged, Cell(entry.level or None)
 
 
 def problem_codes(entry: Entry) -> Cell:

@@ -10,6 +10,7 @@ from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.finding_words import better, guessing_text, mean_text, not_told_apart
 from lmms_medtasks.board.site.guessing import against
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard, SuiteColumn
+from lmms_medtasks.board.site.number_marks import UNREAD
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.scatter import Drawn
 from lmms_medtasks.short_texts import interval_text, listed
@@ -38,7 +39,7 @@ def headline(standings: Standings, found: Leaderboard, drawn: Drawn | None) -> s
             who = listed([names[standings.titles[key]] for key in keys])
             verb = "is the best measured model" if len(keys) == 1 else "share the first place"
             number = f"{mean_text(own[keys[0]].mean, head.shown)}{standings.judged_by(keys[0], *of)}"
-            number += _guessing(own, keys, head)
+            number += _guessing(own, keys, head, standings)
             said = f"{who} {verb} on {head.title}, {head.words}: {number}"
             return f"{said}{_untold_loss(drawn, keys, head)}{_relation(of, keys, own, standings, names)}."
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
@@ -66,7 +67,7 @@ def finding(standings: Standings, suite: str, found: Leaderboard) -> str:
         who = listed([names[standings.titles[key]] for key in keys])
         said = f"{head.words[:1].upper()}{head.words[1:]}: {who} {mean_text(own[keys[0]].mean, head.shown)}"
         said += standings.judged_by(keys[0], *of)
-        said += f"{_guessing(own, keys, head)}{_relation(of, keys, own, standings, names)}."
+        said += f"{_guessing(own, keys, head, standings)}{_relation(of, keys, own, standings, names)}."
     column = found.heads.index(head)
     printed = [row for row in (*found.published, *found.folded) if row.scores[column].sort is not None]
     unit = " %" if head.shown.unit == "%" else ""
@@ -86,9 +87,11 @@ def _leaders(own: Mapping[str, Standing], standings: Standings) -> list[str]:
     return sorted((key for key, each in own.items() if each.rank == 1), key=lambda key: standings.titles[key])
 
 
-def _guessing(own: Mapping[str, Standing], leaders: list[str], head: SuiteColumn) -> str:
-    """Where the best one could be guessing: that it could."""
+def _guessing(own: Mapping[str, Standing], leaders: list[str], head: SuiteColumn, standings: Standings) -> str:
+    """Where the best one could be guessing: that it could; where its replies were not read, that."""
     mean = own[leaders[0]].mean
+    if standings.is_hard_to_read(leaders[0], head.task, head.measure):
+        return f", {UNREAD}"
     if head.chance is None:
         return ""
     chance = head.chance / head.shown.factor

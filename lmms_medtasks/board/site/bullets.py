@@ -11,6 +11,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.guessing import guessing
+from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.charts.bullets import bullet
 from lmms_medtasks.report.document import Cell
@@ -83,12 +84,17 @@ class ModelHeadline:
     @property
     def beats_chance(self) -> bool | None:
         """Whether it is better than guessing, None where that is not known."""
-        return None if self.chance is None else not self.guessing
+        return None if self.chance is None or self.is_hard_to_read else not self.guessing
+
+    @property
+    def is_hard_to_read(self) -> bool:
+        """Whether too few replies could be read for the number to say anything of the model."""
+        return HARD_TO_READ in self.signs
 
     @property
     def guessing(self) -> str:
-        """How it stands to guessing where it is not better, in words; else ""."""
-        if self.chance is None:
+        """How it stands to guessing where it is not better, in words; else "", also where its replies were not read."""
+        if self.chance is None or self.is_hard_to_read:
             return ""
         return against_guessing(self.value, self.low, self.high, self.chance, self.higher_is_better)
 

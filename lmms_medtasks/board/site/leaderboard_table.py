@@ -12,6 +12,7 @@ from lmms_medtasks.board.model_names import look, without_organisations
 from lmms_medtasks.board.site import board_tables, number_marks, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
+from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
@@ -211,7 +212,7 @@ def _score(
     guessed = chance is not None and not is_told_from_guessing(standing.mean, chance, head.shown.higher_is_better)
     number = replace(board_tables.cell(standing.mean, head.shown), mark="")
     cell = standings.marked(number, entries[model.key, head.task], head.measure)
-    untinted = guessed or LEXICAL in cell.mark
+    untinted = guessed or LEXICAL in cell.mark or HARD_TO_READ in cell.mark
     return Score(replace(cell, tier=0 if untinted else tiers.get(model.key, 0)), head, standing.ranks)
 
 

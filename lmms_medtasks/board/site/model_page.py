@@ -14,6 +14,7 @@ from lmms_medtasks.board.site import board_tables, bullets, failures, model_tabl
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.model_words import GroupSentence
+from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.pages import Body, Pages
 from lmms_medtasks.board.site.question_addresses import list_address
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
@@ -115,7 +116,9 @@ class ModelPages:
     ) -> tuple[list[GroupSentence], list[GroupSentence], int]:
         """The strongest and the weakest groups in words, and the number of groups that were looked at."""
         # What compares words is no score, and so shows no strength; of who guesses, groups differ by their options.
-        scored = [each for each in headlines if LEXICAL not in each.signs and not each.guessing]
+        scored = [
+            each for each in headlines if LEXICAL not in each.signs and not each.guessing and not each.is_hard_to_read
+        ]
         by_task = {each.task: each for each in scored}
         groups = [group for each in scored for group in self._groups(each.task, each.metric).get(model, ())]
         entries = {entry.task: entry for entry in own if entry.ranked}

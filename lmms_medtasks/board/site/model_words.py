@@ -9,7 +9,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site.board_tables import harness
 from lmms_medtasks.board.site.bullets import ModelHeadline
-from lmms_medtasks.board.site.number_marks import BY_WORDS
+from lmms_medtasks.board.site.number_marks import BY_WORDS, UNREAD
 from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.word_verdicts import is_by_words
@@ -29,7 +29,9 @@ def sentence(title: str, headlines: Sequence[ModelHeadline], findings: Sequence[
     """
     if not headlines:
         return f"{title}: no benchmark's headline number is known."
-    parts = [each for each in (_ranks(headlines), _worst_loss(findings)) if each]
+    unread = [each.title for each in headlines if each.is_hard_to_read]
+    parts = [f"{UNREAD} on {listed(unread)}, so that nothing is said about the model there"] if unread else []
+    parts += [each for each in (_ranks(headlines), _worst_loss(findings)) if each]
     for words in (NO_BETTER, BELOW):
         weak = [each.title for each in headlines if each.guessing == words]
         left = len(weak) - _NAMED

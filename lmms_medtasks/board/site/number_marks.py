@@ -14,6 +14,8 @@ from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 READABLE = 0.9
 """Share of the replies that could be read below which a number is marked."""
 HARD_TO_READ = "†"
+UNREAD = f"under {READABLE:.0%} of the replies could be read".replace("%", " %")
+"""What a sentence says in place of a claim about a model whose number :data:`HARD_TO_READ` marks."""
 BY_WORDS = "judged by lexical: words compared, no score"
 """What a badge says of numbers that :data:`LEXICAL` marks."""
 SAID = {

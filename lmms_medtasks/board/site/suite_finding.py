@@ -11,6 +11,7 @@ from lmms_medtasks.board.site import changes
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.finding_words import NAMED, better, guessing_text, mean_text, not_told_apart
 from lmms_medtasks.board.site.guessing import against, guessing
+from lmms_medtasks.board.site.number_marks import UNREAD
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure
 from lmms_medtasks.board.site.suite_words import About
@@ -39,6 +40,7 @@ def finding(
     best = next((key for key in ordered if measured[key].rank == 1), ordered[0])
     said = f"{about.title}: {standings.titles[best]} {mean_text(measured[best].mean, shown)} {about.phrase_of(*head)}"
     said += standings.judged_by(best, *head)
+    said += f", {UNREAD}" if standings.is_hard_to_read(best, *head) else ""
     said += _loss(about, head, drawn, standings, best)
     clauses = [_guessers(board, head, measured, ordered, standings)]
     alone = clauses[0].startswith("the other")
@@ -148,7 +150,12 @@ def _guessers(
     if chance is None:
         return ""
     shown = board.scale(*head)
-    words = {key: against(measured[key].mean, chance, shown.higher_is_better) for key in ordered}
+    # Of a model whose replies could not be read nothing is said.
+    words = {
+        key: "" if standings.is_hard_to_read(key, *head)
+        else against(measured[key].mean, chance, shown.higher_is_better)
+        for key in ordered
+    }  # fmt: skip
     weak = [key for key in ordered if words[key]]
     if not weak:
         return ""
