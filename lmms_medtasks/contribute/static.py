@@ -6,7 +6,16 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import card, data_files, functions, part_files, prompt_files, python_files, taken_names
+from lmms_medtasks.contribute import (
+    card,
+    data_files,
+    functions,
+    group_metrics,
+    part_files,
+    prompt_files,
+    python_files,
+    taken_names,
+)
 from lmms_medtasks.degradations import modality_files, own_modalities
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
@@ -38,6 +47,7 @@ def check(path: Path, found: Findings) -> list[Chain]:
     for chain in chains:
         _check_chain(chain, found)
     _check_names(chains, found)
+    group_metrics.check(chains, found)
     python_files.check(folder, found, strange)
     if folder / "README.md" not in strange:
         card.check(folder, found)

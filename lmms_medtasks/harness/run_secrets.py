@@ -60,8 +60,9 @@ def redact_results(results: dict[str, Any] | None, secrets: redacting.Secrets) -
 
 def _without(reply: Any, secrets: redacting.Secrets) -> Any:
     if isinstance(reply, str):
-        text = (secrets.redacted if is_failed_request(reply) else secrets.redacted_reply)(str(reply))
-        return SentReply(text, reply.ended, reply.limit, reply.tags) if isinstance(reply, SentReply) else text
+        told = secrets.redacted if is_failed_request(reply) else secrets.redacted_reply
+        same = told(str(reply))
+        return SentReply(same, reply.ended, reply.limit, reply.tags) if isinstance(reply, SentReply) else same
     if isinstance(reply, tuple) and reply and isinstance(reply[0], str):
         return (_without(reply[0], secrets), *reply[1:])
     if isinstance(text := getattr(reply, "text", None), str):

@@ -18,6 +18,8 @@ from lmms_medtasks.task_yaml.problems import Findings
 FUNCTION = "!function"
 
 _TOO_DEEP = "is nested too deeply, or an anchor (&name) holds itself"
+_MOST_VALUES = 10_000
+"""A task's YAML has hundreds; aliases inside each other make billions of a few lines."""
 _STANDARD = "tag:yaml.org,2002:"
 _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
@@ -44,11 +46,22 @@ def read(path: Path, found: Findings) -> yaml.MappingNode | None:
     if not _is_plain(path, root, found):
         return None
     try:
+        if _values(root, {}) > _MOST_VALUES:
+            found.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
+                      f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
+            return None
         plain(root)
     except RecursionError:
         found.add(path, _TOO_DEEP)
         return None
     return root
+
+
+def _values(node: yaml.Node, known: dict[int, int]) -> int:
+    """How many values a tree has with its aliases written out; RecursionError where it holds itself."""
+    if id(node) not in known:
+        known[id(node)] = 1 + sum(_values(each, known) for each in _children(node))
+    return known[id(node)]
 
 
 def _text(path: Path, found: Findings) -> str | None:

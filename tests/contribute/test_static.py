@@ -193,3 +193,26 @@ def test_no_value_of_any_key_ends_in_a_traceback_or_in_words_of_the_library(ches
             assert not [
                 each for each in found.errors if "Input should" in each.message or "Value error" in each.message
             ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "members", "wrong"),
+    [
+        ("accuracy", "[chest_side]", False),
+        ("accur", "[chest_side]", False),  # as the harness matches them
+        ("mean_error", "[chest_side]", True),
+        ("mean_error", "[chest_side, mme]", False),  # the harness's own, whose metrics are not known
+        ("parse_rate", "[{task: chest_side}]", False),
+        ("parse_rate", "[chest_inner]", False),
+        ("score", "[chest_inner]", True),
+        ("parse_rate", "[med_cmr_mcq]", False),  # an installed one
+        ("confusion_gap", "[med_cmr_mcq, chest_inner]", True),
+    ],
+)
+def test_a_groups_row_has_a_metric_of_its_tasks(chest_side, metric, members, wrong):
+    text = "group: {}\ntask: {}\nmetadata: {{version: 1.0}}\n"
+    (chest_side / "chest_inner.yaml").write_text(text.format("chest_inner", "[chest_side, chest_side_noimage]"))
+    row = f"aggregate_metric_list: [{{metric: {metric}, aggregation: mean}}]\n"
+    (chest_side / "chest_outer.yaml").write_text(text.format("chest_outer", members) + row)
+    said = [each for each in validate(chest_side, static_only=True).errors if "row would stay empty" in str(each)]
+    assert bool(said) == wrong

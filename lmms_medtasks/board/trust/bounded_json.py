@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from lmms_medtasks.board.trust.limits import check, limits
 from lmms_medtasks.errors import UserError
 
 _BLOCK = 2**20
+_GZIP = 31  # zlib: a gzip header with the largest window
 
 
 def content_of(path: Path) -> bytes:
@@ -25,17 +25,32 @@ def content_of(path: Path) -> bytes:
     """
     check(path.stat().st_size, "file_bytes", path, "bytes")
     most = limits().unpacked_bytes
-    parts, size = [], 0
     try:
-        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
-            while part := file.read(_BLOCK):
-                size += len(part)
-                if size > most:
-                    raise UserError(f"{path}: more than {most:,} bytes, unpacked.")
-                parts.append(part)
+        with path.open("rb") as file:
+            data = _unpacked(file, most) if path.name.endswith(".gz") else file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path}: cut off or damaged ({error}).") from error
-    return b"".join(parts)
+    if len(data) > most:
+        raise UserError(f"{path}: more than {most:,} bytes, unpacked.")
+    return data
+
+
+def _unpacked(file: BinaryIO, most: int) -> bytes:
+    """What a gzip file holds, at most one byte more than ``most``.
+
+    It must be of one member, as packs are: millions of empty ones would unpack to nothing for a minute.
+    Raises zlib.error and EOFError where it is not.
+    """
+    member = zlib.decompressobj(wbits=_GZIP)
+    found = bytearray()
+    while not member.eof and len(found) <= most:
+        packed = member.unconsumed_tail or file.read(_BLOCK)
+        if not packed:
+            raise EOFError("it ends within a gzip member")
+        found += member.decompress(packed, most + 1 - len(found))
+    if member.eof and (member.unused_data or file.read(1)):
+        raise EOFError("there is more behind its gzip member")
+    return bytes(found)
 
 
 def read(path: Path) -> Any:

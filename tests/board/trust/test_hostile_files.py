@@ -15,7 +15,7 @@ from lmms_medtasks.board import checks, columns, packing
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import questions_from_json
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.board.trust import limits
+from lmms_medtasks.board.trust import bounded_json, limits
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
 
@@ -50,6 +50,28 @@ def test_a_bomb_of_150_mb_takes_little_memory(tmp_path):
     )
     used, seconds, reason = done.stdout.split(" ", 2)
     assert "unpacked" in reason and int(used) < 250 and float(seconds) < 20, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(b"") * 100_000, "more behind its gzip member"),  # a pack of such took 43 s to read
+        (gzip.compress(b"{}") * 2, "more behind its gzip member"),
+        (gzip.compress(b"{}") + b"\0", "more behind its gzip member"),
+        (gzip.compress(b"{}")[:-9], "within a gzip member"),
+        (gzip.compress(b"{}")[:-8] + bytes(8), "damaged"),
+        (b"{}", "damaged"),
+        (b"", "within a gzip member"),
+    ],
+)
+def test_a_packed_file_is_one_gzip_member(tmp_path, content, said):
+    path = tmp_path / "e.json.gz"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=said):
+        bounded_json.content_of(path)
+    for size in (2, 2**20 + 7):
+        path.write_bytes(gzip.compress(b"7" * size))
+        assert bounded_json.content_of(path) == b"7" * size
 
 
 @pytest.mark.parametrize(
