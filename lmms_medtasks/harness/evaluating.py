@@ -32,7 +32,6 @@ from lmms_medtasks.harness import (
     calls,
     chosen_settings,
     degraded_lookup,
-    journal,
     judged,
     model_names,
     relied_on,
@@ -88,7 +87,7 @@ def join_evaluator(module: Any) -> None:
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
-                journal.kept(lm, ours, named),
+                _replies_kept(lm, ours, named),
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
                 judged.stage(every) as judging,
@@ -100,6 +99,15 @@ def join_evaluator(module: Any) -> None:
                 return watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
 
     module.evaluate = evaluate
+
+
+def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
+    """The journal of replies to our tasks, where they cost something."""
+    if not ours or getattr(lm, "is_instant", False):
+        return contextlib.nullcontext()
+    from lmms_medtasks.harness import journal
+
+    return journal.kept(lm, ours, named)
 
 
 def _restrict(every: list[Any], ours: list[Any], limit: Any) -> None:
