@@ -42,7 +42,7 @@ class Loaded:
 
     @property
     def template(self) -> templates.Template | None:
-        return lookup.template_of(self.config)
+        return templates.template_of(self.config)
 
     @property
     def repeats(self) -> int:

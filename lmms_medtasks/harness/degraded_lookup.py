@@ -7,16 +7,13 @@ the command line and in a group's YAML. Of degraded tasks :mod:`lmms_medtasks.ha
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness.degraded_marks import SHOWN, asked
 from lmms_medtasks.samples.degraded import ASKED, MARK, is_name
 
-LOADED_FOR = "_lmms_medtasks_degraded_for"
-"""Attribute of a task manager: the degraded task whose base it is about to load."""
-SHOWN = "medtasks_shown"
-"""Attribute of a degraded task: what it did to its pictures."""
 _KEPT = "_lmms_medtasks_bases"
 
 
@@ -32,13 +29,14 @@ def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: An
     if is_name(name) and name not in manager.task_index:
         from lmms_medtasks.harness import degraded_tasks
 
-        return degraded_tasks.load(original, manager, str(name), what, *args, **kwargs)
+        base = functools.partial(_load_base, original, manager)
+        return degraded_tasks.load(base, manager, str(name), what, *args, **kwargs)
     if isinstance(what, dict) or kwargs.get("update_config"):
         return _loaded(original, manager, what, *args, **kwargs)
-    return load_base(original, manager, what, *args, **kwargs)
+    return _load_base(original, manager, what, *args, **kwargs)
 
 
-def load_base(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+def _load_base(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
     """The task or group as the harness loads it; once, between :func:`begin` and :func:`forget`."""
     bases: dict[str, Any] = getattr(manager, _KEPT, {})
     key = repr((what, kwargs.get("task_type", "simple"), kwargs.get("update_config")))
@@ -87,11 +85,3 @@ def begin(manager: Any) -> None:
 def forget(manager: Any) -> None:
     """Forget the bases that were loaded: the next run loads its own."""
     manager.__dict__.pop(_KEPT, None)
-
-
-def asked(metadata: Any) -> str:
-    """What a YAML's metadata ask to be done; "" if nothing."""
-    told = metadata.get(ASKED) if isinstance(metadata, Mapping) else None
-    if told is not None and not isinstance(told, str):
-        raise UserError(f"metadata: {ASKED} must be a text such as gaussian_noise.2, got {told!r}.")
-    return told or ""

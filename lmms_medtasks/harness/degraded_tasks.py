@@ -27,8 +27,8 @@ from typing import Any
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import degraded_lookup, degraded_names, degraded_pictures, provenance, task_fingerprints
-from lmms_medtasks.harness.degraded_lookup import LOADED_FOR, SHOWN, asked
+from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance, task_fingerprints
+from lmms_medtasks.harness.degraded_marks import LOADED_FOR, SHOWN, asked
 from lmms_medtasks.harness.degraded_names import Order
 from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_name
 
@@ -143,14 +143,17 @@ def shown_of(task: Any) -> ShownPictures | None:
     return getattr(task, SHOWN, None)
 
 
-def load(original: Any, manager: Any, name: str, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    """The degraded task or group ``name``; ``what`` as :func:`degraded_lookup.load` gets it."""
+def load(load_base: Any, manager: Any, name: str, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    """The degraded task or group ``name``; ``load_base`` loads what it is made of, as the harness does.
+
+    ``what`` and all else as the task manager's ``_load_individual_task_or_group`` gets it.
+    """
     base, order = degraded_names.parse(name)
     _check_base(manager, name, base)
     bare = {**what, "task": base} if isinstance(what, dict) else base
     with _loading_for(manager, name):
         # A group numbers the tasks of one name in it; these have names of their own.
-        loaded = degraded_lookup.load_base(original, manager, bare, *args, **{**kwargs, "parent_name": None})
+        loaded = load_base(bare, *args, **{**kwargs, "parent_name": None})
     return _degraded_tasks(loaded, name.removeprefix(base), order, manager)
 
 
@@ -184,8 +187,6 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
     They are kept for :func:`load`. Only the first process does it, the others follow when the harness tells them; what
     goes wrong with the data itself is left to the harness to say. ``runner``: "simple" or "chat", None if not known.
     """
-    degraded_lookup.forget(manager)
-    degraded_lookup.begin(manager)
     if runner is None or os.environ.get("RANK", "0") != "0":
         return
     evaluator = sys.modules.get("lmms_eval.evaluator")

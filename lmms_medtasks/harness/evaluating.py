@@ -36,8 +36,11 @@ from lmms_medtasks.harness import (
     chosen_settings,
     cut_replies,
     degraded_lookup,
+<<<<<<< HEAD
     ending,
     journal,
+=======
+>>>>>>> wt-h
     judged,
     model_names,
     model_room,
@@ -105,9 +108,13 @@ def join_evaluator(module: Any) -> None:
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
+<<<<<<< HEAD
                 reply_endings.noted(lm, set(tags), cut.look),
                 run_secrets.left_out(lm, secrets),
                 journal.kept(lm, ours, named),
+=======
+                _replies_kept(lm, ours, named),
+>>>>>>> wt-h
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
@@ -127,6 +134,15 @@ def join_evaluator(module: Any) -> None:
                 return results
 
     module.evaluate = evaluate
+
+
+def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
+    """The journal of replies to our tasks, where they cost something."""
+    if not ours or getattr(lm, "is_instant", False):
+        return contextlib.nullcontext()
+    from lmms_medtasks.harness import journal
+
+    return journal.kept(lm, ours, named)
 
 
 def _restrict(every: list[Any], ours: list[Any], limit: Any) -> None:

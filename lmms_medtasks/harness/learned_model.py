@@ -16,7 +16,7 @@ from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.baseline_models import Baseline
-from lmms_medtasks.harness.template_hooks import lookup
+from lmms_medtasks.suites import templates
 
 
 class MostFrequentModel(Baseline):
@@ -111,7 +111,7 @@ def _suite_of(config: Mapping[str, Any]) -> str:
     """The name under medtasks:// that a task of our suites reads; "" for another, and for one contributed on top."""
     files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
     found = re.search(r"medtasks://([^/]+)/", str(files))
-    return found[1] if found and not lookup.is_on_template(config.get("process_results")) else ""
+    return found[1] if found and not templates.is_on_template(config.get("process_results")) else ""
 
 
 def _has_training_split(suite: str) -> bool:

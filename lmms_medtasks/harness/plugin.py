@@ -5,8 +5,13 @@ multi-process launch too. :func:`register` is ours: it returns the models of :mo
 the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
 
 What is relied on stands in :mod:`lmms_medtasks.harness.relied_on`, and is looked for when the first task manager is
+<<<<<<< HEAD
 made. Where something is missing without which a number of ours could be wrong, our tasks are refused and nothing else is
 done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms_eval.tasks.TaskManager`` are wrapped:
+=======
+made. Where something is missing without which a number of ours could be wrong, our tasks are refused, and nothing else
+is done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms_eval.tasks.TaskManager`` are wrapped:
+>>>>>>> wt-h
 
 - ``initialize_tasks`` also indexes :func:`task_folder`;
 - ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
@@ -50,9 +55,11 @@ from lmms_medtasks.harness import (
     runners,
     start_checks,
 )
+from lmms_medtasks.harness.degraded_marks import LOADED_FOR, asked
 from lmms_medtasks.harness.template_hooks import lookup
 from lmms_medtasks.progress import say
 from lmms_medtasks.samples.degraded import MARK, is_name
+from lmms_medtasks.suites import templates
 
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -127,10 +134,10 @@ def _check_start(ours: Iterable[str]) -> None:
     """Check the harness's command line where it names tasks of ours; ``ours``: those known to be."""
     if not is_command_line():
         return
-    asked = (start_checks.value_of(sys.argv, "--tasks") or "").split(",")
-    if ours or any(name.partition(MARK)[0] in task_index() for name in asked):
+    names = (start_checks.value_of(sys.argv, "--tasks") or "").split(",")
+    if ours or any(name.partition(MARK)[0] in task_index() for name in names):
         with user_errors():
-            start_checks.check(sys.argv, asked, os.environ)
+            start_checks.check(sys.argv, names, os.environ)
         closed_output.outlive()
 
 
@@ -173,13 +180,13 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
     from lmms_medtasks.data import sources
     from lmms_medtasks.harness import evaluating
 
-    asked = [task_list] if isinstance(task_list, str) else list(task_list)
-    degraded = [each for each in asked if is_name(each) and each not in self.task_index]
+    wanted = [task_list] if isinstance(task_list, str) else list(task_list)
+    degraded = [each for each in wanted if is_name(each) and each not in self.task_index]
     with user_errors():
         _begin_modalities(_included(self))
         sources.give(each for each in _included(self) if each.is_dir())
         degraded = _degraded(self, degraded)
-    names = original(self, [each for each in asked if not is_name(each) or each in self.task_index], *args, **kwargs)
+    names = original(self, [each for each in wanted if not is_name(each) or each in self.task_index], *args, **kwargs)
     if getattr(self, "_lmms_medtasks_runner", None) is None:
         # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
         self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
@@ -191,7 +198,7 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
         chosen_settings.check(leaves, list(configs.values()))
         judged.check(list(configs.values()))
         setattr(self, evaluating.OURS, configs)
-        by_definition = [name for name, each in configs.items() if degraded_lookup.asked(each.get("metadata"))]
+        by_definition = [name for name, each in configs.items() if asked(each.get("metadata"))]
         _load_early(self, [*by_definition, *degraded])
     return sorted({*names, *degraded})
 
@@ -307,7 +314,7 @@ def _refusing(lost: list[relied_on.Point], names: Collection[str], **how: bool) 
 
 def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
     with user_errors():
-        if not isinstance(config.get("task"), str) or lookup.template_of(config) is None:
+        if not isinstance(config.get("task"), str) or templates.template_of(config) is None:
             degraded_lookup.begin(self)
             try:
                 return original(self, config, *args, **kwargs)
@@ -333,9 +340,9 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = type(manager)._get_config.__wrapped__(manager, name)
-    if degraded_lookup.asked(config.get("metadata")):
+    if asked(config.get("metadata")):
         relied_on.check(relied_on.DEGRADED, name)
-    if getattr(manager, degraded_lookup.LOADED_FOR, None) is not None:
+    if getattr(manager, LOADED_FOR, None) is not None:
         from lmms_medtasks.harness import degraded_tasks
 
         degraded_tasks.check_config(manager, config)

@@ -11,8 +11,7 @@ from typing import Any
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.store import Located
 from lmms_medtasks.harness import chosen_settings, runners, scoring, task_fingerprints
-from lmms_medtasks.harness.template_hooks import lookup
-from lmms_medtasks.suites import paper, registry
+from lmms_medtasks.suites import paper, registry, templates
 
 PROTOCOL = "medtasks://"
 
@@ -121,7 +120,7 @@ def _contributed(
 
 def _on_template(config: dict[str, Any], yaml_path: str | None) -> dict[str, Any]:
     """The configuration of a task on a template with that and its folder in the metadata; another as it is."""
-    template = lookup.template_of(config)
+    template = templates.template_of(config)
     if template is None or yaml_path is None:
         return config
     told = {"template": template.name, "benchmark": Path(yaml_path).parent.name}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lmms_medtasks.harness import plugin
 from lmms_medtasks.harness.task_fingerprints import of_task
-from lmms_medtasks.harness.template_hooks import lookup
+from lmms_medtasks.suites import templates
 from lmms_medtasks.writing import write_text
 
 _RECORDED = re.compile(r"^  fingerprint:.*\n(?:    .*\n)*", re.MULTILINE)
@@ -22,7 +22,7 @@ def recorded_and_actual() -> list[tuple[Path, dict[str, str] | None, dict[str, s
     for path in sorted(plugin.task_folder().rglob("*.yaml")):
         config = load_yaml_config(str(path))
         # Tasks on a template record none: every run computes theirs.
-        if "task" in config and isinstance(config["task"], str) and lookup.template_of(config) is None:
+        if "task" in config and isinstance(config["task"], str) and templates.template_of(config) is None:
             recorded = (config.get("metadata") or {}).get("fingerprint")
             found.append((path, recorded, of_task(config)))
     return found

@@ -61,9 +61,11 @@ def test_two_processes_show_each_question_its_picture(harness, folder, shown_run
 
 
 @pytest.mark.parametrize("task", ["forms_video", "forms_rounds", "forms_nowhere"])
-def test_refused_with_a_message_before_a_model_is_loaded(harness, folder, task):
-    done = harness("--model", "gemma3", "--model_args", "pretrained=/not/there", "--include_path", str(folder),
+def test_refused_with_a_message_before_a_model_is_loaded(harness, folder, task, tmp_path):
+    nothing = tmp_path / "not_a_model"
+    nothing.mkdir()
+    done = harness("--model", "gemma3", "--model_args", f"pretrained={nothing}", "--include_path", str(folder),
                    "--tasks", f"forms_pil,{task}@gaussian_noise.2")  # fmt: skip
     assert done.status == 2
     assert f"lmms-medtasks: {task}@gaussian_noise.2" in done.printed.replace("'", "")
-    assert "/not/there" not in done.printed and "Traceback" not in done.printed
+    assert "not_a_model" not in done.printed and "Traceback" not in done.printed

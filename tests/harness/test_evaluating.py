@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import evaluating, hooks
+from lmms_medtasks.harness import evaluating, hooks, relied_on
 
 
 def test_another_number_of_trials_than_the_task_has_is_refused():
@@ -171,3 +171,21 @@ def test_a_run_that_is_interrupted_ends_by_the_signal_and_without_frames():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGINT and done.stderr.splitlines()[-1] == "Interrupted."
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("part", ["our tasks with --use_cache", "our tasks in several processes"])
+def test_what_is_missing_for_one_kind_of_run_refuses_ours_in_that_only(monkeypatch, part):
+    asked = []
+    module = SimpleNamespace(evaluate=lambda lm, task_dict, response_cache=None: asked.append(task_dict) or {})
+    evaluating.join_evaluator(module)
+    point = next(each for each in relied_on.POINTS if each.part == part)
+    monkeypatch.setattr(relied_on, "missing", lambda wanted=None: [point] if wanted == part else [])
+    if "processes" in part:
+        monkeypatch.setenv("WORLD_SIZE", "2")
+    cache = None if "processes" in part else object()
+    lm = of_harness("lmms_eval.models.chat.openai")
+    other = {"other": SimpleNamespace(config=SimpleNamespace(task="other", metadata={}))}
+    assert module.evaluate(lm, other, cache) == {} and asked == [other]
+    with pytest.raises(UserError, match=f"draws: .* so {part} do not run"):
+        module.evaluate(lm, sampled()[1], cache)
+    assert asked == [other]

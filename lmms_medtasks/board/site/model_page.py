@@ -14,7 +14,6 @@ from lmms_medtasks.board.site import board_tables, bullets, failures, model_tabl
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.model_words import GroupSentence
-from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.pages import Body, Pages
 from lmms_medtasks.board.site.question_addresses import list_address
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards

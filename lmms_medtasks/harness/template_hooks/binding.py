@@ -18,7 +18,6 @@ from lmms_medtasks.data import adapter, own_readers, picture_checks, sources, te
 from lmms_medtasks.data.rotated_options import rotations
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import degraded_documents, own_binding, task_pictures
-from lmms_medtasks.harness.template_hooks.lookup import is_on_template, template_of
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites import own_parts, templates
@@ -57,10 +56,10 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     folder = Path(yaml_path).resolve().parent if yaml_path else None
     if folder is not None:
         _give_own(folder)
-    if is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
+    if templates.is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
         keys.check_file(Path(yaml_path))
         config = {**config, **including.read_joined(Path(yaml_path).resolve())}
-    template = template_of(config)
+    template = templates.template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
     config, files, read_by = own_readers.with_rows_read(config, folder or Path(), _name(config))

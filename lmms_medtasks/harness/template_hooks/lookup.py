@@ -19,19 +19,6 @@ _OF_NO_SETTINGS = f"{_HOOKS}hooks"
 _ADAPTER = "lmms_medtasks.data.adapter"
 
 
-def template_of(config: Mapping[str, Any]) -> templates.Template | None:
-    """The template that a task is built on, whether its hook is bound to settings or not.
-
-    See :func:`lmms_medtasks.suites.templates.of_hook`.
-    """
-    return templates.of_hook(_module(config.get("process_results")), config.get("metadata"))
-
-
-def is_on_template(hook: Any) -> bool:
-    """Whether a scoring hook is a template's, bound to settings or not."""
-    return _module(hook) in templates.TEMPLATE_OF_HOOK
-
-
 def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
     """``config`` as it is, or a copy whose hooks know the settings, for a task that has such.
 
@@ -55,7 +42,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
 def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
     """Whether this is an installed benchmark's task whose hooks are given all that they need by the harness."""
     hooks = [config.get(name) for name in ("process_results", "process_docs", "doc_to_visual", "doc_to_text")]
-    told = [_module(each) for each in hooks if each is not None]
+    told = [templates.module_of(each) for each in hooks if each is not None]
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     return (
         folder.is_relative_to(folders.folder().resolve())
@@ -64,8 +51,3 @@ def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
         and not any(each.startswith(_ADAPTER) for each in told)
         and not any(each.startswith(_HOOKS) and each != _OF_NO_SETTINGS for each in told)
     )
-
-
-def _module(hook: Any) -> str:
-    hook = getattr(hook, "func", hook)
-    return str(getattr(hook, "__module__", None) or type(hook).__module__)

@@ -57,6 +57,21 @@ def of_hook(module: str, metadata: object = None) -> Template | None:
     return get(str(named or plain)) if plain else None
 
 
+def template_of(config: Mapping[str, Any]) -> Template | None:
+    """The template that a task is built on, whether its hook is bound to settings or not; see :func:`of_hook`."""
+    return of_hook(module_of(config.get("process_results")), config.get("metadata"))
+
+
+def is_on_template(hook: Any) -> bool:
+    """Whether a scoring hook is a template's, bound to settings or not."""
+    return module_of(hook) in TEMPLATE_OF_HOOK
+
+
+def module_of(hook: Any) -> str:
+    """The module of a hook: of what it calls where it is bound to settings, of its class where it is an object."""
+    return str(getattr(getattr(hook, "func", hook), "__module__", ""))
+
+
 def names() -> tuple[str, ...]:
     """The templates' names, in the order of templates.yml."""
     return tuple(_read("templates.yml"))
