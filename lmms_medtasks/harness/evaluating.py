@@ -36,11 +36,7 @@ from lmms_medtasks.harness import (
     chosen_settings,
     cut_replies,
     degraded_lookup,
-<<<<<<< HEAD
     ending,
-    journal,
-=======
->>>>>>> wt-h
     judged,
     model_names,
     model_room,
@@ -108,13 +104,9 @@ def join_evaluator(module: Any) -> None:
                 cached_failures.left_out(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
-<<<<<<< HEAD
                 reply_endings.noted(lm, set(tags), cut.look),
                 run_secrets.left_out(lm, secrets),
-                journal.kept(lm, ours, named),
-=======
                 _replies_kept(lm, ours, named),
->>>>>>> wt-h
                 call_times.noted(lm, list(tasks_of(tasks))),
                 _one_task_a_call(lm, tasks, served),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
