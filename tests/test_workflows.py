@@ -247,6 +247,29 @@ def test_a_submission_is_read_as_merged_and_held_against_what_it_is_merged_with(
     assert files_below(tmp_path / "before") == {"entries/ada/a", "entries/cy/c"}
     brought = {"entries/ben/b", "entries/.gitattributes"}
     assert files_below(tmp_path / "submitted") == {"entries/ada/a", "entries/cy/c", *brought}
+    assert (tmp_path / "output.txt").read_text("utf-8") == "touched=yes\n"
+
+
+def test_a_pull_request_that_touches_no_entry_ends_early_with_a_check_that_holds(tmp_path, shell, pull_request):
+    """However large it is: the check is required, and would be waited for where a filter of paths had left it out."""
+    origin = tmp_path / "server" / "board"
+    git(origin, "checkout", "-q", "-b", "other")
+    for number in range(400):
+        (origin / f"f{number}").write_text("1", "utf-8")
+    git(origin, "add", "-A")
+    git(origin, "commit", "-q", "-m", "c")
+    head = git(origin, "rev-parse", "HEAD")
+    git(origin, "checkout", "-q", "main")
+    git(origin, "merge", "-q", "--no-ff", "-m", "m", "other")
+    git(origin, "update-ref", "refs/pull/7/merge", "HEAD")
+    status, output = shell(step(*FETCH), **{**pull_request, "HEAD": head})
+    assert status == 0 and "No entry is touched" in (tmp_path / "summary.md").read_text("utf-8"), output
+    assert not (tmp_path / "output.txt").exists() and not (tmp_path / "submitted").exists()
+    path = ROOT / FETCH[0]
+    first, *others = steps(path)
+    assert first["name"] == FETCH[1] and "paths:\n" not in path.read_text("utf-8")
+    assert {each["if"] for each in others} == {f"steps.{first['id']}.outputs.touched == 'yes'"}
+    assert "paths" not in yaml.safe_load(path.read_text("utf-8"))[True]["pull_request_target"]
 
 
 def test_a_submission_without_a_merge_of_its_last_commit_is_not_checked(tmp_path, shell, pull_request):
