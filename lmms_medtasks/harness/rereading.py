@@ -20,7 +20,7 @@ from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rej
 from lmms_medtasks.judges import records, registry, stage
 from lmms_medtasks.judges.judging import settled
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.parsing.reply import SentReply, Tags
+from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, Judgement, Record, from_earlier_json
 from lmms_medtasks.samples import degraded, run_options, runs
 from lmms_medtasks.samples.result_files import REREAD, Run
@@ -28,8 +28,6 @@ from lmms_medtasks.samples.result_files import REREAD, Run
 ANSWERED = "answered"
 _DRAWN = "degradation_parameters"
 """Key in a record's details: how its pictures were degraded. Only who renders them knows."""
-_TAKEN = ("marks", "unknown_mark")
-"""Keys of a reply's note: what was taken out of it before a judge is shown it."""
 
 
 class Moved(NamedTuple):
@@ -46,7 +44,10 @@ class Moved(NamedTuple):
 
 @dataclass
 class Reread:
-    """A task read again. ``outcomes``: of its replies before and now. ``unjudged``: judgements that no longer hold."""
+    """A task read again. ``outcomes``: of its replies before and now. ``unjudged``: judgements that no longer hold.
+
+    ``asked_alike``: whether prompt and degradations were today's. ``stands``: whether nothing of it moved.
+    """
 
     task: str
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -55,6 +56,7 @@ class Reread:
     outcomes: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
     unjudged: int = 0
     asked_alike: bool = True
+    stands: bool = False
 
     @property
     def replies(self) -> int:
@@ -173,6 +175,7 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
     fresh_metrics = [{name: row[name] for name in metrics} for row in done.rows]
     named = run_files.filter_of(run, task)
     done.results = rescoring.results_of(task, definition, config, fresh_metrics, named)
+    done.stands = not done.moved and {"alias": run.tasks[task].get("alias"), **done.results} == run.tasks[task]
     return done
 
 
@@ -213,7 +216,7 @@ class _Reader:
         items = records.items_of(document, sent, protocol)
         verdicts, changed = [], set()
         for place, (item, given) in enumerate(zip(items, old.verdicts, strict=True)):
-            if _is_same(place, item, recorded, fresh):
+            if _is_same(place, item, recorded, fresh, sent[place]):
                 verdicts.append(given)
                 continue
             changed.add(place)
@@ -223,7 +226,7 @@ class _Reader:
         return replace(new, judge=old.judge, verdicts=tuple(verdicts)), changed
 
 
-def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record) -> bool:
+def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record, sent: SentReply) -> bool:
     """Whether the judge would be shown what it was shown.
 
     Where the data's terms keep that out of the log: whether the same marks were taken out of the same reply.
@@ -231,8 +234,10 @@ def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record) -> 
     assert recorded.judgement is not None
     shown = recorded.judgement.items
     if isinstance(shown, str):
-        then, now = ((each.trials[place], *map(_note(each, place).get, _TAKEN)) for each in (recorded, fresh))
-        return then == now and (item is None) == (not recorded.judgement.verdicts[place])
+        note, reply = _note(recorded, place), Reply.of(sent)
+        then = recorded.trials[place], tuple(note.get("marks", ())), note.get("unknown_mark", "")
+        has_item = bool(recorded.judgement.verdicts[place])
+        return then == (fresh.trials[place], reply.marks, reply.unknown_mark) and has_item == (item is not None)
     given = shown[place]
     return (given and dict(given)) == (item and dict(item.fields))
 
@@ -304,11 +309,15 @@ class _Base(NamedTuple):
 
 
 def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescoring.Definitions) -> None:
-    """Pair degraded tasks with their clean ones anew, as the run did."""
+    """Pair degraded tasks with their clean ones anew, as the run did, where either has moved.
+
+    Where neither has, what the run found stays: resampling takes a minute, and as many draws as that allows.
+    """
+    same = {each.task for each in done if each.stands}
     bases = {each.task: base for each in done if (base := degraded.base_of(each.task, content["configs"][each.task]))}
-    if not bases:
-        return
-    for each in done:
+    bases = {task: base for task, base in bases.items() if not {task, base} <= same}
+    paired = [each for each in done if each.task in {*bases, *bases.values()}]
+    for each in paired:
         for row in each.rows:
             if degraded.SCORES in row:
                 row[degraded.SCORES] = {}  # in its place
@@ -317,9 +326,9 @@ def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescorin
         told = metadata[degraded.METADATA]
         kept = {key: value for key, value in told.items() if key not in ("scores", "best_scores", "resampled")}
         metadata[degraded.METADATA] = kept
-    samples = {"samples": {each.task: each.rows for each in done}}
+    samples = {"samples": {each.task: each.rows for each in paired}}
     shown: Any = {task: _Base(base) for task, base in bases.items()}
-    degraded_pairing.pair({**content, **samples}, {each.task: definitions.loaded(each.task) for each in done}, shown)
+    degraded_pairing.pair({**content, **samples}, {each.task: definitions.loaded(each.task) for each in paired}, shown)
 
 
 def _provenance(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
