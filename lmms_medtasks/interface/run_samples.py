@@ -32,6 +32,7 @@ COLUMNS: Mapping[str, str] = {
     "reply": "the reply's text; missing where the request failed, or the data's terms keep replies out of logs",
     "reading": "the answer that was read; missing where none was read, or a judge reads replies",
     "outcome": "ok, ambiguous, refused, unreadable, cut, empty or failed; missing where the harness read it",
+    "ended": "why the reply ended: stop, length (the limit of new tokens) or error; missing where nobody said",
     "answer": "the correct answer in the terms of reading, or the reference; missing where it is withheld",
     "correct": "1.0 where reading is answer, else 0.0; NaN for a failed request, and where a judge decides",
     "score": "the question's score over all its trials, of which the task's main metric is the mean; NaN without one, "
@@ -54,9 +55,9 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
 
     Returns:
         A data frame with these columns, texts unless said: ``run``, ``model``, ``task``, ``id``, ``cluster``, ``pair``,
-        ``trial`` (int), ``reply``, ``reading``, ``outcome``, ``answer``, ``correct`` (float), ``score`` (float),
-        ``measure``; behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks results
-        down by, such as ``modality``. ``score`` is of the question, the same in each of its trials: :func:`accuracy`
+        ``trial`` (int), ``reply``, ``reading``, ``outcome``, ``ended``, ``answer``, ``correct`` (float), ``score``
+        (float), ``measure``; behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks
+        results down by, such as ``modality``. ``score`` is of the question, the same in each of its trials: :func:`accuracy`
         and :func:`difference` count a question once. What each column holds stands in docs/python.md.
         A tag with the name of a column of ours is called ``tag_NAME``.
 
@@ -113,7 +114,7 @@ def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     for place in range(len(table)):
         own = {name: values[place] for name, values in columns.items()}
         judged = own["judgement"] is not None
-        said, answer = logged[own["line"]]
+        said, answer, ended = logged[own["line"]]
         question = {
             "id": own["id"],
             "cluster": own["cluster"],
@@ -127,15 +128,20 @@ def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
         for trial, read in enumerate(own["trials"]):
             text = said[trial] if trial < len(said) else None
             yield {**question, **_reading(read, judged, own["expected"]), "trial": trial,
+                   "ended": ended[trial] if trial < len(ended) else None,
                    "reply": None if read == FAILED or text is None else printable_lines(text)}  # fmt: skip
 
 
-def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None]:
-    """The replies of a question and its right answer; none of them where the data's terms withhold them."""
+def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None, list[str | None]]:
+    """The replies of a question, its right answer, and why each reply ended.
+
+    Neither replies nor answer where the data's terms withhold them.
+    """
     record = from_json(row.get(KEY), where)
+    ended = [note.get("ended") for note in record.replies]
     if record.judgement is not None and isinstance(record.judgement.items, str):
-        return [], None
-    return _replies(row), record.right_answer
+        return [], None, ended
+    return _replies(row), record.right_answer, ended
 
 
 def _reading(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
@@ -179,6 +185,7 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
                 "reply": None if text is None else printable_lines(text),
                 "reading": None,
                 "outcome": None,
+                "ended": None,
                 "answer": printable_lines(str(row.get("target", ""))),
                 "correct": float("nan"),
                 "score": float(scores[only]) if only and scores[only] is not None else float("nan"),

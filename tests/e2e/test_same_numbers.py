@@ -22,6 +22,7 @@ from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES
 
 REORDERED = 1e-12
 """Largest difference of two means over the same numbers that are added in another order."""
@@ -110,7 +111,8 @@ def med_cmr(task: str) -> Iterator[Place]:
     end = "_noimage" if task.endswith("_noimage") else ""
     yield Place("parse_rate", "replies", (task,), "parse rate")
     yield Place("failed_requests", "replies", (task,), "failed")
-    yield Place("empty_replies", "replies", (task,), "empty replies")
+    for name in ("unreadable", "cut", "empty", *(["refused"] if "mcq" in task else [])):
+        yield Place(f"{name}_replies", "replies", (task,), name)
     if "circular" in task:
         yield Place("circular_accuracy", "circular", ("right under every rotation",), "accuracy")
     elif "mcq" in task:
@@ -191,7 +193,9 @@ def bones_joints(task: str) -> Iterator[Place]:
             yield Place("accuracy", "main", ("this run*", "images"), number)
         for site in SITES:
             yield Place(f"accuracy_{site}", "sites", (site,), group)
-        yield Place("empty_replies", "tasks", row, "empty")
+        for name in ("unreadable", "cut", "empty", *(["refused"] if number in ("I", "II", "III") else [])):
+            yield Place(f"{name}_replies", "tasks", row, name)
+        yield Place("failed_requests", "tasks", row, "failed")
         yield Place("unclear_rate", "tasks", row, "Unclear")
         yield Place("unanimous", "tasks", row, "all judgements agree")
         yield Place("steps_found", "tasks", row, "steps found")
@@ -204,9 +208,9 @@ def bones_joints(task: str) -> Iterator[Place]:
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 CONTRIBUTED = {
-    "chest_side": ("questions", "accuracy", "chance", "parse_rate", "empty_replies", "failed_requests"),
+    "chest_side": ("questions", "accuracy", "chance", *READ_NAMES),
     "lesion_words": ("questions", "score_iid", "score_ood", "score_relative_robustness", "judged", "bound_worst",
-                     "bound_best", "complete", "shared_images", "empty_replies", "failed_requests"),
+                     "bound_best", "complete", "shared_images", *JUDGED_NAMES),
 }  # fmt: skip
 
 
@@ -248,13 +252,13 @@ CASES = {
     "medobvious": Case(
         "medtasks_random", "medobvious,medobvious_noimage", medobvious, 74, 40,
         # The report counts replies by what was read, and reads them by the authors' rule, format by format.
-        ("parse_rate", "empty_replies", "failed_requests", "accuracy_paper_rule*"),
+        ("parse_rate", "*_replies", "failed_requests", "accuracy_paper_rule*"),
     ),
     "medq_deg": Case(
         "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 49, 16,
         # A limit that leaves questions with different numbers of degraded forms, so that pairs and whole sets differ.
         # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
-        ("questions", "parse_rate", "empty_replies", "failed_requests", "identical_trials", "unmapped_capabilities",
+        ("questions", "parse_rate", "*_replies", "failed_requests", "identical_trials", "unmapped_capabilities",
          "dke_intra"),
         limit="100", resamples=RESAMPLES,
         parts={"medq_deg": "our degradations, 3 trials", "medq_deg_calib": "our degradations, 10 trials"},
@@ -264,20 +268,20 @@ CASES = {
         # The report has what was read of replies, only kinds that occur; the letters' shares and not their differences;
         # judgements in place of open questions. Of rotated questions its mean is over questions, the harness's over
         # their copies, of which questions with more options have more.
-        ("refused", "ambiguous", "without_*", "complete", "position_bias", "excess_?", "incomplete_questions",
+        ("without_*", "complete", "position_bias", "excess_?", "incomplete_questions",
          "med_cmr_open*/questions", "med_cmr_mcq_circular/questions", "med_cmr_mcq_circular/accuracy"),
     ),
     "sure_vqa": Case(
         "medtasks_observer", "sure_slake_modality,sure_mimic_age,sure_slake_modality_noimage", sure_vqa, 120, 27,
         # The report counts by test and kind of question.
-        ("questions", "empty_replies", "failed_requests", "*_judged"),
+        ("questions", "*_replies", "failed_requests", "*_judged"),
     ),
     "bones_joints": Case(
         "medtasks_observer", "bones_joints,bones_joints_t3_image_noimage", bones_joints, 131, 101,
         # The report has the shares of verdicts, only of those that occur. The lexical judge judges once: whether its
         # judgements are unanimous has no value.
-        ("parse_rate", "refused", "ambiguous", "complete", "went_on", "missed", "objected_otherwise",
-         "bones_joints_t[123]_*/failed_requests"),
+        ("parse_rate", "complete", "went_on", "missed", "objected_otherwise",
+         ),
         resamples=RESAMPLES,
     ),
     "contributed": Case(

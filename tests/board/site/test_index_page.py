@@ -14,7 +14,7 @@ import pytest
 from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import board_words, bullets, leaderboard_table, scatter, scatter_chart
+from lmms_medtasks.board.site import board_tables, board_words, bullets, leaderboard_table, scatter, scatter_chart
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.scatter import Drawn
@@ -100,6 +100,13 @@ def test_a_cell_says_what_is_missing_or_to_be_doubted(found: Leaderboard) -> Non
     assert rows["odd"].scores[0].cell.mark == "†" and not rows["poor"].scores[0].cell.mark
     assert rows["org/best"].scores[1].apart and not rows["org/like"].scores[1].apart
     assert rows["org/like"].scores[1].sort is None
+
+
+def test_the_table_says_what_became_of_replies_without_an_answer(board: Board, standings: Standings) -> None:
+    entry = next(each for each in board.of(task="medq_deg_l2") if each.model.name == "odd")
+    assert entry.outcomes == {"answered": 30, "unreadable": 10, "cut": 0, "empty": 0, "refused": 0, "failed": 0}
+    assert board_tables._counted(entry)[2].value == "10 unreadable"
+    assert standings.is_hard_to_read(entry.model.key, "medq_deg_l2", "accuracy")
 
 
 def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leaderboard) -> None:

@@ -16,6 +16,7 @@ from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site import bullets, failures, model_tables, model_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
+from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.statistics.intervals import Interval
@@ -103,6 +104,14 @@ def test_the_sentence_has_ranks_the_worst_loss_and_guessing_and_compares_no_leve
         "name: rank 1 of 4 on 2 of 4 benchmarks; loses 20.0 points [15.0, 25.0] under snow on Two; "
         "no better than guessing on Three; below guessing on Four."
     )
+
+
+def test_of_a_model_whose_replies_could_not_be_read_that_is_said_and_no_guessing() -> None:
+    unread = replace(headline("One", 9.0, 3), signs=HARD_TO_READ)
+    assert unread.guessing == "" and unread.beats_chance is None
+    said = model_words.sentence("name", [unread, headline("Two", 26.0, 2)], [])
+    assert said.startswith("name: under 90 % of the replies could be read on One, so that nothing is said about the")
+    assert said.endswith("no better than guessing on Two.") and "below guessing" not in said
 
 
 def test_a_first_rank_that_chance_leaves_open_is_said() -> None:
