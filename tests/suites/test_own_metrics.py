@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lmms_medtasks import extensions
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
@@ -125,13 +126,13 @@ def test_what_is_code_is_found_in_the_folder_or_said_to_be_missing(folder):
 def test_the_code_counts_into_the_fingerprint(folder):
     own = own_metrics.get(reference(folder, "F1"))
     metadata = {own_parts.KEY: own_parts.described([own], None, None)}
-    [before] = own_parts.digests(metadata)
+    [before] = extensions.digests(metadata)
     file = folder / "parts.py"
     file.write_text(PARTS.replace("2.0", "3.0"), "utf-8")
     from lmms_medtasks.fingerprints import SourceTrees
 
     assert before != f"parts.py:F1 {SourceTrees().digest([file])}"
-    assert own_parts.digests({}) == [] and own_parts.digests([]) == []
+    assert extensions.digests({}) == [] and own_parts.digests([]) == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from lmms_eval.utils import load_yaml_config
 
 from lmms_medtasks.harness.plugin import task_folder
-from lmms_medtasks.harness.template_hooks import binding
+from lmms_medtasks.suites import templates
 
 SNAPSHOTS = Path(__file__).resolve().parents[1] / "snapshots" / "prompts.json"
 DOCUMENT = {
@@ -28,7 +28,7 @@ def prompts() -> dict[str, str]:
     found = {}
     for path in TASKS:
         config = load_yaml_config(str(path))
-        if "doc_to_text" in config and binding.template_of(config) is None:  # contributed ones have their own snapshots
+        if "doc_to_text" in config and templates.template_of(config) is None:  # contributed ones have their own snapshots
             settings = config["lmms_eval_specific_kwargs"]["default"]
             found[config["task"]] = config["doc_to_text"](DOCUMENT, settings)
     return found
