@@ -53,7 +53,7 @@ def test_observer_loses_accuracy_with_severity(harness):
         assert metadata["data"] == "mini"
         assert metadata["fingerprint_recorded"] is True
         assert "image_encoding" not in metadata
-        assert content["versions"][task] == 1.1
+        assert content["versions"][task] == 1.2
     assert content["results"]["medq_deg_l1"]["accuracy_stderr_clustered,trials"] > 0
     # The table that a user sees says which data it is.
     assert set(re.findall(r"(medq_deg_l\d) \(mini data\)", done.printed)) == set(LEVELS)
