@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 
 from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups, sentence_end
+from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups
+from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.mentions import Mention, mentions
 from lmms_medtasks.parsing.option import read_option
-from lmms_medtasks.parsing.letters import option_letters
-from lmms_medtasks.parsing.outcomes import Answer, refuses
+from lmms_medtasks.parsing.outcomes import Answer, find_refusal
 from lmms_medtasks.parsing.position_words import in_english
 from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.parsing.sentences import sentence_end
 from lmms_medtasks.parsing.statements import Statement, find_statements, last_standing
 from lmms_medtasks.parsing.texts import normalised, plain
 
@@ -99,7 +100,7 @@ def _read(text: str, size: Size, unfinished: bool) -> Answer:
     if unfinished:
         return Answer("unreadable")
     found = _one({claim.value for claim in claimed if claim.cued}, "cued") or _one({c.value for c in claimed}, "named")
-    return found or Answer("refused" if refuses(text) else "unreadable")
+    return found or Answer("refused" if find_refusal(text) else "unreadable")
 
 
 def _one(values: set[str], rule: str) -> Answer | None:
