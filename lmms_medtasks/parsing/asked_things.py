@@ -23,9 +23,9 @@ class _Word(NamedTuple):
 def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     """What a sentence says of the thing that ``asked`` asks for: it is there, or not; None where it says neither.
 
-    Both are :func:`~lmms_medtasks.parsing.texts.plain` texts. The sentence must name the thing by its last word, and what
-    is denied must be the thing and no quality of it. A question that denies something, or asks whether all is normal, is
-    answered by no such sentence.
+    Both are :func:`~lmms_medtasks.parsing.texts.plain` texts. The sentence must name the thing by its last word, and
+    what is denied must be the thing and no quality of it. A question that denies something, or asks whether all is
+    normal, is answered by no such sentence.
     """
     if _HAN.search(asked):
         return _read_about_in_chinese(sentence, asked)
@@ -61,7 +61,7 @@ def _belongs(word: str, things: tuple[str, ...]) -> bool:
 
 @functools.lru_cache(1024)
 def _find_things(asked: str) -> tuple[str, ...]:
-    """The stems of the words for what a question asks for, the most particular last; () where it turns or asks for none."""
+    """The stems of the words for what a question asks for, the most particular last; () where it turns."""
     if word_pattern("question_turns").search(asked):
         return ()
     thing = _PLACE.split(asked.rstrip(" ?.！？"), maxsplit=1)[0]

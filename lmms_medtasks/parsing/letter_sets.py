@@ -28,14 +28,14 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
     - ``whole``: the reply, all of its lines together;
     - ``checked``: a list of all options with a mark behind each, "A ✓, B ✗";
     - ``except``: "all except B" at its beginning;
-    - what the last statement says that is not taken back ("answers: A, C", ``\\boxed{A, C}``, JSON), or that says letters
-      to be right ("A and C are correct"); "none of the above" is ambiguous there;
+    - what the last statement says that is not taken back ("answers: A, C", ``\\boxed{A, C}``, JSON), or that says
+      letters to be right ("A and C are correct"); "none of the above" is ambiguous there;
     - ``present``: a last line that says options to be there, "Fever and rash are present.";
     - ``last``: the last line of a reply that does not break off.
 
-    Each must be letters with commas, blanks, slashes or "and" between them ("A, C"), letters in one word ("AC"), letters
-    with their options' texts ("A. cat, C. dog"), or the texts themselves. Anything else is "unreadable", as is a letter
-    beyond the last option or one that is named twice.
+    Each must be letters with commas, blanks, slashes or "and" between them ("A, C"), letters in one word ("AC"),
+    letters with their options' texts ("A. cat, C. dog"), or the texts themselves. Anything else is "unreadable", as is
+    a letter beyond the last option or one that is named twice.
 
     Raises ValueError for no option, or more than 26.
     """
@@ -46,8 +46,8 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     if letters := _name_letters(" ".join(lines), options):
         return Answer("ok", letters, "whole")
-    if letters := read_checked(text, options):
-        return Answer("ok", letters, "checked")
+    if checked := read_checked(text, options):
+        return Answer("ok", checked, "checked")
     if letters := _read_all_but(text, options):
         return Answer("ok", letters, "except")
     if (stated := _read_stated(text, options)) is not None:
@@ -87,7 +87,7 @@ def _read_stated(text: str, options: Sequence[str]) -> Answer | None:
 
 
 def _iter_parts(part: str) -> Iterator[str]:
-    """The parts of a statement that may be its letters: all, its first line, before "not", its sentence, before "since"."""
+    """The parts of a statement that may be its letters: all, the first line, up to "not", a sentence, up to "since"."""
     yield part.replace("\n", " ")
     yield part.split("\n")[0]
     yield word_pattern("but_not", before=r"[,;(]?\s*").split(part, maxsplit=1)[0]

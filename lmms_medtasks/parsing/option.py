@@ -37,8 +37,8 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     count, in the order in which they stand; the last one that is not taken back decides:
 
     - ``boxed``: ``\\boxed{C}``, ``<answer>C</answer>``, ``"answer": "C"``;
-    - ``statement``: "answer: C", "the answer is (C)", "I choose C"; ``so``: "so, C"; ``it_is``: "it is C.", two of which
-      that differ are ambiguous; ``correction``: "no, C";
+    - ``statement``: "answer: C", "the answer is (C)", "I choose C"; ``so``: "so, C"; ``it_is``: "it is C.", two of
+      which that differ are ambiguous; ``correction``: "no, C";
     - ``predicate``: "C is correct", "B is the best answer", if no other statement stands before it; two that differ are
       ambiguous;
     - ``last``: the letter alone as the last sentence or line.
@@ -57,12 +57,12 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     - ``said``: the only option whose text a short reply says and does not deny
       (:meth:`~lmms_medtasks.parsing.option_texts.OptionTexts.find_said`).
 
-    A reply that breaks off in the middle of a sentence is read by its statements, ticks, bold letters and lines alone. A
-    capital A before a word is an article, and a letter after another word ("grade B", "vitamin C") is none of the above.
-    "B or C" is ambiguous, and so are a letter with another option's text and the text of two options alike. A letter
-    beyond the last option is no answer, nor is one that is only denied ("not B"). Texts are compared by what they mean:
-    numbers with their signs and units, words in any case and spelling. The words are those of ``words.yml`` and the files
-    beside it.
+    A reply that breaks off in the middle of a sentence is read by its statements, ticks, bold letters and lines alone.
+    A capital A before a word is an article, and a letter after another word ("grade B", "vitamin C") is none of the
+    above. "B or C" is ambiguous, and so are a letter with another option's text and the text of two options alike. A
+    letter beyond the last option is no answer, nor is one that is only denied ("not B"). Texts are compared by what
+    they mean: numbers with their signs and units, words in any case and spelling. The words are those of ``words.yml``
+    and the files beside it.
 
     Args:
         reply: The reply, as it was sent or taken apart; None for a failed request.

@@ -151,7 +151,7 @@ def _mark_behind() -> re.Pattern[str]:
 
 def read_as_yes_no(text: str, offered: OfferedOptions) -> OptionReading | None:
     """What is read where yes and no are options: "No, there is no nodule."."""
-    meant = [yes_or_no(option) for option in offered.options]
+    meant: list[str] = [yes_or_no(option) for option in offered.options]
     if not {"yes", "no"} <= set(meant):
         return None
     found = read_yes_no(text)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from lmms_medtasks.parsing.words import any_of
 
 GENERIC = frozenset(
-    "left right both neither none all other others normal abnormal present absent positive negative true false high low yes "
-    "no unknown a b c d e i".split()
+    "left right both neither none all other others normal abnormal present absent positive negative true false high "
+    "low yes no unknown a b c d e i".split()
 )
 """Words that a sentence about something else is likely to have, too."""
 

@@ -1,4 +1,4 @@
-"""What is read of a reply to a question with options, and what its parts can say: a letter, a number, an option's text."""
+"""What is read of a reply to a question with options: what a letter, a number or a text in it says."""
 
 from __future__ import annotations
 
@@ -127,8 +127,7 @@ def first_line(text: str) -> str:
 @functools.cache
 def _after_a() -> re.Pattern[str]:
     """What may follow an answer "A" where the article of "A nodule" may not: all but a word that goes with a noun."""
-    words = "is|was|with|based|for|would|seems|which|if|in|on|from|by|should|because|appears|represents|describes|fits|best|most"
     return re.compile(
-        rf"\s+(?:{any_of('and')}|{any_of('or')}|(?i:{any_of('reason')}|{words}|{any_of('but')}))"
+        rf"\s+(?:{any_of('and')}|{any_of('or')}|(?i:{any_of('reason')}|{any_of('after_a')}|{any_of('but')}))"
         r"|\s*$|\s*\n|\s*[^\w\s]|\s*[\u3040-\u9fff\uac00-\ud7af]"
     )

@@ -64,7 +64,7 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
 
 
 def read_choice(part: str, rule: Rule, offered: OfferedOptions) -> Choice | None:
-    """What the beginning of ``part`` chooses: a letter with its text, a letter, an option's text, or one that it says."""
+    """What ``part`` begins with or says: an option's letter and text, its text, a letter; None for none."""
     begin, part = len(part), _skip_rejected(part)
     skipped = begin - len(part)
     for lettered in (True, False):

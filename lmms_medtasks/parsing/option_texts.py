@@ -125,8 +125,8 @@ class OptionTexts:
     def find_concluded(self, sentence: str, last: bool) -> list[int]:
         """The place of the option that a concluding sentence of a longer reply says; [] where it concludes nothing.
 
-        It concludes by its words ("therefore", "consistent with", "this is") or a colon, and then may name the option by
-        a part that only this option has; the ``last`` sentence of a reply also concludes by saying nothing else.
+        It concludes by its words ("therefore", "consistent with", "this is") or a colon, and then may name the option
+        by a part that only this option has; the ``last`` sentence of a reply also concludes by saying nothing else.
         """
         if len(sentence) > _A_SENTENCE or "?" in sentence or is_left_open(sentence):
             return []
@@ -283,6 +283,13 @@ def _is_denied(before: str, text: str, end: int) -> bool:
     if word_pattern("denied_before").search(before):
         return True
     return word_pattern("denied_after", before=r"\s*(?:\w+\s+)?").match(text, end) is not None
+
+
+def _is_quantity_denied(reply: str, start: int, end: int) -> bool:
+    """Whether the quantity from ``start`` to ``end`` is denied in its clause."""
+    before = split_clauses(folded(reply[max(0, start - 60) : start]))[-1].text
+    behind = word_pattern("quantity_denied", before=r"[^.;,\n]{0,40}").match(reply[end : end + 80])
+    return behind is not None or word_pattern("denied_before").search(before) is not None
 
 
 def _is_denied_later(clause: str, end: int) -> bool:

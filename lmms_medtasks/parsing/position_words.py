@@ -6,6 +6,7 @@ import functools
 import re
 from typing import Literal
 
+from lmms_medtasks.parsing.mentions import ORDINALS
 from lmms_medtasks.parsing.words import any_of, numbered, word_pattern
 
 _CHINESE = {"上": "top", "下": "bottom", "中": "middle", "左": "left", "右": "right"}
@@ -44,10 +45,10 @@ def in_english(text: str) -> str:
 
 
 def _translate_ordinals(text: str) -> str:
-    """ "Segunda fila" becomes "2 row"."""
+    """ "Segunda fila" becomes "second row"."""
     for number, nth in numbered("nth").items():
         for line in ("row", "column"):
-            text = word_pattern(f"grid_{line}", before=rf"{nth}\s+").sub(f"{number} {line}", text)
+            text = word_pattern(f"grid_{line}", before=rf"{nth}\s+").sub(f"{ORDINALS[number - 1]} {line}", text)
     return text
 
 

@@ -16,11 +16,15 @@ _UNIT = (
     r"(?:[a-zµμ%°‰²³]{1,12}(?:/[a-zµμ²³]{1,8})?"
     r"|percent|per cent|prozent|por ciento|pour cent|por cento)"
 )
-_SAME_UNIT = {"percent": "%", "per cent": "%", "prozent": "%", "por ciento": "%", "pour cent": "%", "por cento": "%", "μ": "u",
-              "µ": "u", "years": "year", "yrs": "year", "yr": "year", "y": "year", "months": "month", "weeks": "week",
-              "days": "day", "hours": "h", "hour": "h", "hrs": "h", "hr": "h", "minutes": "min", "degrees": "°",
-              "degree": "°", "deg": "°", "millimeters": "mm", "millimeter": "mm", "millimetres": "mm", "centimeters": "cm",
-              "centimeter": "cm", "centimetres": "cm", "grams": "g", "毫米": "mm", "厘米": "cm"}  # fmt: skip
+_SAME_UNIT = {
+    **dict.fromkeys(("percent", "per cent", "prozent", "por ciento", "pour cent", "por cento"), "%"),
+    **dict.fromkeys(("years", "yrs", "yr", "y"), "year"),
+    **dict.fromkeys(("hours", "hour", "hrs", "hr"), "h"),
+    **dict.fromkeys(("degrees", "degree", "deg"), "°"),
+    **dict.fromkeys(("millimeters", "millimeter", "millimetres", "毫米"), "mm"),
+    **dict.fromkeys(("centimeters", "centimeter", "centimetres", "厘米"), "cm"),
+    **{"months": "month", "weeks": "week", "days": "day", "minutes": "min", "grams": "g"},
+}
 _LONGEST = 60
 
 
@@ -53,7 +57,7 @@ class Quantity:
 
 @functools.lru_cache(4096)
 def parse_quantity(text: str) -> Quantity | None:
-    """The quantity that a text of 60 characters at most is as a whole ("≤ 3 cm", "-2.5", "three"); None for any other."""
+    """The quantity that a text is as a whole ("≤ 3 cm", "-2.5", "three"); None for another, or a long one."""
     text = text.strip().strip("*_`\"'()[]").rstrip(".;:!").strip()
     if len(text) > _LONGEST:
         return None

@@ -189,13 +189,13 @@ def _form(each: dict[str, Any]) -> _Form:
 
 def parse_tags(pairs: object, where: str) -> Tags:
     """Reasoning tags as a user gives them: a list of [opening, closing]. Raises UserError for anything else."""
-    tags = pairs if isinstance(pairs, Sequence) and not isinstance(pairs, str) else [pairs]
+    tags: Sequence[Any] = pairs if isinstance(pairs, Sequence) and not isinstance(pairs, str) else [pairs]
     for pair in tags:
         fits = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
         if not fits or not all(isinstance(tag, str) and tag.strip() for tag in pair):
             raise UserError(
-                f"{where}: {pair!r:.60} is no pair of marks. Give a list of pairs, each with the mark that opens thoughts "
-                'and the one that closes them: [["<ponder>", "</ponder>"]].'
+                f"{where}: {pair!r:.60} is no pair of marks. Give a list of pairs, each with the mark that opens "
+                'thoughts and the one that closes them: [["<ponder>", "</ponder>"]].'
             )
     return tuple((str(opening), str(closing)) for opening, closing in tags)
 

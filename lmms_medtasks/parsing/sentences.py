@@ -34,9 +34,13 @@ def first_sentence(text: str) -> str:
 
 
 def iter_beginnings(text: str) -> Iterator[str]:
-    """The beginnings of a text that end where a sentence does, the shortest first, of 1,000 characters at most."""
+    """The beginnings of a text that end where a sentence does, the shortest first, of 1,000 characters at most.
+
+    What ends with a question mark is none: a question states nothing.
+    """
     for match in _END.finditer(text[:1000]):
-        yield text[: match.start()]
+        if "?" not in match[0]:
+            yield text[: match.start()]
 
 
 def sentence_start(text: str, place: int) -> int:

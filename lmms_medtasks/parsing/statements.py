@@ -35,8 +35,8 @@ _LAST = 60  # characters of a last line that is a letter
 # Names of tags and of JSON's keys.
 _KEY = (
     r"(?:(?:final|correct|selected)[ _]?)?"
-    r"(?:answers?|choices?|options?|letters?|prediction|conclusion|solution|label|outlier|odd[ _]one[ _]out|position|correct"
-    r"|richtig|respuestas?|opci[oó]n|r[eé]ponses?|antwort(?:en)?|答案|选项)"
+    r"(?:answers?|choices?|options?|letters?|prediction|conclusion|solution|label|outlier|odd[ _]one[ _]out|position"
+    r"|correct|richtig|respuestas?|opci[oó]n|r[eé]ponses?|antwort(?:en)?|答案|选项)"
     r"(?:[ _](?:letter|choice|option|text))?"
 )
 _JSON_VALUE = r"(?:[\"']([^\"'\n]{0,500})[\"']|(\[[^\]\n]{0,200}\])|([^\s,}\]\"'\[]{1,40}))"
@@ -214,7 +214,7 @@ def _announcement(letters: bool, grid: bool) -> re.Pattern[str]:
     so = rf"(?:{any_of('so')}[,:]?\s*|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
     kinds = [rf"(?:{in_brackets}|{once_more}|{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", rf"(?P<so>{so})"]
     if letters:
-        it_is = rf"(?:{any_of('it_is')}\s*){filler}{lone}"
+        it_is = rf"\b{any_of('it_is')}\s*{filler}{lone}"
         contrast = rf"(?:{any_of('but')}|{any_of('left_over')})\s*{filler}{lone}"
         also = rf"\balso\s+(?:die |option |antwort )*{lone}"  # German: "so"
         kinds += [rf"(?P<it_is>{it_is})", contrast, also]

@@ -16,8 +16,13 @@ _HTML = re.compile(
 _LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|rm|bf)\s{0,8}\{([^{}]{0,500})\}")
 _LATEX_MATH = re.compile(r"\\[\[\]()]")
 _CJK_EDGE = re.compile(rf"(?<=[{CJK}])(?=[A-Za-z0-9(])|(?<=[A-Za-z0-9)])(?=[{CJK}])")
-_SAME_MARKS = str.maketrans({"。": ". ", "、": ",", "「": '"', "」": '"', "『": '"', "』": '"', "【": "[", "】": "]", "«": '"',
-                             "»": '"', "„": '"', "“": '"', "”": '"', "‟": '"', "\u2019": "'", "\u02bc": "'", "،": ",", "؛": ";", "؟": "?"})  # fmt: skip
+_SAME_MARKS = str.maketrans(
+    {
+        **dict.fromkeys("「」『』«»„“”‟", '"'),
+        **dict.fromkeys("\u2019\u02bc", "'"),
+        **{"。": ". ", "、": ",", "【": "[", "】": "]", "،": ",", "؛": ";", "؟": "?"},
+    }
+)
 _DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63]")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-/\u2010-\u2013](?=[^\W\d_])")  # between letters only: "1-2" is not "1 2"
 _PREFIX = re.compile(
@@ -26,10 +31,17 @@ _PREFIX = re.compile(
 )
 _MARKUP = re.compile(r"[*`_$\\#>]+")
 _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "λ": "lambda", "μ": "u", "µ": "u"}
-_SPELLING = tuple((re.compile(pattern), new) for pattern, new in (
-    (r"(?<=[^\W\d_])(?:ae|oe)|(?:ae|oe)(?=[^\W\d_]{3})", "e"), (r"(?<=[^\W\d_]{3})our\b", "or"), (r"(?<=[cbt])re\b", "er"),
-    (r"isation", "ization"), (r"\bgrey", "gray"), (r"sulph", "sulf"), (r"(?<=ll)ed\b", "ed"),
-))  # fmt: skip
+_SPELLING = tuple(
+    (re.compile(pattern), new)
+    for pattern, new in (
+        (r"(?<=[^\W\d_])(?:ae|oe)|(?:ae|oe)(?=[^\W\d_]{3})", "e"),
+        (r"(?<=[^\W\d_]{3})our\b", "or"),
+        (r"(?<=[cbt])re\b", "er"),
+        (r"isation", "ization"),
+        (r"\bgrey", "gray"),
+        (r"sulph", "sulf"),
+    )
+)
 
 
 def normalised(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The words of ``words.yml`` and ``*_words.yml`` as regular expressions: an alternation of a category's words in all its languages."""
+"""The words of ``words.yml`` and ``*_words.yml`` as regular expressions: any word of a category, in all languages."""
 
 from __future__ import annotations
 

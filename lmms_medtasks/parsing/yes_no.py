@@ -69,11 +69,11 @@ def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = 
       ``question``, what a sentence says of the thing that the question asks for; ``panel``, for a question whether a
       highlighted panel is the outlier, sentences that say so in English ("is not the outlier").
 
-    ``question`` settles three readings. "True" and "False" answer a question that offers them; said to another one, they
-    may mean the question, a statement in it or its opposite, and are no answer. "There is no nodule", "a nodule is seen"
-    and "the heart is not enlarged" are answers where the question asks for just that. Where a head and such a sentence
-    contradict each other ("Yes, there is no fracture."), it is ambiguous. "No image" and "no idea" are no answer to any,
-    and "no nodule" does not answer "Is the lung normal?".
+    ``question`` settles three readings. "True" and "False" answer a question that offers them; said to another one,
+    they may mean the question, a statement in it or its opposite, and are no answer. "There is no nodule", "a nodule is
+    seen" and "the heart is not enlarged" are answers where the question asks for just that. Where a head and such a
+    sentence contradict each other ("Yes, there is no fracture."), it is ambiguous. "No image" and "no idea" are no
+    answer to any, and "no nodule" does not answer "Is the lung normal?".
     """
     reply = Reply.of(reply)
     if reply.outcome:
