@@ -46,13 +46,13 @@ def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
             return offered.read_place(exact.place, "exact", text)
     if places := offered.texts.find_equal(text):
         return offered.read_places(places, "exact", text)
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and len(set(lines)) == 1:
+        return read_whole(lines[0].strip(), offered)
     if _LIST.fullmatch(text):
         return ambiguous(text)
     named = _option_number().fullmatch(text)
-    if named is not None and (number := offered.read_number(named[1])) is not None:
-        return number
-    lines = [line for line in text.splitlines() if line.strip()]
-    return read_whole(lines[0].strip(), offered) if len(lines) > 1 and len(set(lines)) == 1 else None
+    return None if named is None else offered.read_number(named[1])
 
 
 def _without_letter(text: str, exact: Exact, offered: OfferedOptions) -> str:

@@ -165,7 +165,7 @@ def _differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> 
 def _predicate(grid: bool) -> re.Pattern[str]:
     right = f"(?:{any_of('is_right')}|{any_of('is_outlier')})" if grid else any_of("is_right")
     capital = rf"(?<![^\W_])({OPENING}[A-Z]{CLOSING})\s*(?i:{right})"
-    named = rf"\b(?i:option|choice|letter)\s+({OPENING}[a-z]{CLOSING})\s+(?i:{right})"
+    named = rf"\b(?i:{any_of('option_word')}|choice|letter)\s+({OPENING}[a-z]{CLOSING})\s+(?i:{right})"
     return re.compile(f"{capital}|{named}")
 
 

@@ -15,6 +15,7 @@ _HTML = re.compile(
 )
 _LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|rm|bf)\s{0,8}\{([^{}]{0,500})\}")
 _LATEX_MATH = re.compile(r"\\[\[\]()]")
+_BARE_POINT = re.compile(r"(?<![^\s(\[{\"'=<>≤≥±+-])\.(?=\d)")
 _CJK_EDGE = re.compile(rf"(?<=[{CJK}])(?=[A-Za-z0-9(])|(?<=[A-Za-z0-9)])(?=[{CJK}])")
 _SAME_MARKS = str.maketrans(
     {
@@ -47,15 +48,15 @@ _SPELLING = tuple(
 def normalised(text: str) -> str:
     """``text`` with one form of each character (NFKC), without struck-out words, tokens and LaTeX's commands for fonts.
 
-    A space is put between Chinese, Japanese or Korean characters and Latin letters or digits, so that the letter of
-    "答案是B" stands alone. What a model put into a box of its own becomes ``<answer>...</answer>``.
+    ".5" becomes "0.5". A space is put between Chinese, Japanese or Korean characters and Latin letters or digits, so that
+    the letter of "答案是B" stands alone. What a model put into a box of its own becomes ``<answer>...</answer>``.
     """
     text = _STRUCK.sub(" ", _BOX.sub(r"<answer>\2</answer>", text))
     if "</" in text or "<br" in text:
         for _ in range(3):  # one within the other
             text = _HTML.sub(lambda match: match[2] or "\n", text)
     text = unicodedata.normalize("NFKC", _TOKENS.sub(" ", text)).translate(_SAME_MARKS)
-    text = _LATEX_MATH.sub(" ", _LATEX.sub(r"\1", text))
+    text = _BARE_POINT.sub("0.", _LATEX_MATH.sub(" ", _LATEX.sub(r"\1", text)))
     return _CJK_EDGE.sub(" ", text)
 
 

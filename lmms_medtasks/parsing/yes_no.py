@@ -39,6 +39,7 @@ class _Said(NamedTuple):
     value: YesOrNo
     start: int
     end: int
+    corrects: bool = False  # behind a word that takes back what was said: "wait, yes"
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def _read_heads(text: str, heads: list[_Said], asked: _Question) -> Answer:
     if about and about != last.value and not _turn().search(rest):
         return Answer("ambiguous")  # "Yes, there is no fracture."
     agree = all(head.value == last.value for head in heads)
-    if agree or is_taken_back(text[: last.end + 1], first.end - 1):
+    if agree or last.corrects or is_taken_back(text[: last.end + 1], first.end - 1):
         return Answer("ok", last.value, "head")
     return _read_sentences(text, asked) or Answer("ambiguous")
 
@@ -230,7 +231,7 @@ def _match_verdict(text: str, asked: _Question) -> _Said | None:
 def _find_heads(text: str, asked: _Question) -> list[_Said]:
     """The answers that sentences start with, conditions and denials of something else left out."""
     found = [
-        _Said(_value(match), match.start(), match.end())
+        _Said(_value(match), match.start(), match.end(), corrects=match["corrected"] is not None)
         for match in _head().finditer(text)
         if not _condition().match(text, match.end()) and not _is_of_a_word(text, match)
     ]
@@ -262,7 +263,7 @@ def _word() -> re.Pattern[str]:
 @functools.cache
 def _head() -> re.Pattern[str]:
     """At the beginning of a sentence, or after words that turn."""
-    turned = rf"(?:{any_of('but')}|\b(?:actually|rather|wait|hmm))[,\s.…]{{1,4}}"
+    turned = rf"(?:{any_of('but')}|(?P<corrected>\b(?:actually|rather|wait|hmm)))[,\s.…]{{1,4}}"
     begins = rf"(?:^|[.!?;:\n—–-]\s*|{turned})[\s\"'(]{{0,4}}"
     return re.compile(rf"{begins}{_yes_or_no()}(?![\w-])(?! (?:one|way)\b)", re.MULTILINE)
 
