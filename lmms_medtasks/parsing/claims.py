@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lmms_medtasks.parsing.mentions import Mention
+from lmms_medtasks.parsing.sentences import sentence_before, sentence_end, sentence_start
 
 NONE = "none"
 """The value of a claim that there is no outlier."""
@@ -75,9 +76,6 @@ _NEXT_TURN = re.compile(r"[.!?;\s]+(?:but|however|yet|on closer|looking closer)\
 _LED_IN = re.compile(r"\b(?:although|though|while|at first|at a glance|initially)\b")
 _MINOR = re.compile(r"\b(?:slight(?:ly)?|a (?:little|bit)|minor|somewhat|marginally)\b")
 _IN_PLACE = re.compile(rf" (?:in|at|on) {_FILL}")
-_SENTENCE = re.compile(r"[.!?;]+(?=\s|$)|\n")
-_WINDOW = 400
-"""Characters looked at before and after a mention: a model that repeats itself for ever must not cost for ever."""
 
 
 class Claim(NamedTuple):
@@ -109,22 +107,10 @@ def groups(text: str, named: Sequence[Mention]) -> list[list[Mention]]:
     return found
 
 
-def sentence_end(text: str, place: int) -> int:
-    """Where the sentence around ``place`` ends, :data:`_WINDOW` characters on at most."""
-    match = _SENTENCE.search(text, place, place + _WINDOW)
-    return match.start() if match else min(len(text), place + _WINDOW)
-
-
-def _sentence_start(text: str, place: int) -> int:
-    """Where the sentence around ``place`` starts, :data:`_WINDOW` characters before at most."""
-    first = max(0, place - _WINDOW)
-    return max((match.end() for match in _SENTENCE.finditer(text, first, place)), default=first)
-
-
 def _asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
     found: list[Claim] = []
     for group in groups(text, named):
-        before = text[_sentence_start(text, group[0].start) : group[0].start]
+        before = sentence_before(text, group[0].start)
         after = text[group[-1].end : sentence_end(text, group[-1].end)]
         if _RULED_OUT_BEFORE.search(before) or _RULED_OUT_AFTER.match(after):
             continue
@@ -148,7 +134,7 @@ def _taken_back(text: str, match: re.Match[str], claimed: Sequence[Claim]) -> li
     contrast = _TURN.search(text, start, end) or _NEXT_TURN.match(text, end)
     if contrast is not None:
         start = contrast.end()
-    elif not _LED_IN.search(text[_sentence_start(text, match.start()) : match.start()]):
+    elif not _LED_IN.search(sentence_before(text, match.start())):
         return []
     return [claim for claim in claimed if start <= claim.start <= sentence_end(text, start)]
 
@@ -160,7 +146,7 @@ def _none(text: str, named: Sequence[Mention], claimed: Sequence[Claim]) -> list
     places = set().union(*listed.values())
     found = []
     for match in _NO_OUTLIER.finditer(text):
-        sentence = text[_sentence_start(text, match.start()) : sentence_end(text, match.end())]
+        sentence = text[sentence_start(text, match.start()) : sentence_end(text, match.end())]
         # "None of the others", "all the rest are the same", "all are normal except …" speak of an outlier, and so may
         # "no anomaly in the top-left" where other panels are named, too.
         at = _IN_PLACE.match(text, match.end())

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lmms_medtasks.grid_positions import Size
 
-_ORDINALS = (
+ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
     "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth",
@@ -20,13 +20,13 @@ _CARDINALS = (
     "twenty-three", "twenty-four", "twenty-five",
 )  # fmt: skip
 _NUMBERS = {
-    **{word: number for number, word in enumerate(_ORDINALS, start=1)},
+    **{word: number for number, word in enumerate(ORDINALS, start=1)},
     **{word: number for number, word in enumerate(_CARDINALS, start=1)},
 }
 _LAST = -1
 
 # The longer before those that they start with: "twenty-one" is not twenty.
-_NTH = rf"(?:{'|'.join(reversed(_ORDINALS))}|last|\d{{1,2}}(?:st|nd|rd|th))"
+_NTH = rf"(?:{'|'.join(reversed(ORDINALS))}|last|\d{{1,2}}(?:st|nd|rd|th))"
 _COUNT = rf"(?:\d{{1,2}}|{'|'.join(reversed(_CARDINALS))})"
 _NOUN = r"(?:sub-?)?(?:image|panel|scan|picture|tile|cell|square|frame|position|slot|slice|figure|photo|view)"
 _MIDDLE = r"(?:middle|mid|center)"

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from lmms_medtasks.parsing import option_words as words
 from lmms_medtasks.parsing.letters import option_letters
-from lmms_medtasks.parsing.statements import is_left_open
+from lmms_medtasks.parsing.option_parts import GENERIC, find_own_parts
 from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
+from lmms_medtasks.parsing.sentences import Clause, clause_before, split_clauses, split_sentences
+from lmms_medtasks.parsing.statements import is_left_open
 from lmms_medtasks.parsing.texts import CJK, folded, normalised, without_accents
+from lmms_medtasks.parsing.words import any_of, word_pattern
 
 LONGEST = 600
 """Characters of a reply in which options' texts are looked for: a longer one weighs them, and is not summed up."""
-
-_GENERIC = {
-    "left", "right", "both", "neither", "none", "all", "other", "others", "normal", "abnormal", "present", "absent",
-    "positive", "negative", "true", "false", "high", "low", "yes", "no", "unknown", "a", "b", "c", "d", "e", "i",
-}  # fmt: skip
-"""Words that a sentence about something else is likely to have too."""
-_GENERIC_WORDS = 12
+_GENERIC_WORDS = 12  # words of a reply up to which one of these is what it says
 _A_SENTENCE = 300
 _FEW_MORE = 12  # characters beside an option's text: an article, an adjective
+_MANY_QUANTITIES = 4
 _OUTER = " \t\r\n\"'`.,:;!$()[]{}"
 _BALANCED = re.compile(r"(\*{1,3}|_{1,3}|`{1,3})(?=\S)(.*\S)\1", re.DOTALL)
-_SEPARATOR = r"\s*(?:\*\*|__)?\s*(?:[).:\]}\"'`,;-]|[–—=(]|,?\s*(?:i\.e\.|that is|namely|which is|means|corresponding to),?)*\s*(?:\*\*|__)?\s*[(\"']?"
+_SAME_AS = r",?\s*(?:i\.e\.|that is|namely|which is|means|corresponding to),?"
+_SEPARATOR = rf"\s*(?:\*\*|__)?\s*(?:[).:\]}}\"'`,;-]|[–—=(]|{_SAME_AS})*\s*(?:\*\*|__)?\s*[(\"']?"
+_SIGNS = re.compile(r"[+*<>≤≥]|(?<=\w)-$")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_UNIT = re.compile(r"\s*(?:[mc]m|mg|ml|t|years?|months?|weeks?|days?|hours?|degrees?|°|%|-|/|:)(?![^\W_])|\s*[%°/:]")
 
 
 class Exact(NamedTuple):
@@ -36,128 +38,68 @@ class Exact(NamedTuple):
 
 
 class OptionTexts:
-    """The texts of a question's options, as shown; ``letters`` are theirs in order."""
+    """The texts of a question's options, as shown; ``letters`` are theirs in order, and places count from 0."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self.letters = option_letters(len(options))
         shown = [normalised(option) for option in options]
-        self._signed = [signed_key(each) for each in shown]
-        self._quantities: list[Quantity | None] = [parse_quantity(each) for each in shown]
-        self._worded = [worded_key(each) for each in shown]
+        self._signed = [signed_key(text) for text in shown]
+        self._worded = [worded_key(text) for text in shown]
+        self._quantities = [parse_quantity(text) for text in shown]
         # The exact texts, longest first: of "Non-Hodgkin lymphoma" and "Hodgkin lymphoma" the one that is there.
-        self._begins = [
-            (place, re.compile(_loose(text), re.IGNORECASE))
-            for place, text in sorted(enumerate(shown), key=lambda each: -len(each[1])) if text.strip(_OUTER)
-        ]  # fmt: skip
-        bounded = [each is not None and not each.plain for each in self._quantities]
-        self._any = _search([each for each, known in zip(self._worded, bounded, strict=True)
-                             if self._worded.count(each) == 1 and not known])  # fmt: skip
+        by_length = sorted(enumerate(shown), key=lambda pair: -len(pair[1]))
+        self._beginnings = [(place, _exact_pattern(text)) for place, text in by_length if text.strip(_OUTER)]
+        told_apart = [self._worded.count(text) == 1 for text in self._worded]
+        named = [
+            text
+            for text, alone, quantity in zip(self._worded, told_apart, self._quantities, strict=True)
+            if alone and (quantity is None or quantity.plain)
+        ]
+        self._named = _names_pattern(named)
         self._places = {text: place for place, text in enumerate(self._worded)}
-        self._parts = _own_parts(shown, self._worded)
-        self._same = [place for place, each in enumerate(self._worded) if self._worded.count(each) > 1]
+        self._parts = find_own_parts(shown, self._worded)
+        self._differ_by_signs = [place for place, alone in enumerate(told_apart) if not alone]
 
     @property
     def longest(self) -> int:
         """Characters of the longest text."""
         return max(map(len, self._signed), default=0)
 
-    def equal(self, text: str) -> list[int]:
+    def find_equal(self, text: str) -> list[int]:
         """The places of the options that ``text`` is: by its signs and words, else as a quantity, else by its words."""
         signed = signed_key(text)
         if not signed:
             return []
-        if _NUMBERS.fullmatch(signed):  # "160/100" of "160/100 mmHg"
-            bare = [re.sub(r"\s?[a-zµ%°/]+$", "", each) for each in self._signed]
-            if bare.count(signed) == 1 and signed not in self._signed:
-                return [bare.index(signed)]
-        if found := [place for place, each in enumerate(self._signed) if each == signed]:
+        if found := [place for place, own in enumerate(self._signed) if own == signed]:
             return found
-        quantity = parse_quantity(text)
-        if quantity is not None:
-            for fits in (Quantity.says, Quantity.nearly):
-                if found := [place for place, each in enumerate(self._quantities) if each and fits(each, quantity)]:
-                    return found
+        if (quantity := parse_quantity(text)) is not None:
+            if found := self._find_quantities([quantity], plain=True):
+                return found
             if any(self._quantities):
                 return []
         worded = worded_key(text)
         return [
             place
-            for place, each in enumerate(self._worded)
-            if worded and each == worded and self._keeps_signs(place, signed)
+            for place, own in enumerate(self._worded)
+            if worded and own == worded and self._has_signs(place, signed)
         ]
 
-    def _keeps_signs(self, place: int, signed: str) -> bool:
-        """Whether a text equal in words to an option has its signs, where another option differs by signs alone."""
-        return place not in self._same and not (re.search(r"[+*<>≤≥]|(?<=\w)-$", self._signed[place] + signed)
-                                                and self._signed[place] != signed and self._same != [])  # fmt: skip
-
-    def begins(self, text: str, lettered: bool) -> Exact | None:
+    def match_beginning(self, text: str, lettered: bool) -> Exact | None:
         """The option whose text ``text`` begins with, to a word's end; with ``lettered`` after the option's own letter.
 
-        "B. N/A", "(C) Stage III", "D, i.e. vitamin D", and "Stage III (C)".
+        "B. N/A", "(C) Stage III", "D, i.e. vitamin D".
         """
-        start = len(text) - len(text.lstrip(_OUTER + "*_-#>|"))
-        start -= start > 0 and text[start - 1] == "." and text[start : start + 1].isdigit()
-        for place, pattern in self._begins:
-            letter = self.letters[place]
+        start = len(text) - len(text.lstrip(_OUTER + "*_-#>"))
+        for place, pattern in self._beginnings:
             if lettered:
-                match = re.compile(rf"[(\[*_\"']{{0,4}}{letter}{_SEPARATOR}(?<![^\W_])").match(text, start)
-                found = pattern.match(text, match.end()) if match else None
-                if match and found is None:  # the separator may have taken a mark of the text
-                    bare = re.compile(rf"{letter}[).:\]*_]{{0,4}}\s{{0,3}}").match(text, start)
-                    found = pattern.match(text, bare.end()) if bare else None
+                found = _match_lettered(self.letters[place], pattern, text, start)
             else:
                 found = pattern.match(text, start) or pattern.match(text)
             if found and (lettered or self._signed.count(self._signed[place]) == 1):
                 return Exact(place, found.end())
         return None
 
-    def concluded(self, sentence: str, last: bool) -> list[int]:
-        """The place of the option that a concluding sentence of a longer reply says; [] where it concludes nothing.
-
-        It concludes by its words ("therefore", "consistent with", "this is"); if it is the ``last`` one, also by a colon
-        or by saying nothing else, and then it may name the option by a part that only this option has.
-        """
-        if len(sentence) > _A_SENTENCE or "?" in sentence or is_left_open(sentence):
-            return []
-        concludes = words.concluding().search(sentence) is not None
-        places = self.said(sentence)
-        if len(places) != 1:
-            return self.partly_said(sentence) if not places and concludes else []
-        if last and not concludes:
-            # "... sits in the next one, L3."
-            end = re.split(r"[,:—–]\s|\s-\s", sentence.rstrip(".! "))
-            if len(end) > 1 and self.equal(end[-1]) == places and not self.equal(end[-2]):
-                return places
-        bare = len(worded_key(sentence)) <= len(self._worded[places[0]]) + _FEW_MORE
-        return places if concludes or (last and (bare or ":" in sentence)) else []
-
-    def partly_said(self, sentence: str) -> list[int]:
-        """The only option of which a sentence says a part that no other option has: "the RCA", "an epidermoid", "type IV"."""
-        folded_sentence = without_accents(folded(sentence))
-        if words.HEDGE.search(folded_sentence):
-            return []
-        found: set[int] = set()
-        for place, pattern in self._parts:
-            text = sentence if pattern.pattern.isupper() else folded_sentence
-            for match in pattern.finditer(text):
-                clause = words.CLAUSE.split(text[: match.start()])[-1].casefold()
-                if words.DENIED_BEFORE.search(clause) or words.DENIED_AFTER.match(text.casefold(), match.end()):
-                    continue
-                found.add(place)
-        return sorted(found) if len(found) == 1 else []
-
-    def said_in_other_order(self, sentence: str) -> list[int]:
-        """The only option of several words all of whose words a sentence has: "a fracture of the femoral neck"."""
-        text = without_accents(folded(sentence))
-        if words.HEDGE.search(text) or words.DENIED_BEFORE.search(text):
-            return []
-        there = set(re.findall(r"[^\W_]+", text))
-        found = [place for place, each in enumerate(self._worded)
-                 if len(own := re.findall(r"[^\W_]{3,}", each)) > 1 and set(own) <= there]  # fmt: skip
-        return found if len(found) == 1 else []
-
-    def said(self, reply: str) -> list[int]:
+    def find_said(self, reply: str) -> list[int]:
         """The places of the options that ``reply`` says: one, several if it leaves open which, [] for none.
 
         A name counts in a reply of one sentence, or in one that says what something is ("shows", "suggests", "is").
@@ -165,138 +107,198 @@ class OptionTexts:
         liver"); where it is hedged ("could be", "or", "?"), it leaves open which. Numbers are compared as quantities.
         """
         text = folded(reply)
-        if len(text) > LONGEST or words.AROUND.search(text):
+        if len(text) > LONGEST or word_pattern("idiom").search(text):
             return []
-        if any(self._quantities) and (found := self._quantified(reply)):
+        if any(self._quantities) and (found := self._find_given(reply)):
             return found
-        if self._any is None:
+        if self._named is None:
             return []
-        sentences = len(re.findall(r"[.!?;\n]+(?=\s|$)", text.strip(" .!;\n"))) + 1
+        alone = len(split_sentences(text.strip(" .!;\n"))) <= 1
         asserted: set[str] = set()
-        open_: set[str] = set()
-        for clause, mark in words.clauses(text):
-            kept = words.CONCEDED.sub(lambda match: " " * len(match[0]), clause)
-            bare = without_accents(kept)
-            matches = list(self._any.finditer(bare))
-            outside = self._any.sub(" ", bare) if kept == bare else _blanked(kept, matches)
-            hedged = mark == "?" or words.HEDGE.search(outside)
-            identified = sentences == 1 or words.IDENTIFIES.search(outside)
-            for match in matches:
-                before = _blanked(kept, matches)[: match.start()]
-                if words.DENIED_BEFORE.search(before) or words.DENIED_AFTER.match(kept, match.end()):
-                    continue
-                if words.DENIED_LATER.match(kept, match.end()):
-                    continue
-                if not self._fits(match, kept, text):
-                    continue
-                if hedged or not identified or words.AND.match(kept, match.end()):
-                    open_.add(match[0])
-                else:
-                    asserted.add(match[0])
-        if not asserted:
-            return []
-        return sorted({self._places[each] for each in asserted | open_})
+        left_open: set[str] = set()
+        for clause in split_clauses(text):
+            sure, unsure = self._find_names(self._named, clause, text, alone)
+            asserted |= sure
+            left_open |= unsure
+        return sorted({self._places[name] for name in asserted | left_open}) if asserted else []
 
-    def _quantified(self, reply: str) -> list[int]:
-        """The options whose quantities a reply of one sentence gives: those with a unit, a sign, a bound or a range."""
-        given = [found for start, end, found in find_quantities(reply)
-                 if not re.match(r"[^.;,\n]{0,40}\b(?:not|nicht|no es|n'est pas|excluded)\b", reply[end : end + 80])
-                 and not words.DENIED_BEFORE.search(words.CLAUSE.split(folded(reply[max(0, start - 60) : start]))[-1])]  # fmt: skip
-        if not given or len(given) > 12 or words.HEDGE_ANYWHERE.search(folded(reply)):
+    def find_concluded(self, sentence: str, last: bool) -> list[int]:
+        """The place of the option that a concluding sentence of a longer reply says; [] where it concludes nothing.
+
+        It concludes by its words ("therefore", "consistent with", "this is") or a colon, and then may name the option
+        by a part that only this option has; the ``last`` sentence of a reply also concludes by saying nothing else.
+        """
+        if len(sentence) > _A_SENTENCE or "?" in sentence or is_left_open(sentence):
             return []
-        for fits in (Quantity.says, Quantity.nearly):
-            found = {place for place, each in enumerate(self._quantities) if each is not None and not each.plain
-                     for quantity in given if not quantity.plain and fits(each, quantity)}  # fmt: skip
+        concludes = word_pattern("concludes", after="|[:：→]").search(sentence) is not None
+        places = self.find_said(sentence)
+        if len(places) != 1:
+            return self.find_partly_said(sentence) if not places and concludes else []
+        bare = len(worded_key(sentence)) <= len(self._worded[places[0]]) + _FEW_MORE
+        return places if concludes or (last and bare) else []
+
+    def find_partly_said(self, sentence: str) -> list[int]:
+        """The place of the only option of which a sentence says a part that no other has: "the RCA", "type IV"."""
+        folded_sentence = without_accents(folded(sentence))
+        if _hedge().search(folded_sentence):
+            return []
+        found: set[int] = set()
+        for place, pattern in self._parts:
+            text = sentence if pattern.pattern.isupper() else folded_sentence
+            for match in pattern.finditer(text):
+                before = clause_before(text, match.start()).casefold()
+                if not _is_denied(before, text.casefold(), match.end()):
+                    found.add(place)
+        return sorted(found) if len(found) == 1 else []
+
+    def _find_names(self, named: re.Pattern[str], clause: Clause, text: str, alone: bool) -> tuple[set[str], set[str]]:
+        """The options' names that a clause asserts, and those that it leaves open. ``alone``: there is one sentence."""
+        kept = _concession().sub(lambda match: " " * len(match[0]), clause.text)
+        matches = list(named.finditer(without_accents(kept)))
+        outside = _blank_out(kept, matches)
+        decided = clause.mark != "?" and not _hedge().search(outside)
+        identified = alone or word_pattern("identifies", after="|:").search(outside) is not None
+        asserted: set[str] = set()
+        left_open: set[str] = set()
+        for match in matches:
+            if _is_denied(outside[: match.start()], kept, match.end()) or _is_denied_later(kept, match.end()):
+                continue
+            if self._is_meant(match, kept, text):
+                sure = decided and identified and not _listed_behind().match(kept, match.end())
+                (asserted if sure else left_open).add(match[0])
+        return asserted, left_open
+
+    def _find_given(self, reply: str) -> list[int]:
+        """The options whose quantities a reply gives: those with a unit, a sign, a bound or a range."""
+        given = [
+            quantity
+            for start, end, quantity in find_quantities(reply)
+            if not word_pattern("quantity_denied", before=r"[^.;,\n]{0,40}").match(reply[end : end + 80])
+            and not word_pattern("denied_before").search(
+                split_clauses(folded(reply[max(0, start - 60) : start]))[-1].text
+            )
+        ]
+        undecided = word_pattern("quantity_undecided", after=r"|\?").search(folded(reply))
+        return [] if len(given) > _MANY_QUANTITIES or undecided else self._find_quantities(given, plain=False)
+
+    def _find_quantities(self, given: Sequence[Quantity], plain: bool) -> list[int]:
+        """The options that are one of the quantities given; ``plain``: numbers without a unit or a sign count, too."""
+        tests: tuple[Callable[[Quantity, Quantity], bool], ...] = (Quantity.says, Quantity.nearly)
+        for fits in tests:
+            found = [
+                place
+                for place, own in enumerate(self._quantities)
+                if own is not None
+                and (plain or not own.plain)
+                and any(fits(own, quantity) for quantity in given if plain or not quantity.plain)
+            ]
             if found:
-                return sorted(found)
+                return found
         return []
 
-    def _fits(self, match: re.Match[str], clause: str, text: str) -> bool:
-        """Whether a number or a word of everyday use stands where it is likely to be the answer."""
-        if match[0][0].isdigit() and words.COMPARED.search(clause[: match.start()]):
+    def _has_signs(self, place: int, signed: str) -> bool:
+        """Whether a text equal in words to an option has its signs, where options differ by signs alone."""
+        if place in self._differ_by_signs:
             return False
-        if words.NUMBER.fullmatch(match[0]):
-            if words.UNIT.match(clause, match.end()):
-                return False
-            return len(words.NUMBER.findall(text)) == 1 and words.COUNTED.search(clause[: match.start()]) is not None
-        return match[0] not in _GENERIC or len(text.split()) <= _GENERIC_WORDS
+        own = self._signed[place]
+        return not (self._differ_by_signs and own != signed and _SIGNS.search(own + signed))
+
+    def _is_meant(self, match: re.Match[str], clause: str, text: str) -> bool:
+        """Whether a number or a word of everyday use stands where it is likely to be the answer."""
+        name, before = match[0], clause[: match.start()]
+        if name[0].isdigit() and word_pattern("compared", after=r"\s*$").search(before):
+            return False
+        if _NUMBER.fullmatch(name):
+            counted = word_pattern("counted", before="(?:^|[:=]|", after=r")\s*$").search(before) is not None
+            return not _UNIT.match(clause, match.end()) and len(_NUMBER.findall(text)) == 1 and counted
+        return name not in GENERIC or len(text.split()) <= _GENERIC_WORDS
 
 
-_NUMBERS = re.compile(r"\d+[/:]\d+")
-_DISTINCT = 4
-_ROMAN = re.compile(r"[ivx]{1,4}[ab]?|t?\d{1,2}[a-d]?")
-_KIND = r"(?:grade|class|type|stage|category|level|score|grado|clase|tipo|estadio|categor[ií]a|typ|grad|stadium|klasse|stade|classe|grad[e]?|型|期|级|类)"
-
-
-def _own_parts(shown: Sequence[str], worded: Sequence[str]) -> list[tuple[int, re.Pattern[str]]]:
-    """Patterns of the parts of options' texts that only one option has: words, initials ("RCA"), numbers ("type IV")."""
-    found: list[tuple[int, re.Pattern[str]]] = []
-    tokens = [re.findall(r"[^\W_]+", text) for text in worded]
-    for place, own in enumerate(tokens):
-        others = {token for other, each in enumerate(tokens) if other != place for token in each}
-        for token in dict.fromkeys(own):
-            if token in others or token in _GENERIC:
-                continue
-            if (_ROMAN.fullmatch(token) or re.fullmatch("[a-h]", token)) and len(own) > 1:
-                head = "|".join(re.escape(each) for each in own if each != token and len(each) > 2)
-                kind = rf"(?:{_KIND}{'|' + head if head else ''})"
-                found.append(
-                    (place, re.compile(rf"(?<!\w){kind}\s{{0,2}}{token}(?!\w)|(?<!\w){token}\s?(?:型|期|级|类)"))
-                )
-            elif len(token) >= _DISTINCT and len(own) > 1 and token.isalpha():
-                found.append((place, re.compile(rf"(?<![^\W_]){re.escape(token)}(?![^\W_])")))
-        words_ = re.findall(r"[A-Za-z][\w'-]*", shown[place])
-        initials = "".join(word[0] for word in words_).upper()
-        if len(initials) > 2:
-            found.append((place, re.compile(initials)))
-    every = [pattern.pattern for _, pattern in found]
-    return [(place, pattern) for place, pattern in found if every.count(pattern.pattern) == 1]
+# --- Forms of a text --------------------------------------------------------------------------------------------------
 
 
 def signed_key(text: str) -> str:
     """A text in one case, without markup around it and marks at its ends; the signs in it and at its ends stay."""
-    text = _strip_marks(" ".join(text.casefold().split()))
+    text = " ".join(text.casefold().split()).strip(_OUTER)
     while (match := _BALANCED.fullmatch(text)) is not None:
         text = match[2].strip(_OUTER)
     text = re.sub("[\u2010-\u2015\u2212]", "-", text).replace("\u2019", "'")
-    text = re.sub(r"(?<=\d)\s?([:/])\s?(?=\d)", r"\1", text)
-    return _strip_marks(text).removeprefix("- ")
-
-
-def _strip_marks(text: str) -> str:
-    """Without marks at its ends; the point of ".5" stays."""
-    bare = text.strip(_OUTER)
-    return f".{bare}" if re.search(rf"(?<!\d)\.{re.escape(bare)}", text) and bare[:1].isdigit() else bare
+    return text.strip(_OUTER).removeprefix("- ")
 
 
 def worded_key(text: str) -> str:
     """A text's words: folded, without accents, marks at its ends and an article."""
     found = without_accents(folded(text)).strip(" .,:;!?\"'()[]{}-")
-    return words.ARTICLE.sub("", found, count=1) if words.ARTICLE.match(found) else found
+    return word_pattern("article", before="^(?:", after=r"\s+|l')").sub("", found)
 
 
-def _loose(text: str) -> str:
+def _exact_pattern(text: str) -> re.Pattern[str]:
     """A pattern for a text with any white space, any dash, and a word's end after it."""
-    parts = [re.escape(part) for part in text.strip().strip(".").split()]
-    pattern = r"\s+".join(parts)
+    pattern = r"\s+".join(re.escape(part) for part in text.strip().strip(".").split())
     pattern = re.sub(r"\\-|[\u2010-\u2015\u2212]", "[-\u2010-\u2015\u2212]", pattern)
-    after = (
-        r"(?![^\W_])(?![+*]\w)" if re.search(r"\w$", text.strip()) and not re.search(rf"[{CJK}]$", text.strip()) else ""
-    )
-    return pattern + after
+    ends_a_word = re.search(rf"\w(?<![{CJK}])$", text.strip()) is not None
+    return re.compile(pattern + (r"(?![^\W_])(?![+*]\w)" if ends_a_word else ""), re.IGNORECASE)
 
 
-def _search(texts: Sequence[str]) -> re.Pattern[str] | None:
-    cjk = re.compile(rf"[{CJK}]")
+def _match_lettered(letter: str, pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
+    """An option's text behind its letter at ``start``."""
+    match = re.compile(rf"[(\[*_\"']{{0,4}}{letter}{_SEPARATOR}(?<![^\W_])").match(text, start)
+    if match is None:
+        return None
+    # The separator may have taken a mark of the text: "C. (+) strand".
+    bare = re.compile(rf"{letter}[).:\]*_]{{0,4}}\s{{0,3}}").match(text, start)
+    return pattern.match(text, match.end()) or (pattern.match(text, bare.end()) if bare else None)
+
+
+def _names_pattern(texts: Sequence[str]) -> re.Pattern[str] | None:
+    """A pattern for any of the texts, longest first, as words of their own; None without any."""
     parts = [
-        re.escape(text) if cjk.search(text) else rf"(?<![^\W_])(?<!\d[.,]){re.escape(text)}(?![^\W_])(?![.,]\d)"
-        for text in sorted({text for text in texts if text}, key=len, reverse=True)
+        re.escape(text)
+        if re.search(f"[{CJK}]", text)
+        else rf"(?<![^\W_])(?<!\d[.,]){re.escape(text)}(?![^\W_])(?![.,]\d)"
+        for text in sorted(filter(None, set(texts)), key=len, reverse=True)
     ]
     return re.compile("|".join(parts)) if parts else None
 
 
-def _blanked(clause: str, matches: Sequence[re.Match[str]]) -> str:
+# --- Around a name, in a folded text ----------------------------------------------------------------------------------
+
+
+def _hedge() -> re.Pattern[str]:
+    return word_pattern("undecided", after=r"|\?")
+
+
+def _concession() -> re.Pattern[str]:
+    return word_pattern("concede", before=r"^\W*", after="[^,]*(?:,|$)")
+
+
+@functools.cache
+def _listed_behind() -> re.Pattern[str]:
+    """Behind a name: another one is coming."""
+    return re.compile(rf"\s*{any_of('and')}|\s*,\s*(?:\w+\s+){{0,2}}?(?:\w+,|{any_of('and')}|{any_of('or')})")
+
+
+def _is_denied(before: str, text: str, end: int) -> bool:
+    """Whether what stands ``before`` a name in its clause, or right behind its ``end`` in ``text``, denies it."""
+    if word_pattern("denied_before").search(before):
+        return True
+    return word_pattern("denied_after", before=r"\s*(?:\w+\s+)?").match(text, end) is not None
+
+
+def _is_quantity_denied(reply: str, start: int, end: int) -> bool:
+    """Whether the quantity from ``start`` to ``end`` is denied in its clause."""
+    before = split_clauses(folded(reply[max(0, start - 60) : start]))[-1].text
+    behind = word_pattern("quantity_denied", before=r"[^.;,\n]{0,40}").match(reply[end : end + 80])
+    return behind is not None or word_pattern("denied_before").search(before) is not None
+
+
+def _is_denied_later(clause: str, end: int) -> bool:
+    denied = word_pattern("denied_later", before="[^.;]{0,40}?").match(clause, end)
+    return bool(denied or word_pattern("supposed_later", before="[^.;,]{0,30}").match(clause, end))
+
+
+def _blank_out(clause: str, matches: Sequence[re.Match[str]]) -> str:
     """A clause with the options' own names blanked out: "no fracture" may be one."""
     for match in matches:
-        clause = clause[: match.start()] + " " * (match.end() - match.start()) + clause[match.end() :]
+        clause = clause[: match.start()] + " " * len(match[0]) + clause[match.end() :]
     return clause

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import re
 from dataclasses import dataclass, field
 from typing import Literal
 
 from lmms_medtasks.parsing.reply import Outcome
-from lmms_medtasks.parsing.words import any_of
+from lmms_medtasks.parsing.words import word_pattern
 
 AnswerStatus = Literal["ok", "ambiguous", "refused", "unreadable"] | Outcome
 """ok: an answer was read. ambiguous: several were given, none of them as the final one. refused: the model declined, or
@@ -25,12 +23,7 @@ class Answer:
     rule: str = field(default="", compare=False)
 
 
-@functools.cache
-def _refusal() -> re.Pattern[str]:
-    return re.compile(any_of("refusal"), re.IGNORECASE)
-
-
-def refuses(text: str) -> str | None:
+def find_refusal(text: str) -> str | None:
     """The words by which a text declines to answer, or says that it can't be told; None for a text that does not."""
-    match = _refusal().search(text)
+    match = word_pattern("refusal").search(text)
     return match[0] if match else None

@@ -6,14 +6,15 @@ import re
 from collections.abc import Sequence
 
 from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups, sentence_end
+from lmms_medtasks.parsing.claims import NONE, Claim, claims, groups
+from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.mentions import Mention, mentions
 from lmms_medtasks.parsing.option import read_option
-from lmms_medtasks.parsing.letters import option_letters
-from lmms_medtasks.parsing.outcomes import Answer, refuses
+from lmms_medtasks.parsing.outcomes import Answer, find_refusal
 from lmms_medtasks.parsing.position_words import in_english
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.parsing.statements import Statement, find_statements, gives_up, last_standing, last_taken_back
+from lmms_medtasks.parsing.sentences import sentence_end
+from lmms_medtasks.parsing.statements import Statement, find_statements, last_standing
 from lmms_medtasks.parsing.texts import normalised, plain
 
 __all__ = ["NONE", "option_value", "read_option_position", "read_position"]
@@ -93,16 +94,13 @@ def _read(text: str, size: Size, unfinished: bool) -> Answer:
     if len(named) > _MANY:
         return Answer("ambiguous")
     claimed = claims(text, named)
-    if (back := last_taken_back(text)) and any(claim.start >= back for claim in claimed) and any(c.start < back for c in claimed):
-        claimed = [claim for claim in claimed if claim.start >= back]  # "Top-left. No, wait, bottom-left."
-        named = [mention for mention in named if mention.start >= back]
     for found in (_stated(text, claimed), _head(text, named, claimed)):
         if found is not None:
             return found
-    if unfinished or gives_up(text, 0):
+    if unfinished:
         return Answer("unreadable")
     found = _one({claim.value for claim in claimed if claim.cued}, "cued") or _one({c.value for c in claimed}, "named")
-    return found or Answer("refused" if refuses(text) else "unreadable")
+    return found or Answer("refused" if find_refusal(text) else "unreadable")
 
 
 def _one(values: set[str], rule: str) -> Answer | None:

@@ -7,40 +7,24 @@ import math
 import re
 from dataclasses import dataclass, replace
 
+from lmms_medtasks.parsing.words import any_of, numbered, word_pattern
+
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)"
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DASH = "[-\u2010-\u2015\u2212]"
-_UNIT = r"(?:[a-zµμ%°‰²³]{1,12}(?:/[a-zµμ²³]{1,8})?|percent|per cent|prozent|por ciento|pour cent|por cento)"
-_LESS = (
-    r"<|less than|smaller than|fewer than|under|below|shorter than|younger than|kleiner als|weniger als|unter|menor (?:que|de|a)|menos de|"
-    r"inf[eé]rieure? [aà]|moins de|小于|少于|低于|不到|不足"
+_UNIT = (
+    r"(?:[a-zµμ%°‰²³]{1,12}(?:/[a-zµμ²³]{1,8})?"
+    r"|percent|per cent|prozent|por ciento|pour cent|por cento)"
 )
-_MORE = (
-    r">|more than|greater than|larger than|over|above|exceed(?:s|ing)?|longer than|older than|gr[oö](?:ß|ss)er als|mehr als|[uü]ber|"
-    r"mayor (?:que|de|a)|m[aá]s de|sup[eé]rieure? [aà]|plus de|大于|超过|高于|多于"
-)
-_AT_MOST = r"≤|<=|=<|⩽|at most|up to|no more than|not more than|h[oö]chstens|bis zu|como m[aá]ximo|hasta|au plus|jusqu'[aà]|至多|不超过|最多"
-_AT_LEAST = r"≥|>=|=>|⩾|at least|no less than|not less than|mindestens|al menos|como m[ií]nimo|au moins|至少|不少于"
-_TO = rf"(?:{_DASH}|(?:to|bis|a|à|and|und|y|et)(?!\w)|至|到|~)"
-_QUANTITY = re.compile(
-    rf"(?:(?<!\w)(?:from|between|de|entre|von|zwischen)\s{{1,2}}(?:el |la )?(?=[\d.,]+\s?[a-zµ%]{{0,4}}\s?{_TO}))?"
-    rf"(?P<bound>(?<!\w)(?:{_AT_MOST}|{_AT_LEAST}|{_LESS}|{_MORE})\s{{0,2}}|{_AT_MOST}|{_AT_LEAST}|[<>])?\s{{0,2}}"
-    rf"(?P<sign>(?<![\w.,)])(?:[+]|{_DASH}|minus |plus ))?\s?(?<![\w.,])(?P<low>{_NUMBER})\s?(?P<own>{_UNIT}(?=\s?{_TO}))?"
-    rf"(?:\s{{0,2}}{_TO}\s{{0,2}}(?:el |la )?(?P<high>{_NUMBER}))?(?![.,]?\d)(?P<open>\+(?!\d))?\s{{0,2}}(?P<unit>{_UNIT}(?![^\W_]))?"
-    r"(?P<more>\s{0,2},?\s?(?:or|and|oder|o|ou)\s(?:more|greater|larger|above|older|longer|over|mehr|gr[oö](?:ß|ss)er|m[aá]s|plus|mayor)(?!\w))?"
-    r"(?P<less>\s{0,2},?\s?(?:or|and|oder|o|ou)\s(?:less|smaller|below|fewer|younger|under|weniger|kleiner|menos|moins|menor)(?!\w))?",
-    re.IGNORECASE,
-)
-_SAME_UNIT = {"percent": "%", "per cent": "%", "prozent": "%", "por ciento": "%", "pour cent": "%", "por cento": "%", "μ": "u",
-              "µ": "u", "years": "year", "yrs": "year", "yr": "year", "y": "year", "months": "month", "weeks": "week",
-              "days": "day", "hours": "h", "hour": "h", "hrs": "h", "hr": "h", "minutes": "min", "degrees": "°",
-              "degree": "°", "deg": "°", "millimeters": "mm", "millimeter": "mm", "millimetres": "mm", "centimeters": "cm",
-              "centimeter": "cm", "centimetres": "cm", "grams": "g", "毫米": "mm", "厘米": "cm"}  # fmt: skip
-# Words after a number that are no unit of it.
-_NO_UNIT = frozenset(
-    "is are and or in of the a to on at with for but so it was no not as by from und oder ist y o es et ou est".split()
-)
-_WORDS = {word: number for number, word in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve".split())}  # fmt: skip
+_SAME_UNIT = {
+    **dict.fromkeys(("percent", "per cent", "prozent", "por ciento", "pour cent", "por cento"), "%"),
+    **dict.fromkeys(("years", "yrs", "yr", "y"), "year"),
+    **dict.fromkeys(("hours", "hour", "hrs", "hr"), "h"),
+    **dict.fromkeys(("degrees", "degree", "deg"), "°"),
+    **dict.fromkeys(("millimeters", "millimeter", "millimetres", "毫米"), "mm"),
+    **dict.fromkeys(("centimeters", "centimeter", "centimetres", "厘米"), "cm"),
+    **{"months": "month", "weeks": "week", "days": "day", "minutes": "min", "grams": "g"},
+}
 _LONGEST = 60
 
 
@@ -73,43 +57,62 @@ class Quantity:
 
 @functools.lru_cache(4096)
 def parse_quantity(text: str) -> Quantity | None:
-    """The quantity that a short text is as a whole ("≤ 3 cm", "-2.5", "three"), None for any other text."""
+    """The quantity that a text is as a whole ("≤ 3 cm", "-2.5", "three"); None for another, or a long one."""
     text = text.strip().strip("*_`\"'()[]").rstrip(".;:!").strip()
     if len(text) > _LONGEST:
         return None
-    if text.casefold() in _WORDS:
-        number = float(_WORDS[text.casefold()])
-        return Quantity(number, number)
-    match = _QUANTITY.fullmatch(text)
-    return _of(match) if match else None
+    for number, word in numbered("number").items():
+        if re.fullmatch(word, text, re.IGNORECASE):
+            return Quantity(number, number)
+    match = _quantity().fullmatch(text)
+    return _make_quantity(match) if match else None
 
 
 def find_quantities(text: str) -> list[tuple[int, int, Quantity]]:
     """The quantities in a text, each with where it begins and ends."""
-    return [(match.start(), match.end(), _of(match)) for match in _QUANTITY.finditer(text)]
+    return [(match.start(), match.end(), _make_quantity(match)) for match in _quantity().finditer(text)]
 
 
-def _of(match: re.Match[str]) -> Quantity:
-    low = _number(match["low"])
-    if (sign := (match["sign"] or "").strip()) and sign not in ("+", "plus"):
+@functools.cache
+def _quantity() -> re.Pattern[str]:
+    to = rf"(?:{_DASH}|~|{any_of('range_to')})"
+    begin = rf"(?:{any_of('range_from')}\s{{1,2}}(?=[\d.,]+\s?[a-zµ%]{{0,4}}\s?{to}))?"
+    bounds = "|".join(any_of(category) for category in ("at_most", "at_least", "less_than", "more_than"))
+    bound = rf"(?P<bound>{bounds})?\s{{0,2}}"
+    sign = rf"(?P<sign>(?<![\w.,)])(?:[+]|{_DASH}|minus |plus ))?\s?"
+    low = rf"(?<![\w.,])(?P<low>{_NUMBER})\s?(?P<own>{_UNIT}(?=\s?{to}))?"
+    high = rf"(?:\s{{0,2}}{to}\s{{0,2}}(?P<high>{_NUMBER}))?(?![.,]?\d)"
+    unit = rf"(?P<open>\+(?!\d))?\s{{0,2}}(?P<unit>{_UNIT}(?![^\W_]))?"
+    behind = "".join(rf"(?P<{name}>\s{{0,2}},?\s?{any_of(f'or_{name}')})?" for name in ("more", "less"))
+    return re.compile(begin + bound + sign + low + high + unit + behind, re.IGNORECASE)
+
+
+def _make_quantity(match: re.Match[str]) -> Quantity:
+    low = _parse_number(match["low"])
+    if (match["sign"] or "").strip() not in ("", "+", "plus"):
         low = -low
-    unit = (match["own"] or match["unit"] or "").casefold()
-    unit = "" if unit in _NO_UNIT else _SAME_UNIT.get(unit, unit.replace("μ", "u").replace("µ", "u"))
+    unit = _parse_unit(match)
     if match["high"] is not None:
-        return Quantity(low, _number(match["high"]), False, unit)
+        return Quantity(low, _parse_number(match["high"]), False, unit)
     bound = (match["bound"] or "").strip()
-    for pattern, low_end, left_out in ((_AT_MOST, -math.inf, False), (_AT_LEAST, math.inf, False), (_LESS, -math.inf, True),
-                                       (_MORE, math.inf, True)):  # fmt: skip
-        if bound and re.fullmatch(pattern, bound, re.IGNORECASE):
-            return Quantity(min(low, low_end), max(low, low_end), left_out, unit)
-    if match["more"] or match["open"]:
+    if word_pattern("at_least").fullmatch(bound) or (not bound and (match["more"] or match["open"])):
         return Quantity(low, math.inf, False, unit)
-    if match["less"]:
+    if word_pattern("at_most").fullmatch(bound) or (not bound and match["less"]):
         return Quantity(-math.inf, low, False, unit)
+    if bound:
+        less = word_pattern("less_than").fullmatch(bound)
+        return Quantity(-math.inf, low, True, unit) if less else Quantity(low, math.inf, True, unit)
     return Quantity(low, low, False, unit)
 
 
-def _number(text: str) -> float:
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", text):
+def _parse_unit(match: re.Match[str]) -> str:
+    unit = (match["own"] or match["unit"] or "").casefold()
+    if word_pattern("no_unit").fullmatch(unit):
+        return ""
+    return _SAME_UNIT.get(unit, unit.replace("μ", "u").replace("µ", "u"))
+
+
+def _parse_number(text: str) -> float:
+    if _THOUSANDS.fullmatch(text):
         return float(text.replace(",", ""))
     return float(text.replace(",", "."))

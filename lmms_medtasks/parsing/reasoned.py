@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,14 +22,15 @@ _TAG = re.compile(r"<(/?)(answer|final_answer|conclusion)>", re.IGNORECASE)
 
 @functools.cache
 def _label() -> re.Pattern[str]:
+    """A label, in the group of its part: before a colon or in brackets, or (groups "head_...") alone as a heading."""
     # Bounded: a search must not take quadratic time over a long run of marks.
     words = rf"(?P<reasoning>{any_of('reasoning')})|(?P<answer>{any_of('label')})"
-    return re.compile(
-        rf"(?:^|(?<=[.!?;。])[ \t]{{0,3}}|[ \t](?=\*\*|__))[ \t>*_#-]{{0,16}}(?:\d[.)][ \t]{{0,4}})?[*_\[【(]{{0,4}}(?:{words})"
-        rf"(?:[\]】)*_]{{0,4}}[ \t]{{0,3}}[:：][*_]{{0,4}}|[\]】]|(?<=\w)[ \t][-–—][ \t])|"
-        rf"^[ \t]{{0,3}}(?:#{{1,6}}|\*\*|__)[ \t]{{0,3}}(?:{words.replace('(?P<', '(?P<head_')})[ \t]{{0,3}}[*_]{{0,4}}[ \t]{{0,3}}$",
-        re.IGNORECASE | re.MULTILINE,
-    )
+    begins = r"(?:^|(?<=[.!?;。])[ \t]{0,3}|[ \t](?=\*\*|__))"
+    marks = r"[ \t>*_#-]{0,16}(?:\d[.)][ \t]{0,4})?[*_\[【(]{0,4}"
+    ends = r"(?:[\]】)*_]{0,4}[ \t]{0,3}[:：][*_]{0,4}|[\]】])"
+    heading = rf"^[ \t]{{0,3}}(?:#{{1,6}}|\*\*|__)[ \t]{{0,3}}(?:{words.replace('(?P<', '(?P<head_')})"
+    line_ends = r"[ \t]{0,3}[*_]{0,4}[ \t]{0,3}$"
+    return re.compile(rf"{begins}{marks}(?:{words}){ends}|{heading}{line_ends}", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,11 @@ class Parts:
 
 
 def read_reasoned(reply: Reply | str | None) -> Parts:
-    """Read the two parts of ``reply``. Labels stand at the beginning of a line, perhaps with a number, or after a
-    sentence in the same line, in any case, perhaps as a heading, or anywhere if they are bold ("**Answer:**"), in the
-    languages of ``words.yml``; "Final answer:" counts as "Answer:". Tags (``<reasoning>``, ``<answer>``) and the keys of a
-    JSON object are labels, too.
+    """Read the two parts of ``reply``.
+
+    Labels stand at the beginning of a line, perhaps with a number, or after a sentence in the same line, in any case,
+    perhaps as a heading, or anywhere if they are bold ("**Answer:**"), in the languages of ``words.yml``; "Final
+    answer:" counts as "Answer:". Tags (``<reasoning>``, ``<answer>``) and the keys of a JSON object are labels, too.
 
     >>> read_reasoned("Reasoning: a dark round area.\\nAnswer: a cyst")
     Parts(status='both', reasoning='a dark round area.', answer='a cyst')
@@ -62,21 +65,21 @@ def read_reasoned(reply: Reply | str | None) -> Parts:
     if thinking:
         text = f"Reasoning: {thinking}\n{text if _label().search(text) else f'Answer: {text}'}"
     labels = list(_label().finditer(text))
-    if not labels and reply.ended == "length":
-        return Parts("cut", reasoning=text)
-    if not labels:
-        return Parts("neither", answer=text)
+    if labels:
+        return _part(text, labels)
+    return Parts("cut", reasoning=text) if reply.ended == "length" else Parts("neither", answer=text)
+
+
+def _part(text: str, labels: Sequence[re.Match[str]]) -> Parts:
+    """The parts of a text with labels: what follows the last label of an answer, and all else."""
     ends = [match.start() for match in labels[1:]] + [len(text)]
-    sections = [
-        (bool(match["answer"] or match["head_answer"]), text[match.end() : end].strip())
-        for match, end in zip(labels, ends, strict=True)
-    ]
-    last = max((place for place, (is_answer, _) in enumerate(sections) if is_answer), default=-1)
-    answer = sections[last][1] if last >= 0 else ""
-    front = text[: labels[0].start()].strip()
-    rest = [front, *(part for place, (_, part) in enumerate(sections) if place != last)]
+    sections = [text[match.end() : end].strip() for match, end in zip(labels, ends, strict=True)]
+    of_answers = [place for place, match in enumerate(labels) if match["answer"] or match["head_answer"]]
+    last = of_answers[-1] if of_answers else -1
+    answer = sections[last] if of_answers else ""
+    rest = [text[: labels[0].start()].strip(), *(part for place, part in enumerate(sections) if place != last)]
     reasoning = "\n".join(part for part in rest if part)
-    labelled = any(part for is_answer, part in sections if not is_answer)
+    labelled = any(part for place, part in enumerate(sections) if place not in of_answers)
     if not labelled and not answer:
         return Parts("neither", answer=reasoning) if reasoning else Parts("empty")
     return Parts("both" if labelled and answer else "no_answer" if labelled else "no_reasoning", reasoning, answer)

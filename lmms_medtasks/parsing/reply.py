@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -106,7 +106,7 @@ class Reply:
         ended, limit, tags = (getattr(reply, name, default) for name, default in _UNKNOWN)
         if ended == "error":
             return cls(str(reply), "error", limit, outcome="failed")
-        return _taken_apart(cls(str(reply), ended, limit), tags)
+        return _take_apart(cls(str(reply), ended, limit), tags)
 
     @property
     def thinking(self) -> str:
@@ -182,25 +182,22 @@ def _marks() -> _Marks:
 
 
 def _form(each: dict[str, Any]) -> _Form:
-    flags = re.NOFLAG if each.get("case") else re.IGNORECASE
-    return _Form(
-        each["name"], re.compile(each["open"], flags), re.compile(each["close"], flags),
-        bool(each.get("starts_reply")),
-    )  # fmt: skip
+    flags = 0 if each.get("case") else re.IGNORECASE
+    opening, closing = re.compile(each["open"], flags), re.compile(each["close"], flags)
+    return _Form(each["name"], opening, closing, bool(each.get("starts_reply")))
 
 
 def parse_tags(pairs: object, where: str) -> Tags:
     """Reasoning tags as a user gives them: a list of [opening, closing]. Raises UserError for anything else."""
-    if not isinstance(pairs, Sequence) or isinstance(pairs, str):
-        pairs = [pairs]
-    for each in pairs:
-        fits = isinstance(each, Sequence) and not isinstance(each, str) and len(each) == 2
-        if not fits or not all(isinstance(tag, str) and tag.strip() for tag in each):
+    tags: Sequence[Any] = pairs if isinstance(pairs, Sequence) and not isinstance(pairs, str) else [pairs]
+    for pair in tags:
+        fits = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
+        if not fits or not all(isinstance(tag, str) and tag.strip() for tag in pair):
             raise UserError(
-                f"{where}: {each!r:.60} is no pair of marks. Give a list of pairs, each with the mark that opens thoughts "
-                'and the one that closes them: [["<ponder>", "</ponder>"]].'
+                f"{where}: {pair!r:.60} is no pair of marks. Give a list of pairs, each with the mark that opens "
+                'thoughts and the one that closes them: [["<ponder>", "</ponder>"]].'
             )
-    return tuple((str(opening), str(closing)) for opening, closing in pairs)
+    return tuple((str(opening), str(closing)) for opening, closing in tags)
 
 
 # --- Taking a reply apart ---------------------------------------------------------------------------------------------
@@ -221,22 +218,29 @@ def _visible(text: str) -> str:
     return _ESCAPED.sub(lambda match: f"<{match[1]}>", _INVISIBLE.sub("", text))
 
 
-def _taken_apart(reply: Reply, tags: Tags) -> Reply:
-    text = _visible(reply.sent)
-    own = tuple(_Form(opening, re.compile(re.escape(opening)), re.compile(re.escape(closing)))
-                for opening, closing in tags)  # fmt: skip
-    known = _marks()
-    thoughts, closed = _thoughts(text, own + known.thoughts)
+class _Mark(NamedTuple):
+    """A mark of thoughts in a text, and whether it opens them."""
+
+    start: int
+    end: int
+    opens: bool
+    form: _Form
+
+
+def _take_apart(reply: Reply, tags: Tags) -> Reply:
+    text, known = _visible(reply.sent), _marks()
+    own = tuple(
+        _Form(opening, re.compile(re.escape(opening)), re.compile(re.escape(closing))) for opening, closing in tags
+    )
+    thoughts, closed = _find_thoughts(text, own + known.thoughts)
     names = tuple(dict.fromkeys(each.mark for each in thoughts))
     reply = replace(reply, thoughts=thoughts, marks=names)
     if not closed:
         return replace(reply, outcome="cut")
-    answer = _without(text, thoughts)
-    answer, unknown, there = _behind_unknown_mark(answer, known)
+    spoken, unknown, there = _behind_unknown_mark(_without(text, thoughts), known)
     reply = replace(reply, unknown_mark=unknown)
     if not there:
         return replace(reply, outcome=reply.unread)
-    spoken = answer
     answer, ended_by = _own_turn(spoken, known)
     reply = replace(reply, marks=names + ended_by, spoken=spoken)
     if not answer.strip():
@@ -246,54 +250,57 @@ def _taken_apart(reply: Reply, tags: Tags) -> Reply:
     return replace(reply, answer=answer.strip(), unfinished=reply.ended == "length" or breaks_off)
 
 
-def _thoughts(text: str, forms: Sequence[_Form]) -> tuple[tuple[Thought, ...], bool]:
+def _find_thoughts(text: str, forms: Sequence[_Form]) -> tuple[tuple[Thought, ...], bool]:
     """The thoughts in a text, and whether the last of them is closed."""
-    events: list[tuple[int, int, bool, _Form]] = []
-    for form in forms:
-        if form.starts_reply:
-            start = re.match(r"\s*", text)
-            opening = form.open.match(text, start.end() if start else 0)
-            matches = [(opening, True), *((each, False) for each in form.close.finditer(text))] if opening else []
-        else:
-            matches = [*((each, True) for each in form.open.finditer(text)),
-                       *((each, False) for each in form.close.finditer(text))]  # fmt: skip
-        events += [(match.start(), match.end(), opens, form) for match, opens in matches if match]
-    events.sort(key=lambda event: (event[0], -event[1]))
+    marks = sorted(
+        (mark for form in forms for mark in _iter_marks(text, form)), key=lambda mark: (mark.start, -mark.end)
+    )
     found: list[Thought] = []
-    current: _Form | None = None
-    begin = depth = done = 0
-    last_close: tuple[int, int] | None = None  # of the current form: its place among the events, its end
-    place = 0
-    while place < len(events) or (current is not None and last_close is not None):
-        if place == len(events):
-            # Opened more often than closed: the last closing mark ends it, and what comes after is looked at again.
-            place, end = last_close or (place, done)
-            assert current is not None
-            found.append(Thought(begin, end, current.name))
-            current, last_close, done, depth = None, None, end, 0
-            place += 1
+    place = done = 0
+    while place < len(marks):
+        mark, place = marks[place], place + 1
+        if mark.start < done:
             continue
-        start, end, opens, form = events[place]
-        place += 1
-        if start < done:
-            continue
-        if current is None and opens:
-            current, begin, depth, last_close = form, start, 1, None
-            done = end
-        elif current is None:
+        if not mark.opens:
             # A chat template wrote the opening mark into the prompt: all that comes before is thoughts.
-            found, done = [Thought(0, end, form.name)], end
-        elif form is current:
-            depth += 1 if opens else -1
-            done = end
-            if not opens:
-                last_close = (place - 1, end)
-            if depth == 0:
-                found.append(Thought(begin, end, form.name))
-                current, last_close = None, None
-    if current is not None:
-        found.append(Thought(begin, len(text), current.name))
-    return tuple(found), current is None
+            found, done = [Thought(0, mark.end, mark.form.name)], mark.end
+            continue
+        closing = _find_closing(marks, place)
+        if closing is None:
+            return (*found, Thought(mark.start, len(text), mark.form.name)), False
+        place, done = closing + 1, marks[closing].end
+        found.append(Thought(mark.start, done, mark.form.name))
+    return tuple(found), True
+
+
+def _iter_marks(text: str, form: _Form) -> Iterator[_Mark]:
+    openings = list(form.open.finditer(text))
+    if form.starts_reply:
+        opening = form.open.match(text, len(text) - len(text.lstrip()))
+        if opening is None:
+            return
+        openings = [opening]
+    yield from (_Mark(match.start(), match.end(), True, form) for match in openings)
+    yield from (_Mark(match.start(), match.end(), False, form) for match in form.close.finditer(text))
+
+
+def _find_closing(marks: Sequence[_Mark], place: int) -> int | None:
+    """The place of the mark that closes thoughts which were opened right before ``place``; None if they are left open.
+
+    Thoughts of one form may be nested. Where they are opened more often than closed, the last closing mark ends them.
+    """
+    form, done, depth, last = marks[place - 1].form, marks[place - 1].end, 1, None
+    for number in range(place, len(marks)):
+        mark = marks[number]
+        if mark.form is not form or mark.start < done:
+            continue
+        done = mark.end
+        depth += 1 if mark.opens else -1
+        if not mark.opens:
+            last = number
+        if depth == 0:
+            break
+    return last
 
 
 def _without(text: str, thoughts: Sequence[Thought]) -> str:

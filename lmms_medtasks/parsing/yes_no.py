@@ -4,366 +4,328 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from lmms_medtasks.parsing.outcomes import Answer, refuses
+from lmms_medtasks.parsing.asked_things import read_about
+from lmms_medtasks.parsing.outcomes import Answer, find_refusal
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.parsing.statements import Statement, find_statements, is_taken_back, last_standing, sentence_before
+from lmms_medtasks.parsing.sentences import first_sentence, sentence_before, split_sentences
+from lmms_medtasks.parsing.statements import Statement, find_statements, is_taken_back, last_standing
 from lmms_medtasks.parsing.texts import normalised, plain
-from lmms_medtasks.parsing.words import any_of
+from lmms_medtasks.parsing.words import any_of, word_pattern
 
-_TRUE_OR_FALSE = re.compile(
-    r"\btrue\b\W+(?:or\W+)?false\b|\bverdadero\b\W+(?:o\W+)?falso\b|\bvrai\b\W+(?:ou\W+)?faux\b|\b(?:wahr|richtig)\b\W+"
-    r"(?:oder\W+)?falsch\b|(?:对|正确|真)(?:还是|或|/)?(?:错误|错|假)|判断(?:对错|正误)",
-    re.IGNORECASE,
-)
-# "No" before one of these is an answer; before another word it is that word's ("no image", "no idea").
-_NO_ON_ITS_OWN = re.compile(
-    r"(?:\W*$|\s*[^\w\s]|\s*\n| (?:it|it's|its|this|that|there|the|they|because|as|since|not|in|on|at|based|all|from|es|hay|se|il|"
-    r"es|ist|da)\b|\s*[\u3400-\u9fff])"
-)
-_CONDITION = re.compile(r",? (?:if|unless|wenn|falls|si|sofern)\b|\W*\?")
-_DEPENDS = re.compile(
-    r"\b(?:it|this|that|whether|answer|eso|cela|tout|das|es)\b[^.\n]{0,60}\b(?:depends|depende|d[ée]pend|h[aä]ngt)\b|取决于"
-)
-_DENIED = re.compile(
-    r"\b(?:not|cannot|never|if|unless|whether|impossible|asks?|question|either|say|saying|says|between|both|en caso contrario|otherwise|sonst|sinon|ob|si|s'il|s'ils|wenn|falls|if)\b|n't\b|不|无法|是否"
-)
-# From here the patterns for a highlighted panel, in English.
+YesOrNo = Literal["yes", "no"]
+
+_MARKS = ".,:;!\"'()[]{}*_<> ~-"
+_LAST = 200  # characters at the end in which "..., but yes" is looked for
+_SENTENCES = 12
+_OF_A_SENTENCE = 400
+# For a highlighted panel, in English.
 _ODD = r"(?:outlier|odd one out|differ\w*|anomal\w*|inconsistent|abnormal|stands? out|unlike the)"
 _ALIKE = r"(?:consistent with|the same as|similar to|identical to|normal\b)"
-_OPEN = re.compile(r"\b(?:whether|if)\b[^.,;\n]*")
-_NEGATED = re.compile(
+_SUPPOSED = re.compile(r"\b(?:whether|if)\b[^.,;\n]*")
+_PANEL_NO = re.compile(
     rf"(?:\bnot|n't)\b(?: \w+){{0,4}}? {_ODD}|\bno (?:\w+ )?(?:outlier|differen\w+|anomal\w+)"
-    rf"|\b(?:is|appears|looks|seems)(?: to be)? (?!not )(?:\w+ )?{_ALIKE}"
-    r"|\bmatches the other"
+    rf"|\b(?:is|appears|looks|seems)(?: to be)? (?!not )(?:\w+ )?{_ALIKE}|\bmatches the other"
 )
-_ASSERTED = re.compile(
+_PANEL_YES = re.compile(
     rf"\b(?:is|appears to be|does|seems to be|looks)(?: \w+){{0,3}}? {_ODD}|\b(?:differs|stands out)\b"
     rf"|(?:\bnot|n't)(?: to be)? (?:\w+ )?{_ALIKE}|\bunlike the (?:other|rest|remaining)"
 )
-_OF_A_SENTENCE = 400
-_SMALL_WORDS = frozenset(
-    "there this that with from have image images shown picture visible seen any what which does show shows present evidence signs "
-    "sign patient scan x-ray radiograph photo the are was can you see is it in on of at a an hay existe una imagen muestra "
-    "esta esto presenta observa paciente est-ce que cette image montre presente visible existe dans sur eine ein einen der die "
-    "das bild zeigt liegt sichtbar vorhanden auf dem diesem dieses gibt erkennen true false or".split()
-)
-_MAY_DESCRIBE = frozenset(
-    "acute obvious visible definite clear apparent evidence of sign signs significant indication any a an the discernible "
-    "detectable focal frank other such overt hinweis anhalt nachweis auf f[uü]r eines einer trait ligne line foyer imagen image signo signos signe signes zeichen de du d".split()
-)
-_TURNED = re.compile(
-    r"\b(?:no|not|without|free of|absen\w+|normal\w*|lack\w*|clear|healthy|unremarkable|sin|sano|sana|sans|sain|ohne|gesund|"
-    r"unauff[aä]llig)\b|n't\b|正常|没有|无"
-)
-
-
-@functools.cache
-def _patterns() -> dict[str, re.Pattern[str]]:
-    yes, no = any_of("yes"), any_of("no")
-    word = f"(?:(?P<yes>{yes})|(?P<no>{no}))"
-    maybe, and_or = any_of("maybe_before"), f"{any_of('and')}|{any_of('or')}"
-    return {
-        "head": re.compile(rf"\W*{word}(?!-)(?! (?:one|way)\b)"),
-        # At the beginning of a sentence, or after words that turn.
-        "heads": re.compile(
-            rf"(?:^|[.!?;:\n—–-]\s*|(?:{any_of('but')}|\b(?:actually|rather|wait|hmm))[,\s.…]{{1,4}})[\s\"'(]{{0,4}}{word}(?![\w-])(?! (?:one|way)\b)",
-            re.MULTILINE,
-        ),
-        "turns": re.compile(rf"{any_of('but')}|\bhowever\b"),
-        "turned": re.compile(rf"(?:{any_of('but')}|\bhowever)[^.\n]{{0,80}}?[,: ]{word}\W*$"),
-        "anywhere": re.compile(rf"(?<![\w'-]){word}(?=[^\w?]*(?:$|\n)|[.,;:!])"),
-        "alone_yes": re.compile(any_of("yes_alone")),
-        "alone_no": re.compile(any_of("no_alone")),
-        "true": re.compile(rf"\W*(?:(?:it|this|that|the statement|statement|la afirmaci[oó]n|die aussage|l'affirmation)\W+(?:is|es|ist|est)\W+)?{any_of('true')}"),
-        "false": re.compile(rf"\W*(?:(?:it|this|that|the statement|statement|this statement|that statement|la afirmaci[oó]n|die aussage|l'affirmation)\W+(?:is|es|ist|est)\W+)?{any_of('false')}"),
-        "verdict": re.compile(
-            rf"(?:\b(?:statement|claim|assertion|it|this|that|afirmaci[oó]n|affirmation|aussage|enunciado|c'est|es)\W+(?:is|as|es|est|ist)?\W*|^\W*|[.!?\n]\s*)"
-            rf"(?:({any_of('true')})|({any_of('false')}))(?=\W*(?:$|[.,;:!\n]))", re.MULTILINE),
-        "both": re.compile(rf"{yes}[ /,]+(?:(?:{and_or})[ ,]*(?:\w+ ){{0,3}})?{no}|{no}[ /,]+(?:(?:{and_or})[ ,]*(?:\w+ ){{0,3}})?{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]"),
-        "hedged": re.compile(rf"(?:{maybe}|\b(?:probably|likely|potentially|wahrscheinlich|probablemente|probablement|not sure|unsure)|可能|大概)(?:,? but| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{yes}|{no})"),
-        "denies": re.compile(any_of("denies")),
-        "asserts": re.compile(any_of("asserts")),
-        "maybe": re.compile(rf"{maybe}|\b(?:may|might|could|whether|if|or|cannot be excluded|suspicious|suspected|possibl\w+|unclear|versus)\b|是否|可能|疑似|不能排除|wenn|ob\b|podr[ií]a|pourrait|k[oö]nnte"),
-    }  # fmt: skip
 
 
 class _Said(NamedTuple):
-    value: str
+    value: YesOrNo
     start: int
     end: int
+    corrects: bool = False  # behind a word that takes back what was said: "wait, yes"
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question in a plain text's terms, and whether it offers "true" and "false" as its answers."""
+
+    text: str
+    offers_true_false: bool
 
 
 def asks_true_or_false(question: str) -> bool:
     """Whether a question offers "true" and "false" as its answers."""
-    return _TRUE_OR_FALSE.search(question) is not None
+    return _true_or_false().search(question) is not None
 
 
 def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = False) -> Answer:
-    """ "yes" or "no" as a reply gives it, in the languages of ``words.yml``.
+    """Read "yes" or "no" as a reply gives it, in the languages of ``words.yml``.
 
-    What is stated as the answer ("the answer is no") beats all else, the last one that is not taken back; then the word
-    that a sentence starts with, the last one where words between take the first back, else all of them must agree; then
-    the only one of the two words in it. "Yes and no" is ambiguous, "possibly yes" is no answer. With ``panel``, for a
-    question whether a highlighted panel is the outlier, sentences that say so are read too ("is not the outlier").
+    The first of these that says one counts:
 
-    ``question`` settles three readings. "True" and "False" answer a question that offers them; said to another one, they
-    may mean the question, a statement in it or its opposite, and are no answer. "There is no nodule", "a nodule is seen"
-    and "the heart is not enlarged" are answers where the question asks for just that. "No image" and "no idea" are no
-    answer to any, "no nodule" does not answer "Is the lung normal?", and "No, I cannot see the image" refuses.
+    - ``alone``: the reply is nothing but an answer;
+    - what the last statement says that is not taken back ("the answer is no");
+    - "yes and no" is ambiguous; "possibly yes" and "it depends" are no answer;
+    - ``head``: the word after a last "but"; the word that a sentence starts with, the last one where words between take
+      the first back, else all of them must agree;
+    - a refusal; "No, I cannot see the image" is one, too;
+    - of a reply that does not break off: ``said``, the only one of the two words in it that stands for itself;
+      ``question``, what a sentence says of the thing that the question asks for; ``panel``, for a question whether a
+      highlighted panel is the outlier, sentences that say so in English ("is not the outlier").
+
+    ``question`` settles three readings. "True" and "False" answer a question that offers them; said to another one,
+    they may mean the question, a statement in it or its opposite, and are no answer. "There is no nodule", "a nodule is
+    seen" and "the heart is not enlarged" are answers where the question asks for just that. Where a head and such a
+    sentence contradict each other ("Yes, there is no fracture."), it is ambiguous. "No image" and "no idea" are no
+    answer to any, and "no nodule" does not answer "Is the lung normal?".
     """
     reply = Reply.of(reply)
     if reply.outcome:
         return Answer(reply.outcome)
-    text = _TRUE_OR_FALSE.sub(" ", plain(normalised(reply.answer)))  # a reply that begins with the question
-    text = re.sub(r"^\W*yes or no\W+", "", text)
-    found = _read(text, question, panel, reply.unfinished)
-    return Answer(reply.unread) if found.status == "unreadable" else found
+    asked = _Question(plain(normalised(question)), asks_true_or_false(question))
+    found = _read(plain(normalised(reply.answer)), asked, panel, reply.unfinished)
+    return Answer(reply.unread) if found is None or found.status == "unreadable" else found
 
 
-def yes_or_no(option: str) -> str:
+def yes_or_no(option: str) -> YesOrNo | Literal[""]:
     """ "yes" or "no" where that is what an option's text is, else ""."""
     word = option.casefold().strip(" .,:;!。")
-    if re.fullmatch(any_of("yes"), word):
+    if word_pattern("yes").fullmatch(word):
         return "yes"
-    return "no" if re.fullmatch(any_of("no"), word) else ""
+    return "no" if word_pattern("no").fullmatch(word) else ""
 
 
-def _read(text: str, question: str, panel: bool, unfinished: bool) -> Answer:
-    known = _patterns()
-    offered = asks_true_or_false(question)
-    if (whole := _alone(text, offered)) is not None:
+def _read(text: str, asked: _Question, panel: bool, unfinished: bool) -> Answer | None:
+    if (whole := _match_alone(text, asked)) is not None:
         return Answer("ok", whole.value, "alone")
-    asked = plain(normalised(question))
+    found = _read_stated(text, asked, unfinished) or _read_undecided(text) or _read_head(text, asked)
+    if found is not None or unfinished:
+        return found
+    return _read_word(text) or _read_sentences(text, asked) or (_read_panel(text) if panel else None)
 
-    def resolve(statement: Statement) -> tuple[str, int] | None:
+
+def _read_stated(text: str, asked: _Question, unfinished: bool) -> Answer | None:
+    """What the last statement says; of a reply that breaks off "so" states nothing."""
+
+    def resolve(statement: Statement) -> tuple[YesOrNo, int] | None:
         if statement.rule == "so" and unfinished:
             return None
         part = text[statement.said : statement.end]
-        said = _alone(re.split(r"[\n;.]", part.strip(), maxsplit=1)[0], offered) or _head(part, offered)
-        if said is not None and not _CONDITION.match(part, said.end):
+        said = _match_alone(first_sentence(part.strip()), asked) or _match_head(part, asked)
+        if said is not None and not _condition().match(part, said.end):
             return said.value, statement.said + said.end
-        sentence = re.split(r"[.;!?\n]", part, maxsplit=1)[0]
-        about = _by_question(sentence, asked) if statement.rule != "correction" else None
+        sentence = first_sentence(part)
+        about = read_about(sentence, asked.text) if statement.rule != "correction" else None
         return (about, statement.said + len(sentence)) if about else None
 
     stated = last_standing(text, find_statements(text, letters=False), resolve)
-    if stated is not None:
-        return Answer("ambiguous") if stated.taken_back else Answer("ok", stated.value, stated.statement.rule)
-    if known["both"].search(text):
+    if stated is None:
+        return None
+    return Answer("ambiguous") if stated.taken_back else Answer("ok", stated.value, stated.statement.rule)
+
+
+def _read_undecided(text: str) -> Answer | None:
+    if _both().search(text):
         return Answer("ambiguous")
-    if known["hedged"].search(text) or _DEPENDS.search(text):
-        return Answer("unreadable")
-    refused = refuses(text)
-    if turned := known["turned"].search(text[-200:]):
-        return Answer("ok", "yes" if turned["yes"] else "no", "head")
-    heads = _heads(text, offered)
-    first = re.split(r"[.:,;\n]", text, maxsplit=1)[0]
-    if not heads and not known["head"].match(text) and (begin := _alone(first, offered)) is not None:
-        return Answer("ok", begin.value, "head")
+    return Answer("unreadable") if _hedged().search(text) or _depends().search(text) else None
+
+
+def _read_head(text: str, asked: _Question) -> Answer | None:
+    """What sentences start with, or that the reply refuses."""
+    if (turned := _word_after_but().search(text[-_LAST:])) is not None:
+        return Answer("ok", _value(turned), "head")
+    heads = _find_heads(text, asked)
+    refused = find_refusal(text) is not None
     if heads and not (refused and heads[-1].value == "no"):
-        last = heads[-1]
-        if is_taken_back(text, last.end):
-            return Answer("ambiguous")
-        rest = re.split(r"[.;!?\n]", text[last.end :], maxsplit=1)[0].strip(" ,")
-        said_there = _by_question(rest, asked)
-        if said_there and said_there != last.value and not known["turns"].search(rest):
-            return Answer("ambiguous")  # "Yes, there is no fracture."
-        if all(each.value == last.value for each in heads) or is_taken_back(text[: last.end + 1], heads[0].end - 1):
-            return Answer("ok", last.value, "head")
-        about = {found for each in re.split(r"[.;!?\n]+(?=\s|$)", text)[:8]
-                 if known["turns"].search(each) and (found := _by_question(each, asked))}  # fmt: skip
-        if re.search(any_of("corrects"), text[heads[0].end : last.start + 1]):
-            return Answer("ok", last.value, "head")
-        return Answer("ok", about.pop(), "question") if len(about) == 1 else Answer("ambiguous")
+        return _read_heads(text, heads, asked)
+    first = re.split(r"[.:,;\n]", text, maxsplit=1)[0]
+    if not heads and not _word().match(text) and (begin := _match_alone(first, asked)) is not None:
+        return Answer("ok", begin.value, "head")
     if refused:
         return Answer("refused")
-    if offered and (said := known["true"].match(text) or known["false"].match(text)):
-        return Answer("ok", "yes" if known["true"].match(text) else "no", "head") if said else Answer("unreadable")
-    if unfinished:
-        return Answer("unreadable")
-    said_words = {"yes" if match["yes"] else "no" for match in known["anywhere"].finditer(text)
-                  if not _DENIED.search(sentence_before(text, match.start()))}  # fmt: skip
-    if said_words:
-        return Answer("ok", said_words.pop(), "said") if len(said_words) == 1 else Answer("ambiguous")
-    sentences = [each for each in re.split(r"[.;!?\n]+(?=\s|$)", text) if each.strip()]
-    about = {found for each in sentences[:12] if (found := _by_question(each[:_OF_A_SENTENCE], asked))}
-    if about:
-        return Answer("ok", about.pop(), "question") if len(about) == 1 else Answer("ambiguous")
-    return (_by_panel(text) if panel else None) or Answer("unreadable")
+    verdict = _match_verdict(text, asked)
+    return Answer("ok", verdict.value, "head") if verdict else None
 
 
-def _alone(text: str, offered: bool) -> _Said | None:
-    """What a text says that has nothing but an answer."""
-    bare = text.strip().strip(".,:;!\"'()[]{}*_<> ~-")
-    known = _patterns()
-    match = known["head"].fullmatch(bare)
-    if match:
-        return _Said("yes" if match["yes"] else "no", 0, len(text))
-    for value in ("yes", "no"):
-        if known[f"alone_{value}"].fullmatch(bare) or (
-            offered and known["true" if value == "yes" else "false"].fullmatch(bare)
-        ):
-            return _Said(value, 0, len(text))
-    return None
-
-
-def _head(text: str, offered: bool) -> _Said | None:
-    """The answer that a text starts with."""
-    known = _patterns()
-    match = known["head"].match(text)
-    if match and not (match["no"] and not _NO_ON_ITS_OWN.match(text, match.end())):
-        return _Said("yes" if match["yes"] else "no", match.start(), match.end())
-    if offered:
-        for value, name in (("yes", "true"), ("no", "false")):
-            if found := known[name].match(text):
-                return _Said(value, found.start(), found.end())
-    return None
-
-
-def _heads(text: str, offered: bool) -> list[_Said]:
-    """The answers that sentences start with, conditions and denials of something else left out."""
-    found = []
-    for match in _patterns()["heads"].finditer(text):
-        if _CONDITION.match(text, match.end()):
-            continue
-        if match["no"] and not _NO_ON_ITS_OWN.match(text, match.end()):
-            continue
-        if match["yes"] and re.match(r"[\u3400-\u9fff]", text[match.end() : match.end() + 1]):
-            continue
-        found.append(_Said("yes" if match["yes"] else "no", match.start(), match.end()))
-    if offered:
-        found += [
-            _Said("yes" if match[1] else "no", match.start(), match.end())
-            for match in _patterns()["verdict"].finditer(text)
-        ]
-    return sorted(found, key=lambda each: each.start)
-
-
-# --- What the question asks for ---------------------------------------------------------------------------------------
-
-
-_IS_THERE = re.compile(
-    r"\s*(?:[\w-]+\s){0,4}?(?:is|are|was|were|ist|sind|es|est[aá]n?|son|est|sont)\s+(?:\w+ly\s+|bien\s+|deutlich\s+|clairement\s+)?"
-    r"(?:present|visible|seen|there|evident|shown|identified|noted|enlarged|vorhanden|sichtbar|erkennbar|zu sehen|presentes?|visibles?|"
-    r"pr[eé]sente?s?)\b"
-)
-_IS_ADJECTIVE = re.compile(r"^\W*(?:is|are|ist|sind|est[aá]|es|est)\b.*?([^\W\d_][\w-]{3,})\W*$")
-_IS = r"(?:is|are|was|were|looks|appears|seems|ist|sind|est[aá]n?|es|son|est|sont)"
-
-
-def _by_predicate(sentence: str, asked: str) -> str | None:
-    """To "Is the lung normal?": "the lung is normal", "it isn't normal", "it is not Gram-positive"."""
-    question = _IS_ADJECTIVE.match(asked)
-    if question is None or _patterns()["maybe"].search(sentence) or re.search(r"\b(?:an?|the|un[ae]?|eine?|of|in|on)\W+\w+\W*$", asked):
-        return None
-    adjective = re.escape(question[1])
-    match = re.search(rf"\b{_IS}(?P<not>n't|\s+(?:not|nicht|pas|no))?\s+(?:\w+ly\s+|quite\s+|entirely\s+|[\w-]+[- ])?{adjective}\b|"
-                      rf"\b(?P<neg>not|nicht)\s+(?:[\w-]+[- ])?{adjective}\b", sentence)
-    if match is None:
-        return None
-    return "no" if match["not"] or match["neg"] else "yes"
-
-
-_CHINESE_THING = re.compile(
-    r"(?:是否(?:为|有|可?见|存在|符合|提示|显示|看到|合并|伴有)?|有没有|有无|有|可见|看到|存在|显示|符合|提示|是)([\u3400-\u9fff]{2,12}?)"
-    r"(?:的(?:表现|征象|特征|证据))?(?:吗|么|呢)?\s*[?？.。]?$"
-)
-_CHINESE_NO = re.compile(
-    r"(?:未见|未发现|未显示|未提示|没有(?:看到|发现|见到|明显)?|看不到|无明显|无|并非|不是|不存在|不符合|不支持|不提示|排除)(?:明显|任何|典型|明确|确切)?(?:的)?$"
-)
-_CHINESE_YES = re.compile(r"(?:有|可见|看到|存在|显示|见|是|为|符合|提示|发现|考虑)[^,.;]{0,6}$")
-
-
-def _by_chinese_question(sentence: str, asked: str) -> str | None:
-    """As :func:`_by_question`, for Chinese, which puts no blanks between words."""
-    thing = _CHINESE_THING.search(asked.strip())
-    if thing is None or _TURNED.search(asked.replace("有没有", "有").replace("有无", "有")):
-        return None
-    name = re.sub(r"^(?:明显|典型|任何)?的?", "", thing[1])
-    place = sentence.rfind(name)
-    if place < 0 or _patterns()["maybe"].search(sentence):
-        return None
-    before = re.split(r"[,;]|但", sentence[:place])[-1]
-    after = sentence[place + len(name) : place + len(name) + 8]
-    if _CHINESE_NO.search(before) or re.match(r"(?:的(?:征象|表现|证据))?(?:未见|不明显|不存在|阴性)", after):
-        return "no"
-    if re.search(r"不|无|没|未|非", before):
-        return None
-    return "yes" if _CHINESE_YES.search(before) or re.match(r"(?:形成|存在|明显|可见|征象)", after) else None
-
-
-@functools.lru_cache(1024)
-def _asked_for(asked: str) -> tuple[str, ...]:
-    """The words of the thing that a question asks for, its most particular last; () where it turns or asks for no thing."""
-    if _TURNED.search(asked):
-        return ()
-    thing = re.split(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b", asked.rstrip(" ?.！？"), maxsplit=1)[0]
-    words = [word for word in re.findall(r"[^\W\d_][\w-]{2,}", thing) if word not in _SMALL_WORDS and len(word) > 3]
-    if not words:
-        words = [word for word in re.findall(r"[^\W\d_][\w-]{3,}", asked) if word not in _SMALL_WORDS][:1]
-    return tuple(_stem(word) for word in words)
-
-
-def _stem(word: str) -> str:
-    return word if len(word) < 5 else re.sub(r"(?:es|s|en|e)$", "", word)
-
-
-def _by_question(sentence: str, asked: str) -> str | None:
-    """What a sentence says of the thing that the question asks for: it is there, or not; None where it says neither.
-
-    The thing must be named by its last word, and what is denied must be the thing and no quality of it.
-    """
-    if re.search(r"[\u3400-\u9fff]", asked):
-        return _by_chinese_question(sentence, asked)
-    known = _patterns()
-    if (said := _by_predicate(sentence, asked)) is not None:
-        return said
-    things = _asked_for(asked)
-    if not things or not sentence.strip():
-        return None
-    if known["maybe"].search(sentence):
-        return None
-    found: set[str] = set()
-    for clause in re.split(r",|\b(?:but|however|although|while|pero|mais|aber|aunque|bien que|obwohl)\b|但", sentence):
-        words = [(_stem(match[0]), match.start(), match.end()) for match in re.finditer(r"[^\W\d_][\w-]*", clause)]
-        place = next((each for each in words if each[0] == things[-1]), None)
-        if place is None:
-            continue
-        before, after = clause[: place[1]], clause[place[2] :]
-        denials = list(known["denies"].finditer(before))
-        if denials:
-            between = re.findall(r"[\w-]+", before[denials[-1].end() :])
-            fits = all(
-                _stem(each) in things or each in _MAY_DESCRIBE or known["asserts"].fullmatch(each)
-                for each in between[-3:]
-            )
-            if not fits:
-                return None
-            found.add("no")
-        elif denial := known["denies"].search(after):
-            verb = after[: denial.start()].strip()
-            rest = after[denial.end() :].strip()
-            if (not verb or known["asserts"].fullmatch(verb)) and (
-                not rest
-                or known["asserts"].match(rest)
-                or known["asserts"].fullmatch(verb + " ") is None
-                and rest == ""
-            ):
-                found.add("no")
-            else:
-                return None
-        elif known["asserts"].search(before) or _IS_THERE.match(after):
-            found.add("yes")
-    return found.pop() if len(found) == 1 else None
-
-
-def _by_panel(text: str) -> Answer | None:
-    said = _OPEN.sub(" ", text)
-    negated, asserted = _NEGATED.search(said), _ASSERTED.search(_NEGATED.sub(" ", said))
-    if negated and asserted:
+def _read_heads(text: str, heads: list[_Said], asked: _Question) -> Answer:
+    first, last = heads[0], heads[-1]
+    if is_taken_back(text, last.end):
         return Answer("ambiguous")
-    if negated or asserted:
-        return Answer("ok", "no" if negated else "yes", "panel")
-    return None
+    rest = first_sentence(text[last.end :]).strip(" ,")
+    about = read_about(rest, asked.text)
+    if about and about != last.value and not _turn().search(rest):
+        return Answer("ambiguous")  # "Yes, there is no fracture."
+    agree = all(head.value == last.value for head in heads)
+    if agree or last.corrects or is_taken_back(text[: last.end + 1], first.end - 1):
+        return Answer("ok", last.value, "head")
+    return _read_sentences(text, asked) or Answer("ambiguous")
+
+
+def _read_word(text: str) -> Answer | None:
+    """The only one of the two words that stands before a mark, and is not asked, denied or supposed."""
+    values = {
+        _value(match)
+        for match in _word_before_mark().finditer(text)
+        if not word_pattern("no_answer_before").search(sentence_before(text, match.start()))
+    }
+    return _read_one(values, "said")
+
+
+def _read_sentences(text: str, asked: _Question) -> Answer | None:
+    """What the first sentences say of the thing that the question asks for."""
+    sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!?") for sentence in split_sentences(text)[:_SENTENCES])
+    return _read_one({about for sentence in sentences if (about := read_about(sentence, asked.text))}, "question")
+
+
+def _read_one(values: set[YesOrNo], rule: str) -> Answer | None:
+    if not values:
+        return None
+    return Answer("ok", values.pop(), rule) if len(values) == 1 else Answer("ambiguous")
+
+
+def _read_panel(text: str) -> Answer | None:
+    said = _SUPPOSED.sub(" ", text)
+    values: set[YesOrNo] = set()
+    if _PANEL_NO.search(said):
+        values.add("no")
+    if _PANEL_YES.search(_PANEL_NO.sub(" ", said)):
+        values.add("yes")
+    return _read_one(values, "panel")
+
+
+# --- The two words ----------------------------------------------------------------------------------------------------
+
+
+def _value(match: re.Match[str]) -> YesOrNo:
+    return "yes" if match["yes"] else "no"
+
+
+def _match_alone(text: str, asked: _Question) -> _Said | None:
+    """What a text says that has nothing but an answer."""
+    bare = text.strip().strip(_MARKS)
+    if (match := _word().fullmatch(bare)) is not None:
+        return _Said(_value(match), 0, len(text))
+    if word_pattern("yes_alone").fullmatch(bare):
+        return _Said("yes", 0, len(text))
+    if word_pattern("no_alone").fullmatch(bare):
+        return _Said("no", 0, len(text))
+    verdict = _match_verdict(bare, asked)
+    return _Said(verdict.value, 0, len(text)) if verdict is not None and verdict.end == len(bare) else None
+
+
+def _match_head(text: str, asked: _Question) -> _Said | None:
+    """The answer that a text starts with."""
+    match = _word().match(text)
+    if match is not None and (match["yes"] or _no_on_its_own().match(text, match.end())):
+        return _Said(_value(match), match.start(), match.end())
+    return _match_verdict(text, asked)
+
+
+def _match_verdict(text: str, asked: _Question) -> _Said | None:
+    """ "True" or "false" at a text's beginning, where the question offers them."""
+    if not asked.offers_true_false:
+        return None
+    if (true := _verdict_at_start("true").match(text)) is not None:
+        return _Said("yes", true.start(), true.end())
+    false = _verdict_at_start("false").match(text)
+    return _Said("no", false.start(), false.end()) if false else None
+
+
+def _find_heads(text: str, asked: _Question) -> list[_Said]:
+    """The answers that sentences start with, conditions and denials of something else left out."""
+    found = [
+        _Said(_value(match), match.start(), match.end(), corrects=match["corrected"] is not None)
+        for match in _head().finditer(text)
+        if not _condition().match(text, match.end()) and not _is_of_a_word(text, match)
+    ]
+    if asked.offers_true_false:
+        verdicts = _verdict().finditer(text)
+        found += [_Said("yes" if match[1] else "no", match.start(), match.end()) for match in verdicts]
+    return sorted(found, key=lambda said: said.start)
+
+
+def _is_of_a_word(text: str, match: re.Match[str]) -> bool:
+    """Whether what looks like an answer belongs to the word behind it: "no image", "是肺炎"."""
+    if match["yes"]:
+        return re.match(r"[\u3400-\u9fff]", text[match.end() : match.end() + 1]) is not None
+    return _no_on_its_own().match(text, match.end()) is None
+
+
+# --- Their patterns ---------------------------------------------------------------------------------------------------
+
+
+def _yes_or_no() -> str:
+    return f"(?:(?P<yes>{any_of('yes')})|(?P<no>{any_of('no')}))"
+
+
+@functools.cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"\W*{_yes_or_no()}(?!-)(?! (?:one|way)\b)")
+
+
+@functools.cache
+def _head() -> re.Pattern[str]:
+    """At the beginning of a sentence, or after words that turn."""
+    turned = rf"(?:{any_of('but')}|(?P<corrected>\b(?:actually|rather|wait|hmm)))[,\s.…]{{1,4}}"
+    begins = rf"(?:^|[.!?;:\n—–-]\s*|{turned})[\s\"'(]{{0,4}}"
+    return re.compile(rf"{begins}{_yes_or_no()}(?![\w-])(?! (?:one|way)\b)", re.MULTILINE)
+
+
+@functools.cache
+def _turn() -> re.Pattern[str]:
+    return re.compile(rf"{any_of('but')}|\bhowever\b")
+
+
+@functools.cache
+def _word_after_but() -> re.Pattern[str]:
+    return re.compile(rf"(?:{any_of('but')}|\bhowever)[^.\n]{{0,80}}?[,: ]{_yes_or_no()}\W*$")
+
+
+@functools.cache
+def _word_before_mark() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w'-]){_yes_or_no()}(?=[^\w?]*(?:$|\n)|[.,;:!])")
+
+
+@functools.cache
+def _no_on_its_own() -> re.Pattern[str]:
+    return re.compile(rf"\W*$|\s*[^\w\s]|\s*\n| {any_of('after_no')}|\s*[\u3400-\u9fff]")
+
+
+@functools.cache
+def _condition() -> re.Pattern[str]:
+    return re.compile(rf",? {any_of('if')}|\W*\?")
+
+
+@functools.cache
+def _both() -> re.Pattern[str]:
+    yes, no = any_of("yes"), any_of("no")
+    between = rf"[ /,]*(?:(?:{any_of('and')}|{any_of('or')}|/)[ ,]*(?:\w+ ){{0,3}})?"
+    return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]")
+
+
+@functools.cache
+def _hedged() -> re.Pattern[str]:
+    unsure = f"(?:{any_of('maybe_before')}|{any_of('probably')})"
+    return re.compile(rf"{unsure}(?:,? but| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})")
+
+
+@functools.cache
+def _depends() -> re.Pattern[str]:
+    return re.compile(rf"{any_of('this_matter')}[^.\n]{{0,60}}{any_of('depends')}|{any_of('depends', 'zh')}")
+
+
+@functools.cache
+def _true_or_false() -> re.Pattern[str]:
+    true, false = any_of("true"), any_of("false")
+    return word_pattern("true_or_false", before=rf"{true}\W*(?:{any_of('or')}\W*)?{false}|")
+
+
+@functools.cache
+def _verdict_at_start(category: str) -> re.Pattern[str]:
+    """ "True" or "false" at the beginning: "The statement is true"."""
+    return re.compile(rf"\W*(?:{any_of('the_statement')}\W+(?:is|es|ist|est)\W+)?{any_of(category)}")
+
+
+@functools.cache
+def _verdict() -> re.Pattern[str]:
+    """ "True" (in group 1) or "false" before a mark, of a statement or at the beginning of a sentence."""
+    of = rf"(?:{any_of('the_statement')}\W+(?:is|as|es|est|ist)?\W*|^\W*|[.!?\n]\s*)"
+    ends = r"(?=\W*(?:$|[.,;:!\n]))"
+    return re.compile(rf"{of}(?:({any_of('true')})|({any_of('false')})){ends}", re.MULTILINE)

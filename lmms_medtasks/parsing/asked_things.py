@@ -1,0 +1,119 @@
+"""What a sentence says of the thing that a question asks for: that it is there, or that it is not."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from lmms_medtasks.parsing.words import any_of, word_pattern
+
+_PLACE = re.compile(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b")
+_DESCRIBING = 3  # words before a thing that may describe it
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+class _Word(NamedTuple):
+    stem: str
+    start: int
+    end: int
+
+
+def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
+    """What a sentence says of the thing that ``asked`` asks for: it is there, or not; None where it says neither.
+
+    Both are :func:`~lmms_medtasks.parsing.texts.plain` texts. The sentence must name the thing by its last word, and
+    what is denied must be the thing and no quality of it. A question that denies something, or asks whether all is
+    normal, is answered by no such sentence.
+    """
+    if _HAN.search(asked):
+        return _read_about_in_chinese(sentence, asked)
+    things = _find_things(asked)
+    if not things or word_pattern("may_be_there").search(sentence):
+        return None
+    found = {said for clause in _clauses().split(sentence) if (said := _read_clause(clause, things))}
+    return found.pop() if len(found) == 1 and "other" not in found else None  # type: ignore[return-value]
+
+
+def _read_clause(clause: str, things: tuple[str, ...]) -> Literal["yes", "no", "other"] | None:
+    """What a clause says; "other" where it denies something else of the thing."""
+    word = next((word for word in _iter_words(clause) if word.stem == things[-1]), None)
+    if word is None:
+        return None
+    before, after = clause[: word.start], clause[word.end :]
+    denials = list(word_pattern("denies").finditer(before))
+    if denials:
+        between = re.findall(r"[\w-]+", before[denials[-1].end() :])[-_DESCRIBING:]
+        return "no" if all(_belongs(part, things) for part in between) else "other"
+    if (denial := word_pattern("denies").search(after)) is not None:
+        verb, rest = after[: denial.start()].strip(), after[denial.end() :].strip()
+        asserts = word_pattern("asserts")
+        return "no" if (not verb or asserts.fullmatch(verb)) and (not rest or asserts.match(rest)) else "other"
+    return "yes" if word_pattern("asserts").search(clause) else None
+
+
+def _belongs(word: str, things: tuple[str, ...]) -> bool:
+    """Whether a word between a denial and a thing is the thing's own, says that it is there, or changes nothing."""
+    known = (word_pattern("describes"), word_pattern("asserts"))
+    return _stem(word) in things or any(pattern.fullmatch(word) for pattern in known)
+
+
+@functools.lru_cache(1024)
+def _find_things(asked: str) -> tuple[str, ...]:
+    """The stems of the words for what a question asks for, the most particular last; () where it turns."""
+    if word_pattern("question_turns").search(asked):
+        return ()
+    thing = _PLACE.split(asked.rstrip(" ?.！？"), maxsplit=1)[0]
+    return tuple(_stem(word) for word in _naming_words(thing) or _naming_words(asked)[:1])
+
+
+def _naming_words(text: str) -> list[str]:
+    """The words of a question, of four letters or more, that may name what it asks for."""
+    known = word_pattern("question_word")
+    return [word for word in re.findall(r"[^\W\d_][\w-]{3,}", text) if not known.fullmatch(word)]
+
+
+def _iter_words(clause: str) -> Iterator[_Word]:
+    for match in re.finditer(r"[^\W\d_][\w-]*", clause):
+        yield _Word(_stem(match[0]), match.start(), match.end())
+
+
+def _stem(word: str) -> str:
+    return word if len(word) < 5 else re.sub(r"(?:es|s|en|e)$", "", word)
+
+
+@functools.cache
+def _clauses() -> re.Pattern[str]:
+    return re.compile(rf",|{any_of('turn')}|{any_of('concede')}")
+
+
+# --- Chinese, which puts no blanks between words ----------------------------------------------------------------------
+
+_ASKS = r"(?:是否(?:为|有|可?见|存在|符合|提示|显示|看到|合并|伴有)?|有没有|有无|有|可见|看到|存在|显示|符合|提示|是)"
+_SIGN_OF = r"(?:的(?:表现|征象|特征|证据))?"
+_THING = re.compile(rf"{_ASKS}([\u3400-\u9fff]{{2,12}}?){_SIGN_OF}(?:吗|么|呢)?\s*[?？.。]?$")
+_NOT_SEEN = r"未见|未发现|未显示|未提示|没有(?:看到|发现|见到|明显)?|看不到|无明显"
+_IS_NOT = r"无|并非|不是|不存在|不符合|不支持|不提示|排除"
+_DENIED = re.compile(rf"(?:{_NOT_SEEN}|{_IS_NOT})(?:明显|任何|典型|明确|确切)?(?:的)?$")
+_DENIED_BEHIND = re.compile(r"(?:的(?:征象|表现|证据))?(?:未见|不明显|不存在|阴性)")
+_SAID = re.compile(r"(?:有|可见|看到|存在|显示|见|是|为|符合|提示|发现|考虑)[^,.;]{0,6}$")
+_SAID_BEHIND = re.compile(r"形成|存在|明显|可见|征象")
+
+
+def _read_about_in_chinese(sentence: str, asked: str) -> Literal["yes", "no"] | None:
+    thing = _THING.search(asked.strip())
+    # "有没有" and "有无" ask whether it is there, and deny nothing.
+    if thing is None or word_pattern("question_turns").search(re.sub("有没有|有无", "有", asked)):
+        return None
+    name = re.sub(r"^(?:明显|典型|任何)?的?", "", thing[1])
+    place = sentence.rfind(name)
+    if place < 0 or word_pattern("may_be_there").search(sentence):
+        return None
+    before = re.split(r"[,;]|但", sentence[:place])[-1]
+    after = sentence[place + len(name) : place + len(name) + 8]
+    if _DENIED.search(before) or _DENIED_BEHIND.match(after):
+        return "no"
+    if re.search(r"不|无|没|未|非", before):
+        return None
+    return "yes" if _SAID.search(before) or _SAID_BEHIND.match(after) else None

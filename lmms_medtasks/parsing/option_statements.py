@@ -1,0 +1,191 @@
+"""Which option the statements of a reply choose: "the answer is C", ``\\boxed{C}``, "C is correct"."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+from lmms_medtasks.parsing.option_reading import (
+    CLOSING,
+    MARKUP,
+    OPENING,
+    OfferedOptions,
+    OptionReading,
+    Rule,
+    ambiguous,
+    first_line,
+    says_no_more,
+)
+from lmms_medtasks.parsing.sentences import clause_before, first_sentence
+from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, is_taken_back, last_standing
+from lmms_medtasks.parsing.words import any_of, word_pattern
+
+_QUESTION = re.compile(r"[^.!\n]{0,40}\?")
+_ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(?=[\"'(*]{0,3}[A-Z](?![^\W_]))")
+_BARE_LETTER = re.compile(rf"{OPENING}([A-Za-z])(?![^\W_]|-\w|['’]\w)")
+_ARTICLE_A = re.compile(r"\s*A [a-z]+ (?:is|are)")
+_LONGEST = 200
+
+
+class Choice(NamedTuple):
+    """What a part of a reply chooses, and where in the part the words end that choose it (1 for its first sentence)."""
+
+    reading: OptionReading
+    end: int
+
+
+def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
+    """What the last statement says that is not taken back; None where a reply states nothing.
+
+    "C is correct" counts as said of C, and not against an answer that was announced before; two letters that are both
+    said to be right are ambiguous, and so are two of "it is B".
+    """
+    resolve = functools.partial(_resolve, text, offered)
+    announced = find_statements(text, grid=offered.grid)
+    predicates = _find_predicates(text, offered.grid)
+    found = last_standing(text, sorted([*announced, *predicates], key=lambda each: each.said), resolve)
+    if found is None:
+        return None
+    statement = found.statement
+    if found.taken_back:
+        return ambiguous(text[statement.start :])
+    if statement.rule == "it_is":
+        values = {known[0].value for each in announced if each.rule == "it_is" and (known := resolve(each))}
+        if len(values - {""}) > 1 and not is_taken_back(text[: statement.said], 0):
+            return ambiguous(text[statement.start : statement.end])
+    if statement.rule == "predicate":
+        before = last_standing(text, [each for each in announced if each.said < statement.said], resolve)
+        if before is not None and not before.taken_back:
+            return before.value
+        if _differ(text, predicates, offered):
+            return ambiguous(text[statement.start : statement.end])
+    return found.value
+
+
+def read_choice(part: str, rule: Rule, offered: OfferedOptions) -> Choice | None:
+    """What ``part`` begins with or says: an option's letter and text, its text, a letter; None for none."""
+    begin, part = len(part), _skip_rejected(part)
+    skipped = begin - len(part)
+    for lettered in (True, False):
+        exact = offered.texts.match_beginning(part, lettered)
+        if exact is not None and (lettered or says_no_more(part[exact.end :])):
+            return Choice(offered.read_place(exact.place, rule, part[:80].strip()), skipped + exact.end)
+    line = first_line(part)
+    # The text of an option may begin with a letter of its own: "E. coli", "B-cell lymphoma".
+    if (found := offered.read_text(line, rule)) is not None:
+        return Choice(found, 1)
+    match = _BARE_LETTER.match(part)
+    if match is not None and offered.is_letter(match[1], part[match.end() :]):
+        return Choice(_read_letter(match, part, rule, offered), skipped + match.end())
+    said = _read_said(line, rule, offered) if rule in ("boxed", "statement") else None
+    return None if said is None else Choice(said, 1)
+
+
+def _resolve(text: str, offered: OfferedOptions, statement: Statement) -> tuple[OptionReading, int] | None:
+    if statement.rule == "predicate":
+        return _read_predicate(text, statement, offered), statement.end
+    part = text[statement.said : min(statement.end, statement.said + offered.reach)]
+    if statement.names_option and (number := offered.read_number(part)) is not None:
+        return number, statement.said + 2
+    if _repeats_options(text[statement.said : statement.said + offered.reach * 2], offered):
+        return None
+    choice = read_choice(part, statement.rule, offered)
+    return None if choice is None else (choice.reading, statement.said + choice.end)
+
+
+def _read_letter(match: re.Match[str], part: str, rule: Rule, offered: OfferedOptions) -> OptionReading:
+    """A letter at the beginning of ``part``; ambiguous with another letter, or another option's text, behind it."""
+    letter, after = match[1].upper(), part[match.end() :]
+    another = _another_behind().match(after)
+    if another is not None and another[1] != letter and offered.is_letter(another[1], another[2]):
+        return ambiguous(part)
+    if offered.has_other_text(letter, after):
+        return ambiguous(part)
+    return offered.read_letter(letter, rule, part[:80].strip())
+
+
+def _read_said(line: str, rule: Rule, offered: OfferedOptions) -> OptionReading | None:
+    """The only option that the first sentence of a statement says."""
+    sentence = first_sentence(line)
+    if len(sentence) > _LONGEST or _hedge().match(sentence):
+        return None
+    places = offered.texts.find_said(sentence) or offered.texts.find_partly_said(sentence)
+    return offered.read_places(places, rule, sentence)
+
+
+def _skip_rejected(part: str) -> str:
+    """A part without what it turns down first: "not B but C", "A -> C"."""
+    if (turned := _not_but().match(part)) is not None:
+        part = part[turned.end() :]
+    while (arrow := _ARROW.match(part)) is not None:
+        part = part[arrow.end() :]
+    return part
+
+
+def _repeats_options(part: str, offered: OfferedOptions) -> bool:
+    """Whether a text begins with the list of options: A with its text, and B with its text right behind."""
+    first = offered.texts.match_beginning(part, lettered=True)
+    if first is None or first.place != 0:
+        return False
+    rest = re.sub(r"^[\s,;.*/|_-]+", "", part[first.end :])
+    second = offered.texts.match_beginning(rest, lettered=True)
+    return second is not None and second.place == 1
+
+
+# --- "C is correct" ---------------------------------------------------------------------------------------------------
+
+
+def _find_predicates(text: str, grid: bool) -> list[Statement]:
+    """Where a letter is said to be right, denied ones and questions left out."""
+    found = []
+    for match in _predicate(grid).finditer(text):
+        if is_negated(text, match.start()) or _QUESTION.match(text, match.end()):
+            continue
+        if word_pattern("nobody").search(clause_before(text, match.start())) or _ARTICLE_A.match(match[0]):
+            continue
+        letter = 1 if match[1] else 2
+        found.append(Statement(match.start(letter), match.end(letter), match.end(), "predicate"))
+    return found
+
+
+def _read_predicate(text: str, statement: Statement, offered: OfferedOptions) -> OptionReading:
+    letter = text[statement.start : statement.said].strip(MARKUP).upper()
+    return offered.read_letter(letter, "predicate", text[statement.start : statement.end])
+
+
+def _differ(text: str, predicates: list[Statement], offered: OfferedOptions) -> bool:
+    """Whether several letters are said to be right: "B is correct for adults, C is likely in children", "B or C is"."""
+    values = {_read_predicate(text, each, offered).value for each in predicates}
+    listed = any(_another_before().search(text[max(0, each.start - 40) : each.start]) for each in predicates)
+    return len(values) > 1 or listed
+
+
+@functools.cache
+def _predicate(grid: bool) -> re.Pattern[str]:
+    right = f"(?:{any_of('is_right')}|{any_of('is_outlier')})" if grid else any_of("is_right")
+    capital = rf"(?<![^\W_])({OPENING}[A-Z]{CLOSING})\s*(?i:{right})"
+    named = rf"\b(?i:{any_of('option_word')}|choice|letter)\s+({OPENING}[a-z]{CLOSING})\s+(?i:{right})"
+    return re.compile(f"{capital}|{named}")
+
+
+@functools.cache
+def _another_before() -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_])[A-Z][)\]\"'*]{{0,3}}\s*,?\s*(?:{any_of('and')}|{any_of('or')}|[/&])\s*$")
+
+
+@functools.cache
+def _another_behind() -> re.Pattern[str]:
+    sign = rf"(?:[,/&+|]|{any_of('and')}|{any_of('or')})+"
+    named = rf"(?i:{any_of('maybe_before')}\s*)?(?i:option\s+)?"
+    return re.compile(rf"[)\].\"'`*_]*\s*{sign}\s*{named}[(\[*\"']*([A-Z])(?![^\W_])(.*)", re.DOTALL)
+
+
+@functools.cache
+def _not_but() -> re.Pattern[str]:
+    return word_pattern("not_before", before=r"\s*", after=rf"\s+[^.\n]{{1,60}}?[,\s]+(?:{any_of('but')})\s+")
+
+
+@functools.cache
+def _hedge() -> re.Pattern[str]:
+    return word_pattern("maybe_before", before=r"\s*(?:", after="|either|both|between)")
