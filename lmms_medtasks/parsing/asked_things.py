@@ -11,6 +11,14 @@ from lmms_medtasks.parsing.words import any_of, word_pattern
 
 _PLACE = re.compile(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b")
 _DESCRIBING = 3  # words before a thing that may describe it
+_IS = r"(?:is|are|was|were|looks|appears|seems|ist|sind|est[aá]n?|es|son|est|sont)"
+_SEEN = r"present|visible|seen|there|evident|shown|identified|noted|enlarged"
+_THERE = rf"(?:{_SEEN}|vorhanden|sichtbar|erkennbar|presentes?|pr[eé]sente?s?|visibles?)"
+_IS_THERE = re.compile(rf"\s*(?:[\w-]+\s){{0,4}}?{_IS}\s+(?:\w+ly\s+|bien\s+|deutlich\s+)?{_THERE}\b")
+_IS_ADJECTIVE = re.compile(rf"^\W*{_IS}\b.*?([^\W\d_][\w-]{{3,}})\W*$")
+_NOUN_AT_END = re.compile(r"\b(?:an?|the|un[ae]?|eine?|of|in|on|de|del|du|von|im)\W+\w+\W*$")
+_COPULAS = ("is", "are", "es", "está", "esta", "est", "ist", "sind")  # "psoriasis is a chronic disease" shows none
+_IT_IS = re.compile(r"\b(?:it|this|that|das|c')\s?(?:is|ist|est)\b")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -29,6 +37,8 @@ def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     """
     if _HAN.search(asked):
         return _read_about_in_chinese(sentence, asked)
+    if (predicate := _read_predicate(sentence, asked)) is not None:
+        return predicate
     things = _find_things(asked)
     if not things or word_pattern("may_be_there").search(sentence):
         return None
@@ -50,7 +60,22 @@ def _read_clause(clause: str, things: tuple[str, ...]) -> Literal["yes", "no", "
         verb, rest = after[: denial.start()].strip(), after[denial.end() :].strip()
         asserts = word_pattern("asserts")
         return "no" if (not verb or asserts.fullmatch(verb)) and (not rest or asserts.match(rest)) else "other"
-    return "yes" if word_pattern("asserts").search(clause) else None
+    asserted = any(match[0] not in _COPULAS for match in word_pattern("asserts").finditer(before))
+    return "yes" if asserted or _IT_IS.search(before) or _IS_THERE.match(after) else None
+
+
+def _read_predicate(sentence: str, asked: str) -> Literal["yes", "no"] | None:
+    """To "Is the lung normal?": "the lung is normal", "it isn't normal", "it is not Gram-positive"."""
+    question = _IS_ADJECTIVE.match(asked)
+    if question is None or _NOUN_AT_END.search(asked) or word_pattern("may_be_there").search(sentence):
+        return None
+    adjective = rf"(?:\w+ly\s+|quite\s+|[\w-]+[- ])?{re.escape(question[1])}\b"
+    match = re.search(
+        rf"\b{_IS}(?P<not>n't|\s+(?:not|nicht|pas|no))?\s+{adjective}|\b(?P<neg>not|nicht)\s+{adjective}", sentence
+    )
+    if match is None:
+        return None
+    return "no" if match["not"] or match["neg"] else "yes"
 
 
 def _belongs(word: str, things: tuple[str, ...]) -> bool:

@@ -30,7 +30,8 @@ _RULED_OUT_BEFORE = re.compile(
     r"\bin contrast (?:to|with)|\bas opposed to|\bdifferent (?:from|than|to)|\bdiffers? from|\bsame as|\bsimilar to|"
     r"\bnothing (?:\w+ )?(?:unusual|abnormal|different|odd|wrong|remarkable) (?:in|at|on|about|with)|"
     r"\bmatch(?:es|ing)?|\bversus|\bvs\.?|\bwhether|\bif|\bneither|\bnor|\bso (?:does|do|is|are|did)|\bconsistent with|"
-    rf"\brul(?:ed?|ing) out|\bconsidered|\bthought(?: of| it was| that)?|\bguessed|\b(?:left|right) of|\bbelow|\babove|\bnext to|"
+    rf"\brul(?:ed?|ing) out|\bconsidered|\bthought(?: of| it was| that)?|\bguessed|\b(?:left|right) of|\bbelow|\babove|"
+    rf"\bnext to|"
     rf"\b(?:no|any) (?:[\w-]+ ){{0,2}}{_FLAW} (?:in|at|on))"
     rf"[ ,]+{_FILL}$"
 )

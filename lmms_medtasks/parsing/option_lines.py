@@ -30,6 +30,7 @@ _NEXT_LETTER = r"(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?"
 _LIST = re.compile(rf"[(\[]?[A-Z][)\].]?(?:{_NEXT_LETTER})+\.?")
 _AFTERTHOUGHT = re.compile(r"\(.*\)?\.?")
 _LAST_SENTENCES = 30
+_ONE_SENTENCE = 200
 
 
 # --- The reply as a whole ---------------------------------------------------------------------------------------------
@@ -185,5 +186,8 @@ def read_concluded(text: str, offered: OfferedOptions) -> OptionReading | None:
 
 
 def read_said(text: str, offered: OfferedOptions) -> OptionReading | None:
-    """The option that a short reply says."""
-    return offered.read_places(offered.texts.find_said(text), "said", text)
+    """The option that a short reply says, or all of whose words a reply of one sentence has."""
+    places = offered.texts.find_said(text)
+    if not places and len(text) <= _ONE_SENTENCE and len(split_sentences(text)) == 1:
+        places = offered.texts.find_in_other_order(text)
+    return offered.read_places(places, "said", text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from lmms_medtasks.parsing.option_reading import (
@@ -26,6 +27,7 @@ _ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(
 _BARE_LETTER = re.compile(rf"{OPENING}([A-Za-z])(?![^\W_]|-\w|['’]\w)")
 _ARTICLE_A = re.compile(r"\s*A [a-z]+ (?:is|are)")
 _LONGEST = 200
+_NEAR = 40
 
 
 class Choice(NamedTuple):
@@ -50,6 +52,8 @@ def read_stated(text: str, offered: OfferedOptions) -> OptionReading | None:
     statement = found.statement
     if found.taken_back:
         return ambiguous(text[statement.start :])
+    if statement.rule == "boxed" and _contradicts(found.value, statement, announced, resolve):
+        return ambiguous(text)
     if statement.rule == "it_is":
         values = {known[0].value for each in announced if each.rule == "it_is" and (known := resolve(each))}
         if len(values - {""}) > 1 and not is_taken_back(text[: statement.said], 0):
@@ -92,6 +96,17 @@ def _resolve(text: str, offered: OfferedOptions, statement: Statement) -> tuple[
         return None
     choice = read_choice(part, statement.rule, offered)
     return None if choice is None else (choice.reading, statement.said + choice.end)
+
+
+def _contradicts(
+    value: OptionReading,
+    statement: Statement,
+    others: list[Statement],
+    resolve: Callable[[Statement], tuple[OptionReading, int] | None],
+) -> bool:
+    """Whether a value of JSON stands right before another: {"answer": "C", "answer_text": "Sinus rhythm"}."""
+    near = [each for each in others if each.rule == "boxed" and 0 < statement.said - each.end < _NEAR]
+    return any((known := resolve(each)) is not None and known[0].value != value.value for each in near)
 
 
 def _read_letter(match: re.Match[str], part: str, rule: Rule, offered: OfferedOptions) -> OptionReading:

@@ -20,7 +20,7 @@ LONGEST = 600
 _GENERIC_WORDS = 12  # words of a reply up to which one of these is what it says
 _A_SENTENCE = 300
 _FEW_MORE = 12  # characters beside an option's text: an article, an adjective
-_MANY_QUANTITIES = 4
+_MANY_QUANTITIES = 12
 _OUTER = " \t\r\n\"'`.,:;!$()[]{}"
 _BALANCED = re.compile(r"(\*{1,3}|_{1,3}|`{1,3})(?=\S)(.*\S)\1", re.DOTALL)
 _SAME_AS = r",?\s*(?:i\.e\.|that is|namely|which is|means|corresponding to),?"
@@ -137,6 +137,16 @@ class OptionTexts:
         bare = len(worded_key(sentence)) <= len(self._worded[places[0]]) + _FEW_MORE
         return places if concludes or (last and bare) else []
 
+    def find_in_other_order(self, sentence: str) -> list[int]:
+        """The place of the only option all of whose words a sentence has: "a fracture of the femoral neck"."""
+        text = without_accents(folded(sentence))
+        if _hedge().search(text) or word_pattern("denied_before").search(text):
+            return []
+        there = set(re.findall(r"[^\W_]+", text))
+        words = [re.findall(r"[^\W_]{3,}", own) for own in self._worded]
+        found = [place for place, own in enumerate(words) if len(own) > 1 and set(own) <= there]
+        return found if len(found) == 1 else []
+
     def find_partly_said(self, sentence: str) -> list[int]:
         """The place of the only option of which a sentence says a part that no other has: "the RCA", "type IV"."""
         folded_sentence = without_accents(folded(sentence))
@@ -223,6 +233,7 @@ def signed_key(text: str) -> str:
     while (match := _BALANCED.fullmatch(text)) is not None:
         text = match[2].strip(_OUTER)
     text = re.sub("[\u2010-\u2015\u2212]", "-", text).replace("\u2019", "'")
+    text = re.sub(r"(?<=\d)\s?([:/])\s?(?=\d)", r"\1", text)
     return text.strip(_OUTER).removeprefix("- ")
 
 

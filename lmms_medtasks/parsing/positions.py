@@ -14,7 +14,7 @@ from lmms_medtasks.parsing.outcomes import Answer, find_refusal
 from lmms_medtasks.parsing.position_words import in_english
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.sentences import sentence_end
-from lmms_medtasks.parsing.statements import Statement, find_statements, last_standing
+from lmms_medtasks.parsing.statements import Statement, find_statements, gives_up, last_correction, last_standing
 from lmms_medtasks.parsing.texts import normalised, plain
 
 __all__ = ["NONE", "option_value", "read_option_position", "read_position"]
@@ -94,12 +94,18 @@ def _read(text: str, size: Size, unfinished: bool) -> Answer:
     if len(named) > _MANY:
         return Answer("ambiguous")
     claimed = claims(text, named)
+    back = last_correction(text)
+    if back and any(claim.start >= back for claim in claimed):  # "Top-left. No, wait, bottom-left."
+        claimed = [claim for claim in claimed if claim.start >= back]
+        named = [mention for mention in named if mention.start >= back]
     for found in (_stated(text, claimed), _head(text, named, claimed)):
         if found is not None:
             return found
     if unfinished:
         return Answer("unreadable")
     found = _one({claim.value for claim in claimed if claim.cued}, "cued") or _one({c.value for c in claimed}, "named")
+    if found is not None and found.status == "ok" and gives_up(text):
+        return Answer("unreadable")
     return found or Answer("refused" if find_refusal(text) else "unreadable")
 
 

@@ -208,7 +208,9 @@ _UNKNOWN_MARK = re.compile(
     r"\s*(?:<(?P<tag>[A-Za-z][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<\|(?P<bars>[\w :.-]{2,40})\|?>"
     r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷)"
 )
-_BROKEN_OFF_SHORT = re.compile(r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE)
+_BROKEN_OFF_SHORT = re.compile(
+    r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE
+)
 _A_SENTENCE = 40
 """Characters of a text from which on its last word can show that it breaks off."""
 

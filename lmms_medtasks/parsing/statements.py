@@ -111,6 +111,11 @@ def is_taken_back(text: str, place: int) -> bool:
     return word_pattern("taken_back").search(text, place) is not None
 
 
+def last_correction(text: str) -> int:
+    """Where the last words end that correct what was said before ("no, wait,"), 0 for none."""
+    return max((match.end() for match in _correction(letters=False).finditer(text)), default=0)
+
+
 def gives_up(text: str, place: int = 0) -> bool:
     """Whether words behind ``place`` give the answer up."""
     return word_pattern("gives_up").search(text, place) is not None
@@ -123,7 +128,7 @@ def is_left_open(sentence: str) -> bool:
 
 def is_negated(text: str, place: int) -> bool:
     """Whether what stands right before ``place`` turns what follows into its opposite."""
-    return _negation().search(text[max(0, place - _BEFORE) : place]) is not None
+    return _negation().search(sentence_before(text, place)[-_BEFORE:]) is not None
 
 
 # --- Where statements stand -------------------------------------------------------------------------------------------

@@ -16,11 +16,12 @@ _HTML = re.compile(
 _LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|rm|bf)\s{0,8}\{([^{}]{0,500})\}")
 _LATEX_MATH = re.compile(r"\\[\[\]()]")
 _BARE_POINT = re.compile(r"(?<![^\s(\[{\"'=<>≤≥±+-])\.(?=\d)")
+_SPREAD = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")  # "正 确 答 案"
 _CJK_EDGE = re.compile(rf"(?<=[{CJK}])(?=[A-Za-z0-9(])|(?<=[A-Za-z0-9)])(?=[{CJK}])")
 _SAME_MARKS = str.maketrans(
     {
         **dict.fromkeys("「」『』«»„“”‟", '"'),
-        **dict.fromkeys("\u2019\u02bc", "'"),
+        **dict.fromkeys("\u2018\u2019\u02bc", "'"),
         **{"。": ". ", "、": ",", "【": "[", "】": "]", "،": ",", "؛": ";", "؟": "?"},
     }
 )
@@ -30,6 +31,8 @@ _PREFIX = re.compile(
     r"(?<!\w)(?:(non|not)[\s-]+|(pre|post|anti|sub|supra|infra|intra|extra|inter|trans|un|hyper|hypo|micro|macro|peri|para|"
     r"pseudo|semi|bi|uni|poly|mono|ante|retro|dis|in|re|co)-)(?=[^\W\d_])"
 )
+_GENUS = re.compile(r"(?<![^\W_])([a-z])\.\s?(?=[a-z]{3})")  # "E. coli": no sentence ends there
+_POSSESSIVE = re.compile(r"(?<=[^\W\d_])['\u2019]s\b")  # "Crohn's disease" is also written without it
 _MARKUP = re.compile(r"[*`_$\\#>]+")
 _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "λ": "lambda", "μ": "u", "µ": "u"}
 _SPELLING = tuple(
@@ -48,8 +51,8 @@ _SPELLING = tuple(
 def normalised(text: str) -> str:
     """``text`` with one form of each character (NFKC), without struck-out words, tokens and LaTeX's commands for fonts.
 
-    ".5" becomes "0.5". A space is put between Chinese, Japanese or Korean characters and Latin letters or digits, so that
-    the letter of "答案是B" stands alone. What a model put into a box of its own becomes ``<answer>...</answer>``.
+    ".5" becomes "0.5". A space is put between Chinese, Japanese or Korean characters and Latin letters or digits, so
+    that the letter of "答案是B" stands alone. What a model put into a box of its own becomes ``<answer>...</answer>``.
     """
     text = _STRUCK.sub(" ", _BOX.sub(r"<answer>\2</answer>", text))
     if "</" in text or "<br" in text:
@@ -57,7 +60,7 @@ def normalised(text: str) -> str:
             text = _HTML.sub(lambda match: match[2] or "\n", text)
     text = unicodedata.normalize("NFKC", _TOKENS.sub(" ", text)).translate(_SAME_MARKS)
     text = _BARE_POINT.sub("0.", _LATEX_MATH.sub(" ", _LATEX.sub(r"\1", text)))
-    return _CJK_EDGE.sub(" ", text)
+    return _CJK_EDGE.sub(" ", _SPREAD.sub("", text))
 
 
 def plain(text: str) -> str:
@@ -78,6 +81,7 @@ def folded(text: str) -> str:
     """
     text = "".join(_GREEK.get(each, each) for each in _DASHES.sub("-", text.casefold()))
     text = _PREFIX.sub(lambda match: (match[1] or match[2]).replace("not", "not "), text)
+    text = _GENUS.sub(r"\1.", _POSSESSIVE.sub("", text))
     text = _MARKUP.sub(" ", _HYPHEN.sub(" ", text))
     for pattern, new in _SPELLING:
         text = pattern.sub(new, text)

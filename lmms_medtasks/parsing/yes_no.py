@@ -18,6 +18,7 @@ from lmms_medtasks.parsing.words import any_of, word_pattern
 YesOrNo = Literal["yes", "no"]
 
 _MARKS = ".,:;!\"'()[]{}*_<> ~-"
+_YES_OR_NO = re.compile(r"^\W*yes or no\W+")
 _LAST = 200  # characters at the end in which "..., but yes" is looked for
 _SENTENCES = 12
 _OF_A_SENTENCE = 400
@@ -80,7 +81,9 @@ def read_yes_no(reply: Reply | str | None, question: str = "", *, panel: bool = 
     if reply.outcome:
         return Answer(reply.outcome)
     asked = _Question(plain(normalised(question)), asks_true_or_false(question))
-    found = _read(plain(normalised(reply.answer)), asked, panel, reply.unfinished)
+    # A reply may begin with the question.
+    text = _YES_OR_NO.sub("", _true_or_false().sub(" ", plain(normalised(reply.answer))))
+    found = _read(text, asked, panel, reply.unfinished)
     return Answer(reply.unread) if found is None or found.status == "unreadable" else found
 
 
@@ -296,7 +299,7 @@ def _condition() -> re.Pattern[str]:
 @functools.cache
 def _both() -> re.Pattern[str]:
     yes, no = any_of("yes"), any_of("no")
-    between = rf"[ /,]*(?:(?:{any_of('and')}|{any_of('or')}|/)[ ,]*(?:\w+ ){{0,3}})?"
+    between = rf"[ /,]+(?:(?:{any_of('and')}|{any_of('or')})[ ,]*(?:\w+ ){{0,3}})?"
     return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]")
 
 
