@@ -5,8 +5,8 @@ multi-process launch too. :func:`register` is ours: it returns the models of :mo
 the harness's task manager exists, makes it see our tasks (harness 0.7.3 has no entry points for tasks).
 
 What is relied on stands in :mod:`lmms_medtasks.harness.relied_on`, and is looked for when the first task manager is
-made. Where something is missing without which a number of ours could be wrong, our tasks are refused and nothing else is
-done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms_eval.tasks.TaskManager`` are wrapped:
+made. Where something is missing without which a number of ours could be wrong, our tasks are refused and nothing
+else is done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms_eval.tasks.TaskManager`` are wrapped:
 
 - ``initialize_tasks`` also indexes :func:`task_folder`;
 - ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and

@@ -57,8 +57,8 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
         A data frame with these columns, texts unless said: ``run``, ``model``, ``task``, ``id``, ``cluster``, ``pair``,
         ``trial`` (int), ``reply``, ``reading``, ``outcome``, ``ended``, ``answer``, ``correct`` (float), ``score``
         (float), ``measure``; behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks
-        results down by, such as ``modality``. ``score`` is of the question, the same in each of its trials: :func:`accuracy`
-        and :func:`difference` count a question once. What each column holds stands in docs/python.md.
+        results down by, such as ``modality``. ``score`` is of the question, the same in each of its trials:
+        :func:`accuracy` and :func:`difference` count a question once. What each column holds stands in docs/python.md.
         A tag with the name of a column of ours is called ``tag_NAME``.
 
     Raises:

@@ -158,7 +158,6 @@ def test_a_mistake_is_a_user_error_and_writes_no_result(arguments, said, in_proc
     assert not result_files.files(tmp_path)
 
 
-
 def test_the_notebook_page_shows_what_its_cells_give(in_process, monkeypatch):
     """White space apart, which versions of pandas put into tables differently."""
     monkeypatch.syspath_prepend(str(DOCS / "site"))

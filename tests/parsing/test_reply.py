@@ -86,7 +86,8 @@ def test_nothing_after_thoughts_is_empty(form, reader):
 @pytest.mark.parametrize(
     ("reply", "letter"),
     [
-        ("[B]", "B"), ("<b>C</b>", "C"), ("<answer>B</answer>", "B"), ("<image>B", "B"), ("<|begin_of_box|>C<|end_of_box|>", "C"),
+        ("[B]", "B"), ("<b>C</b>", "C"), ("<answer>B</answer>", "B"), ("<image>B", "B"),
+        ("<|begin_of_box|>C<|end_of_box|>", "C"),
         ("[FINAL ANSWER] B", "B"), ("<option>B</option>", "B"), ("<p>The answer is <strong>B</strong>.</p>", "B"),
         ("analysis of the picture: the answer is B", "B"), ("Analysis: The answer is B.", "B"), ("<B>", "B"),
         ("Thought: it is dark. Answer: B", "B"), ("I think. B", "B"), ("<top-right>", "B"),
@@ -142,7 +143,7 @@ def test_tags_that_are_no_pairs_are_refused(pairs):
         ("<|assistant|>\nC</s>", "C", "end token"),
         ("Assistant: C", "C", ""),
         ("Question: Which? A) x B) y\nAnswer: C", "Question: Which? A) x B) y\nAnswer: C", ""),
-        ("Here is my answer to the question:\nQuestion: Which?\nC", "Here is my answer to the question:\nQuestion: Which?\nC", ""),
+        ("Here is my answer:\nQuestion: Which?\nC", "Here is my answer:\nQuestion: Which?\nC", ""),
         ("\ufeffC\u200f", "C", ""),
     ],
 )  # fmt: skip
@@ -183,7 +184,8 @@ def test_a_reply_without_text_says_why(reply, outcome):
 
 
 def test_a_reply_that_the_limit_ended_is_read_by_its_statements_alone():
-    for reader, text in (("option", "The scan shows the top-left, the"), ("position", "All look alike but in the top-left"),
+    for reader, text in (("option", "The scan shows the top-left, the"),
+                         ("position", "All look alike but in the top-left"),
                          ("yes or no", "The lung is clear, there is"), ("reasoned", "A dark round")):  # fmt: skip
         assert READERS[reader](SentReply(text, "length", 16)).status == "cut"
     assert read_option(SentReply("The answer is B. It is the", "length", 16), OPTIONS).value == "B"
@@ -208,8 +210,9 @@ def test_what_a_runner_knows_travels_with_the_text():
     assert Reply.of(Reply.of(sent)) == Reply.of(sent)
 
 
-PIECES = ("<think>", "</think>", "[THINK]", "[/THINK]", "<unused94>", "<unused95>", "◁think▷", "<ponder>", "</ponder>", "</s>",
-          "Question:", "\n", " B ", "yes", "top-left", "&lt;think&gt;", "assistantfinal", "\ud800", "\u202e", "<|channel|>")  # fmt: skip
+PIECES = ("<think>", "</think>", "[THINK]", "[/THINK]", "<unused94>", "<unused95>", "◁think▷", "<ponder>", "</ponder>",
+          "</s>", "Question:", "\n", " B ", "yes", "top-left", "&lt;think&gt;", "assistantfinal", "\ud800", "\u202e",
+          "<|channel|>")  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text())

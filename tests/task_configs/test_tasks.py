@@ -28,7 +28,9 @@ def prompts() -> dict[str, str]:
     found = {}
     for path in TASKS:
         config = load_yaml_config(str(path))
-        if "doc_to_text" in config and templates.template_of(config) is None:  # contributed ones have their own snapshots
+        if (
+            "doc_to_text" in config and templates.template_of(config) is None
+        ):  # contributed ones have their own snapshots
             settings = config["lmms_eval_specific_kwargs"]["default"]
             found[config["task"]] = config["doc_to_text"](DOCUMENT, settings)
     return found
