@@ -108,6 +108,9 @@ def _task_lines(each: Reread, found: RereadRun) -> list[str]:
                 *(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)),
             ]
             shown.append(f"    {'  '.join(cells)}")
+    gone, added = found.only_in_one(each.task)
+    shown += [f"    no longer a metric: {', '.join(gone)}"] if gone else []
+    shown += [f"    a metric since: {', '.join(added)}"] if added else []
     return shown
 
 

@@ -75,10 +75,21 @@ class RereadRun:
 
     def metrics(self, task: str) -> list[tuple[str, float | None, float | None]]:
         """The metrics of a task whose number moved, with the number before and now; None for none."""
-        old, new = (content.get("results", {}).get(task, {}) for content in (self.run.content, self.content))
-        names = [name for name in dict.fromkeys([*old, *new]) if "," in name and "_stderr" not in name]
-        pairs = [(name, _number(old.get(name)), _number(new.get(name))) for name in names]
-        return [(name.partition(",")[0], before, now) for name, before, now in pairs if before != now]
+        old, new = self._named(task)
+        pairs = [(name, _number(old[name]), _number(new[name])) for name in old if name in new]
+        return [(name, before, now) for name, before, now in pairs if before != now]
+
+    def only_in_one(self, task: str) -> tuple[list[str], list[str]]:
+        """The metrics that the task had and has no more, and those that it has only now."""
+        old, new = self._named(task)
+        return [name for name in old if name not in new], [name for name in new if name not in old]
+
+    def _named(self, task: str) -> list[dict[str, Any]]:
+        entries = [content.get("results", {}).get(task, {}) for content in (self.run.content, self.content)]
+        return [
+            {name.partition(",")[0]: value for name, value in entry.items() if "," in name and "_stderr" not in name}
+            for entry in entries
+        ]
 
 
 def reread(

@@ -125,6 +125,7 @@ def aged(folder):
     def lower(content):
         for task in (CHOICE, TRIALS, NOISY, *content["groups"]):
             content["results"][task]["accuracy,trials"] = 0.0
+            content["results"][task].pop("parse_rate,trials", None)
         for task in (CHOICE, TRIALS, NOISY):
             content["versions"][task] = content["configs"][task]["metadata"]["version"] = 0.5
             content["configs"][task]["metadata"]["fingerprint"]["code"] = "old"
@@ -184,6 +185,7 @@ def test_an_old_log_is_read_with_what_moved(old, reread, made):
            for row in made.samples(task)}  # fmt: skip
     assert all(each["after"] == now[each["task"], each["id"]][int(each["trial"]) - 1] in set("ABCDE") for each in moved)
     assert all(each["reply"].startswith("<think>Not D.</think> The answer is ") for each in moved)
+    assert printed.count("a metric since: parse_rate\n") == 3 and "no longer a metric" not in printed
     lines = [line.split() for line in printed.splitlines()]
     accuracy = made.run.tasks[TRIALS]["accuracy,trials"]
     assert ["accuracy", "0", f"{accuracy:.6g}", f"{accuracy:+.6g}"] in lines or accuracy == 0
