@@ -15,7 +15,8 @@ from lmms_medtasks.parsing.statements import Statement, find_statements, is_nega
 from lmms_medtasks.parsing.texts import normalised
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
-_MARKED = r"[(\[*\"'`]*([A-Z])[)\]*\"'`.:]*"
+# Bounded: a search must not take quadratic time over a long run of marks.
+_MARKED = r"[(\[*\"'`]{0,8}([A-Z])[)\]*\"'`.:]{0,8}"
 _LONGEST = 600
 _ARTICLE = re.compile(r"\b(?:la|el|le|les|las|los|option|opci[oó]n|die|the)\s+(?=[(\[\"']?[A-Z]\b)")
 
@@ -148,7 +149,7 @@ def _name_by_texts(line: str, letters: str, options: Sequence[str]) -> list[str]
 
 
 def _sign() -> str:
-    return rf"(?:\s*(?:,|;|/|&|\+|{any_of('and')})\s*|\s+)+"
+    return rf"(?:[\s,;/&+]|{any_of('and')})+"
 
 
 @functools.cache

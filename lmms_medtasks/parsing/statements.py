@@ -188,8 +188,11 @@ def _is_guessed(text: str, place: int) -> bool:
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
+# Repetitions are bounded: behind each of many beginnings an endless one would take quadratic time.
+
+
 def _filler() -> str:
-    return rf"(?:{any_of('filler')}[\s,:]{{0,3}})*"
+    return rf"(?:{any_of('filler')}[\s,:]{{0,3}}){{0,8}}"
 
 
 def _lone_letter() -> str:
@@ -230,7 +233,7 @@ def _announcement(letters: bool, grid: bool) -> re.Pattern[str]:
 def _correction(letters: bool) -> re.Pattern[str]:
     # Where yes and no are answers, "no" alone takes nothing back.
     no = r"no|nein|non|不|" if letters else r"no,? (?=wait|actually)|"
-    once_more = r"(?:[\s,.:;!…—–-]{1,6}(?:wait|no|actually|it is|it['’]s|make that|rather|就是))*"
+    once_more = r"(?:[\s,.:;!…—–-]{1,6}(?:wait|no|actually|it is|it['’]s|make that|rather|就是)){0,4}"
     return re.compile(
         rf"(?P<correction>(?:^|[.,;:!?…—–\n-])\s*(?:{no}{any_of('corrects')}){once_more}[\s,.:;!…—–-]{{1,6}}{_filler()}"
         rf"{_lone_letter() if letters else ''})",

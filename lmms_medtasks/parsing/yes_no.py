@@ -329,6 +329,6 @@ def _verdict_at_start(category: str) -> re.Pattern[str]:
 @functools.cache
 def _verdict() -> re.Pattern[str]:
     """ "True" (in group 1) or "false" before a mark, of a statement or at the beginning of a sentence."""
-    of = rf"(?:{any_of('the_statement')}\W+(?:is|as|es|est|ist)?\W*|^\W*|[.!?\n]\s*)"
-    ends = r"(?=\W*(?:$|[.,;:!\n]))"
+    of = rf"(?:{any_of('the_statement')}\W{{1,8}}(?:is|as|es|est|ist)?\W{{0,8}}|^\W{{0,8}}|[.!?\n]\s{{0,8}})"
+    ends = r"(?=\W{0,8}(?:$|[.,;:!\n]))"
     return re.compile(rf"{of}(?:({any_of('true')})|({any_of('false')})){ends}", re.MULTILINE)
