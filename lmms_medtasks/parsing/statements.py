@@ -166,6 +166,10 @@ def _find_last_letter(text: str) -> Statement | None:
     place = max(0, len(text) - _LAST) + last.start(1)
     if is_left_open(sentence_before(text, place)) or _is_guessed(text, place):
         return None
+    # "Incorrect answer: B": what announces it was turned down.
+    for match in _announcement(letters=True, grid=False).finditer(text, max(0, place - _LAST), place + 2):
+        if match.end() == place and (is_negated(text, match.start()) or _is_guessed(text, match.start())):
+            return None
     return Statement(place, place, len(text), "last")
 
 

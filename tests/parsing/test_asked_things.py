@@ -46,4 +46,4 @@ def test_in_other_languages(sentence, asked, said):
 
 def test_a_question_that_turns_is_answered_by_no_finding():
     assert read_about("there is no nodule", "is the lung without a nodule?") is None
-    assert read_about("the lung is normal", "is the lung normal?") is None
+    assert read_about("the lung is normal", "is the lung normal?") == "yes"

@@ -17,7 +17,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.judged_tables import LEXICAL
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, Submissions, ranked
 
-VERSIONS = ("1.0", "1.1")
+VERSIONS = ("1.0", "1.2")
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_the_first_entry_of_a_new_version_pushes_nobody_out_and_moves_the_rankin
     assert not found.wrong and found.places[0].rank == "rank 1 of 1"
     assert found.places[0].against == ""
     assert ranked(collect([base], trust=trust)) == ["honest/model"]
-    said = f"{TASK}: from version 1.0, full data to version 1.1, full data; 1 entry is ranked by the first now."
+    said = f"{TASK}: from version 1.0, full data to version 1.2, full data; 1 entry is ranked by the first now."
     assert found.moves == (said,)
     assert said in " ".join(" ".join(found.lines()).split()) and "### Rankings that move" in found.markdown()
 
@@ -160,7 +160,7 @@ def test_who_is_not_ranked_moves_no_ranking_to_the_version_of_his_entry(old):
     # Where nobody is ranked by any version, the ranking is of the installed one.
     shutil.rmtree(changed.folder / "Ada")
     board = collect([changed.folder], trust=trust)
-    assert not ranked(board) and board.references[TASK].version == "1.1"
+    assert not ranked(board) and board.references[TASK].version == "1.2"
 
 
 def test_each_row_of_a_name_is_counted(both):
