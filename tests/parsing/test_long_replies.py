@@ -1,4 +1,4 @@
-"""Replies that repeat themselves for ever: each reader comes back. Where its time grew with the square, it would not."""
+"""Replies that repeat themselves: each reader comes back. Where its time grew with the square, it would not."""
 
 import pytest
 
@@ -25,10 +25,11 @@ READERS = {
 }
 # Each is the beginning, or all, of what some pattern looks for.
 FILLERS = (
-    "A ", "a", "answer is ", "but ", "so, ", "答案", "是 ", "选", "左", "中间", "no ", "no, ", "wait, ", "it is ", "It is B. ",
-    "all the same ", "a la ", "all images look the same, but the ", "(1,1) ", "\\boxed{", "\\text{", "<|", "<answer>",
-    "'answer': ", "No finding. ", "**", "(", " ", "\n", "\n- ", "?", "1 ", "1-2 ", "5 mm to ", "top-left ", "choose the ", "the ",
-    "there is no ", "A, B and ", "A. x\n", "answer: A ", "** answer ", "1. ", "true ",
+    "A ", "a", "answer is ", "but ", "so, ", "答案", "是 ", "选", "左", "中间", "no ", "no, ", "wait, ", "it is ",
+    "It is B. ", "all the same ", "a la ", "all images look the same, but the ", "(1,1) ", "\\boxed{", "\\text{", "<|",
+    "<answer>", "'answer': ", "No finding. ", "**", "(", " ", "\n", "\n- ", "?", "1 ", "1-2 ", "5 mm to ", "top-left ", 
+    "choose the ",
+    "the ", "there is no ", "A, B and ", "A. x\n", "answer: A ", "** answer ", "1. ", "true ",
 )  # fmt: skip
 
 

@@ -69,8 +69,16 @@ def test_a_denial_beside_an_answer_leaves_it(reply, letter):
     assert read_option(reply, FINDINGS).value == letter
 
 
-@pytest.mark.parametrize("reply", ["No, I do not see a pneumothorax.", "No evidence of a pneumothorax.", "No pneumothorax.",
-                                   "A pneumothorax is not seen.", "There is no pneumothorax."])  # fmt: skip
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "No, I do not see a pneumothorax.",
+        "No evidence of a pneumothorax.",
+        "No pneumothorax.",
+        "A pneumothorax is not seen.",
+        "There is no pneumothorax.",
+    ],
+)
 def test_a_denied_finding_is_a_no(reply):
     assert read_yes_no(reply, "Is there a pneumothorax?").value == "no"
     assert read_option("No, I do not see a pneumothorax.", ("Yes", "No")).value == "B"
