@@ -27,7 +27,7 @@ READERS = {
 FILLERS = (
     "A ", "a", "answer is ", "but ", "so, ", "答案", "是 ", "选", "左", "中间", "no ", "no, ", "wait, ", "it is ",
     "It is B. ", "all the same ", "a la ", "all images look the same, but the ", "(1,1) ", "\\boxed{", "\\text{", "<|",
-    "<answer>", "'answer': ", "No finding. ", "**", "(", " ", "\n", "\n- ", "?", "1 ", "1-2 ", "5 mm to ", "top-left ", 
+    "<answer>", "'answer': ", "No finding. ", "**", "(", " ", "\n", "\n- ", "?", "1 ", "1-2 ", "5 mm to ", "top-left ",
     "choose the ",
     "the ", "there is no ", "A, B and ", "A. x\n", "answer: A ", "** answer ", "1. ", "true ",
 )  # fmt: skip
