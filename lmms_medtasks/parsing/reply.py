@@ -58,6 +58,10 @@ class SentReply(str):
     def __reduce__(self) -> tuple[Any, ...]:
         return SentReply, (str(self), self.ended, self.limit, self.tags)
 
+    def strip(self, chars: str | None = None, /) -> SentReply:
+        """As a text's, and the facts stay: the harness strips each reply right before it calls a scoring hook."""
+        return SentReply(super().strip(chars), self.ended, self.limit, self.tags)
+
 
 class Thought(NamedTuple):
     """Thoughts in a reply: from where to where in its visible text, marks included, and whose form their marks have."""

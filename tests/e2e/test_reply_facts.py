@@ -94,6 +94,8 @@ def test_a_local_model_that_is_cut_is_known_to_be(harness, tiny_internvl, tiny_g
         found = hook_log.seen()
         assert [each[1:] for each in found] == [["length", 5, []]] * 3
         assert all(len(text) == 5 for text, *_ in found)
+        assert done.run.tasks[TASK]["cut_replies,trials"] == 3
+        assert [row["questions"]["trials"] for row in done.samples(TASK)] == [["cut"]] * 3
 
 
 def test_own_tags_reach_the_hooks_from_the_command_line_and_bad_ones_end_the_run_first(harness, stub, hook_log):

@@ -205,6 +205,9 @@ def test_what_a_runner_knows_travels_with_the_text():
     sent = SentReply("B", "length", 512, (("<a>", "</a>"),))
     again = pickle.loads(pickle.dumps(sent))
     assert (again, again.ended, again.limit, again.tags) == ("B", "length", 512, (("<a>", "</a>"),))
+    # As the harness strips a reply.
+    bare = SentReply(" B\n", "length", 512, sent.tags).strip()
+    assert (bare, bare.ended, bare.limit, bare.tags) == (again, again.ended, again.limit, again.tags)
     assert Reply.of(sent).note("statement") == {"ended": "length", "limit": 512, "rule": "statement"}
     assert Reply.of("<think>a</think>B").note() == {"marks": ["think"]}
     assert Reply.of(Reply.of(sent)) == Reply.of(sent)
