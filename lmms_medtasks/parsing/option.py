@@ -36,9 +36,9 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     A reply that is one letter, or exactly an option's letter and text, or its text, chooses that. Else its statements
     count, in the order in which they stand; the last one that is not taken back decides:
 
-    - ``boxed``: ``\\boxed{C}``, ``<answer>C</answer>``, ``"answer": "C"``;
-    - ``statement``: "answer: C", "the answer is (C)", "I choose C"; ``so``: "so, C"; ``it_is``: "it is C.", two of
-      which that differ are ambiguous; ``correction``: "no, C";
+    - ``boxed``: ``\\boxed{C}``, ``<answer>C</answer>``, ``"label": "C"``;
+    - ``statement``: "answer: C", ``"answer": "C"``, "the answer is (C)", "I choose C"; ``so``: "so, C"; ``it_is``: "it is
+      C.", two of which that differ are ambiguous; ``correction``: "no, C";
     - ``predicate``: "C is correct", "B is the best answer", if no other statement stands before it; two that differ are
       ambiguous;
     - ``last``: the letter alone as the last sentence or line.

@@ -30,3 +30,24 @@ def test_letters_are_read(reply, letters):
 )  # fmt: skip
 def test_what_cannot_be_read_is_no_answer(reply, status):
     assert read_letters(reply, OPTIONS).status == status
+
+
+@pytest.mark.parametrize(
+    ("reply", "letters", "rule"),
+    [
+        ("A, C", "AC", "whole"), ("A ✓\nB ✗\nC ✓\nD ✗", "AC", "checked"), ("All except B", "ACD", "except"),
+        ("I see two. Answers: A, C", "AC", "statement"), ("\\boxed{A, C}", "AC", "boxed"),
+        ('{"label": ["A", "C"]}', "AC", "boxed"),
+        ("<answer>A, C</answer>", "AC", "boxed"), ("I see both: A and C are correct.", "AC", "predicate"),
+        ("It is bad.\nfever and rash are present.", "AC", "present"), ("It is bad.\nA, C", "AC", "last"),
+        ("Ａ，Ｃ", "AC", "whole"), ("Richtig sind A und C.", "AC", "statement"),
+    ],
+)  # fmt: skip
+def test_each_rule_of_the_docstring(reply, letters, rule):
+    found = read_letters(reply, OPTIONS)
+    assert (found.value, found.rule) == (letters, rule)
+
+
+def test_none_of_the_above_and_what_is_taken_back_are_ambiguous():
+    assert read_letters("The answer is none of the above", OPTIONS).status == "ambiguous"
+    assert read_letters("The answers are A and C. Scratch that.", OPTIONS).status == "ambiguous"

@@ -71,3 +71,112 @@ def test_options_whose_texts_are_letters_go_by_their_own_letters():
 
 def test_the_text_of_two_options_alike_is_ambiguous():
     assert read_option("cyst", ["cyst", "stone", "Cyst"]).status == "ambiguous"
+
+
+FINDINGS = ("Pneumothorax", "Pleural effusion", "Pneumonia", "Normal study")
+SKIN = ("Melanoma", "Wart", "Benign nevus", "Cyst")
+MILLIMETRES = ("<5 mm", "5-10 mm", ">10 mm")
+MODALITIES = ("CT", "PET-CT", "MRI")
+SIGNED = ("-1", "0", "1")
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "letter"),
+    [
+        ("5\u201310 mm", MILLIMETRES, "B"), ("It measures 5-10 mm.", MILLIMETRES, "B"), ("> 10 mm", MILLIMETRES, "C"),
+        ("The mass is < 3 cm.", ("<3 cm", ">3 cm"), "A"), ("PET/CT", MODALITIES, "B"), ("CT", MODALITIES, "A"),
+        (".5", ("0.5", "5", "50"), "A"), ("-1", SIGNED, "A"), ("\u22121", SIGNED, "A"), ("+1", SIGNED, "C"),
+    ],
+)  # fmt: skip
+def test_signs_units_and_ranges_tell_options_apart(reply, options, letter):
+    assert read_option(reply, options).value == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "letter"),
+    [
+        ("No, wait. Yes, there is one.", ("Yes", "No"), "A"), ("~~Yes~~ No", ("Yes", "No"), "B"),
+        ("A. No, C.", FINDINGS, "C"), ("Answer: A -> C", FINDINGS, "C"),
+        ("\\boxed{A}\nHmm, wait. The correct answer is D.", FINDINGS, "D"),
+        ("<answer>A</answer> Hmm, wait. The correct answer is D.", FINDINGS, "D"),
+    ],
+)  # fmt: skip
+def test_the_last_word_counts(reply, options, letter):
+    assert read_option(reply, options).value == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("C. Benign nevus\n\nQuestion: What is the next step?\nAnswer: A", "C"), ("C<|im_end|>\nA", "C"),
+        ("C\nUser: A", "C"), ("C\nHuman: A", "C"), ("C\nQ2: A", "C"), ("C\n问题：A", "C"),
+        ("The lesion shows features of melanoma, such as asymmetry. However,", ""),
+    ],
+)  # fmt: skip
+def test_run_on_text_and_unfinished_sentences_are_not_read(reply, letter):
+    assert read_option(reply, SKIN).value == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "letter"),
+    [
+        ("B. N/A", ("Pneumonia", "N/A", "Cyst"), "B"), ("A. A and B", ("A and B", "B", "Neither"), "A"),
+        ("D. D", ("Vitamin A", "Vitamin B", "Vitamin C", "D"), "D"), ("C. C/S", ("CT", "MRI", "C/S"), "C"),
+        ("The answer is B. No, B", ("Yes, A", "No, B", "Both"), "B"), ("The answer is B. No, B", FINDINGS, "B"),
+    ],
+)  # fmt: skip
+def test_letter_and_exact_text_are_never_ambiguous(reply, options, letter):
+    assert read_option(reply, options).value == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("Option ③", "C"), ("Answer - C", "C"), ("Ans: C", "C"), ("Final: C", "C"), ("It should be C", "C"),
+        ("Assistant: B", "B"), ("Neither A nor B; C.", "C"), ("【答案】C", "C"), ("故选：A。", "A"),
+        ("Antwort (b) ist korrekt", "B"), ("B\nB\nB", "B"), ("\ufeffB", "B"), ("答えはBです。", "B"),
+        ("정답은 B입니다.", "B"),
+        ("الإجابة هي B", "B"), ("A resposta é B.", "B"), ("La risposta è B.", "B"), ("Ответ: B", "B"),
+    ],
+)  # fmt: skip
+def test_plain_forms_are_read(reply, letter):
+    assert read_option(reply, FINDINGS).value == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "rule", "letter"),
+    [
+        ("C", "single_letter", "C"), ("C. Pneumonia", "exact", "C"), ('{"label": "C"}', "boxed", "C"),
+        ('{"answer": "C"}', "statement", "C"),
+        ("The answer is (C).", "statement", "C"), ("It grew, so C", "so", "C"), ("I see air. It is C.", "it_is", "C"),
+        ("Air. Correction: C, as it fits", "correction", "C"), ("C is correct", "predicate", "C"),
+        ("Air is seen.\nC", "last", "C"),
+        ("A ✗\nB ✓\nC ✗\nD ✗", "checked", "B"), ("Air here: **C** fits", "bold", "C"),
+        ("C because of the air", "leading", "C"), ("Air is seen.\nPneumonia", "text", "C"),
+        ("There may be something (C) here", "brackets", "C"), ("Air is seen. Thus: pneumonia.", "concluded", "C"),
+        ("The image shows pneumonia", "said", "C"),
+    ],
+)  # fmt: skip
+def test_each_rule_of_the_docstring(reply, rule, letter):
+    found = read_option(reply, FINDINGS)
+    assert (found.value, found.rule) == (letter, rule)
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "status"),
+    [
+        ("B or C", FINDINGS, "ambiguous"), ("B. Pneumonia", FINDINGS, "ambiguous"), ("F", FINDINGS, "unreadable"),
+        ("A nodule grows", FINDINGS, "unreadable"), ("It is grade B", FINDINGS, "unreadable"),
+        ("A) is wrong. B) is wrong.", FINDINGS, "unreadable"),
+        ("I think it is B. I think it is C.", FINDINGS, "ambiguous"),
+        ("B is correct for adults, C is correct for children", FINDINGS, "ambiguous"),
+    ],
+)  # fmt: skip
+def test_what_the_docstring_says_is_not_read(reply, options, status):
+    assert read_option(reply, options).status == status
+
+
+def test_in_a_grid_the_outlier_is_a_statement():
+    assert read_option("The outlier is C", FINDINGS, grid=True).value == "C"
+    assert read_option("C differs", FINDINGS, grid=True).rule == "predicate"
+    assert read_option("C differs", FINDINGS).rule != "predicate"

@@ -105,3 +105,29 @@ def test_a_position_that_is_ruled_out_is_no_answer(size, data):
                   f"{one} seems odd, but the answer is {other}."):  # fmt: skip
         assert read_position(reply, size) == Answer("ok", other), reply
     assert read_position(f"{one} or {other}", size).status == "ambiguous"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["Option ③", "<answer>C</answer>", "\\boxed{C}", '{"answer": "C"}', "Ｃ", "The outlier is C"],
+)
+def test_letters_have_the_wrappers_that_other_readers_know(reply):
+    size = Size(2)
+    assert read_option_position(reply, options(size), size).value == "bottom-left"
+
+
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ("abajo a la derecha", "bottom-right"), ("en haut à gauche", "top-left"), ("unten rechts", "bottom-right"),
+        ("第二行第三列", "middle-right"), ("segunda fila, tercera columna", "middle-right"), ("en el centro", "center"),
+        ("oben mittig", "top-center"), ("其中左上", "top-left"), ("第5张", "center"), ("ninguna", "none"),
+        ("Alle Bilder sind gleich", "none"), ("todas son iguales", "none"),
+        ("nicht oben links, sondern unten rechts", "bottom-right"),
+        ("(3,3)", "bottom-right"), ("(0,0)", "top-left"), ("(1,3)", ""),
+    ],
+)  # fmt: skip
+def test_places_in_other_languages_and_numbers(reply, place):
+    size = Size(3)
+    named = {"center": size.positions[4]}
+    assert read_position(reply, size).value == named.get(place, place)

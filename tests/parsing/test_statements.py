@@ -49,13 +49,13 @@ def test_what_states_an_answer(text, found):
 @pytest.mark.parametrize(
     "text",
     [
-        "Incorrect answer: B",
+        "Incorrect answer is B",
         "I would not choose B",
         "If it grew, the answer is B",
         "Some would say the answer is B",
         "I doubt that the answer is B",
         "The answer is B if the patient is a child",
-        "Maybe answer: B",
+        "Maybe answer is B",
         "So what does it show?",
         "I was told that A nodule grows.",
     ],
