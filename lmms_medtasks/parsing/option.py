@@ -37,8 +37,8 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     count, in the order in which they stand; the last one that is not taken back decides:
 
     - ``boxed``: ``\\boxed{C}``, ``<answer>C</answer>``, ``"label": "C"``;
-    - ``statement``: "answer: C", ``"answer": "C"``, "the answer is (C)", "I choose C"; ``so``: "so, C"; ``it_is``: "it is
-      C.", two of which that differ are ambiguous; ``correction``: "no, C";
+    - ``statement``: "answer: C", ``"answer": "C"``, "the answer is (C)", "I choose C"; ``so``: "so, C"; ``it_is``: "it
+      is C.", two of which that differ are ambiguous; ``correction``: "no, C";
     - ``predicate``: "C is correct", "B is the best answer", if no other statement stands before it; two that differ are
       ambiguous;
     - ``last``: the letter alone as the last sentence or line.

@@ -180,14 +180,8 @@ class OptionTexts:
 
     def _find_given(self, reply: str) -> list[int]:
         """The options whose quantities a reply gives: those with a unit, a sign, a bound or a range."""
-        given = [
-            quantity
-            for start, end, quantity in find_quantities(reply)
-            if not word_pattern("quantity_denied", before=r"[^.;,\n]{0,40}").match(reply[end : end + 80])
-            and not word_pattern("denied_before").search(
-                split_clauses(folded(reply[max(0, start - 60) : start]))[-1].text
-            )
-        ]
+        found = find_quantities(reply)
+        given = [quantity for start, end, quantity in found if not _is_quantity_denied(reply, start, end)]
         undecided = word_pattern("quantity_undecided", after=r"|\?").search(folded(reply))
         return [] if len(given) > _MANY_QUANTITIES or undecided else self._find_quantities(given, plain=False)
 

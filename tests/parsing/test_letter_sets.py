@@ -51,3 +51,7 @@ def test_each_rule_of_the_docstring(reply, letters, rule):
 def test_none_of_the_above_and_what_is_taken_back_are_ambiguous():
     assert read_letters("The answer is none of the above", OPTIONS).status == "ambiguous"
     assert read_letters("The answers are A and C. Scratch that.", OPTIONS).status == "ambiguous"
+
+
+def test_a_line_that_is_too_long_names_no_letters():
+    assert read_letters("A, " * 300, OPTIONS).status == "unreadable"

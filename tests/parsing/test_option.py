@@ -180,3 +180,22 @@ def test_in_a_grid_the_outlier_is_a_statement():
     assert read_option("The outlier is C", FINDINGS, grid=True).value == "C"
     assert read_option("C differs", FINDINGS, grid=True).rule == "predicate"
     assert read_option("C differs", FINDINGS).rule != "predicate"
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("I choose option 2", "B"), ("I choose 2", ""), ("The second option", "B"), ("Option 7", ""),
+        ("The answer is not pneumonia but pleural effusion", "B"), ("Answer: A -> C (it grew)", "C"),
+        ("The answer is A. Pneumothorax, B. Pleural effusion", ""), ("The answer is B or C", ""),
+        ("B or C is correct", ""),
+        ("Pneumonia.\nScratch that.", ""), ("**B** and **B**", "B"), ("**B** or **C**", ""),
+    ],
+)  # fmt: skip
+def test_numbers_turned_statements_and_lists(reply, letter):
+    assert read_option(reply, FINDINGS).value == letter
+
+
+def test_a_line_that_is_a_text_with_a_letter_of_its_own():
+    options = ["Klebsiella", "E. coli", "Candida"]
+    assert read_option("It grew well:\nE. coli\nand nothing else grew", options).value == "B"

@@ -112,6 +112,13 @@ def test_own_parts_are_words_initials_and_numbered_kinds():
     assert [pattern.pattern for _, pattern in found if pattern.pattern.isupper()] == ["RCA", "LCA"]
 
 
+def test_options_that_differ_by_signs_alone_need_their_signs():
+    modalities = OptionTexts(["PET-CT", "PET/CT", "Cyst"])
+    assert modalities.find_equal("pet/ct") == [1]
+    assert modalities.find_equal("pet ct") == []
+    assert modalities.find_equal("a cyst") == [2]
+
+
 def test_keys():
     assert signed_key("**HER2 +**.") == "her2 +"
     assert worded_key("The Épanchement.") == "epanchement"

@@ -131,3 +131,8 @@ def test_places_in_other_languages_and_numbers(reply, place):
     size = Size(3)
     named = {"center": size.positions[4]}
     assert read_position(reply, size).value == named.get(place, place)
+
+
+def test_a_slight_difference_leaves_open_whether_there_is_an_outlier():
+    assert read_position("All look the same, but the top-left one is slightly darker.", Size(2)).status == "ambiguous"
+    assert read_position("All look the same, but the top-left one is rotated.", Size(2)).value == "top-left"

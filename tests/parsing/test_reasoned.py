@@ -33,3 +33,19 @@ def test_nothing_is_lost(reply):
         there = reply.replace("Reasoning:", "").replace("Answer:", "").count(letter)
         assert (parts.reasoning + parts.answer).count(letter) == there
     assert (parts.status == "empty") == (not parts.reasoning and not parts.answer)
+
+
+@pytest.mark.parametrize(
+    ("reply", "parts"),
+    [
+        ('{"reasoning": "dark", "answer": "cyst"}', Parts("both", "dark", "cyst")),
+        ('```json\n{"final_answer": "cyst"}\n```', Parts("no_reasoning", "", "cyst")),
+        ('{"reasoning": "dark", "answer": 3}', Parts("neither", "", '{"reasoning": "dark", "answer": 3}')),
+        ("{x}", Parts("neither", "", "{x}")),
+        ("<reasoning>dark</reasoning><answer>cyst</answer>", Parts("both", "dark", "cyst")),
+        ("## Reasoning\ndark\n## Answer\ncyst", Parts("both", "dark", "cyst")),
+        ("**Reasoning:** dark **Answer:** cyst", Parts("both", "dark", "cyst")),
+    ],
+)
+def test_json_tags_headings_and_bold_labels(reply, parts):
+    assert read_reasoned(reply) == parts

@@ -124,6 +124,10 @@ def test_an_unknown_mark_is_never_read_over():
     assert (told.answer, told.unknown_mark, told.marks) == ("C", "", ("<ponder>",))
 
 
+def test_tags_that_are_known_anyway_change_nothing():
+    assert Reply.of(SentReply("<think>A</think>B", tags=(("<think>", "</think>"),))).answer == "B"
+
+
 @pytest.mark.parametrize("pairs", [3, "x", [["<a>"]], [["<a>", ""]], [["<a>", 3]], ["<a>", "</a>"]])
 def test_tags_that_are_no_pairs_are_refused(pairs):
     with pytest.raises(UserError, match="a list of pairs"):
