@@ -30,7 +30,7 @@ def reread(
         typer.Option(
             TAGS_OPTION, "--reasoning-tags", metavar="JSON",
             help="Marks of thoughts in place of the run's own, beside those that are known: "
-            '\'[["<ponder>", "</ponder>"]]\'.',
+            """'`[["<ponder>", "</ponder>"]]`'.""",
         ),
     ] = None,
     include_path: Annotated[

@@ -15,7 +15,7 @@ from lmms_medtasks.parsing.option_reading import (
     single_letter,
 )
 from lmms_medtasks.parsing.option_statements import read_choice
-from lmms_medtasks.parsing.option_texts import Exact
+from lmms_medtasks.parsing.option_texts import MINUS_IN_BRACKETS, Exact
 from lmms_medtasks.parsing.sentences import iter_beginnings, split_sentences
 from lmms_medtasks.parsing.statements import gives_up, is_taken_back
 from lmms_medtasks.parsing.words import any_of
@@ -43,7 +43,8 @@ def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
         return offered.read_letter(single[1].upper(), "single_letter", text)
     for lettered in (True, False):
         exact = offered.texts.match_beginning(text, lettered)
-        if exact is not None and not re.search(r"\w", _without_letter(text, exact, offered)):
+        rest = _without_letter(text, exact, offered) if exact is not None else ""
+        if exact is not None and not re.search(r"\w", rest) and not MINUS_IN_BRACKETS.search(rest):
             return offered.read_place(exact.place, "exact", text)
     if places := offered.texts.find_equal(text):
         return offered.read_places(places, "exact", text)

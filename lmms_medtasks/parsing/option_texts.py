@@ -25,6 +25,11 @@ _OUTER = " \t\r\n\"'`.,:;!$()[]{}"
 _BALANCED = re.compile(r"(\*{1,3}|_{1,3}|`{1,3})(?=\S)(.*\S)\1", re.DOTALL)
 _SAME_AS = r",?\s*(?:i\.e\.|that is|namely|which is|means|corresponding to),?"
 _SEPARATOR = rf"\s*(?:\*\*|__)?\s*(?:[).:\]}}\"'`,;-]|[–—=(]|{_SAME_AS})*\s*(?:\*\*|__)?\s*[(\"']?"
+MINUS_IN_BRACKETS = re.compile(r"\([-\u2010-\u2015\u2212]\)\s*$")
+"""What denies the finding before it: "pneumonia (-)"."""
+_FINAL_MINUS = re.compile(r"[\w(]-$")
+_MINUS_APART = re.compile(r"\s*[-\u2010-\u2015\u2212]\s+(?=\d)")
+_SIZE = re.compile(r"(?<=\d)\s?[x×*]\s?(?=\d)", re.IGNORECASE)
 _SIGNS = re.compile(r"[+*<>≤≥]|(?<=\w)-$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _UNIT = re.compile(r"\s*(?:[mc]m|mg|ml|t|years?|months?|weeks?|days?|hours?|degrees?|°|%|-|/|:)(?![^\W_])|\s*[%°/:]")
@@ -44,7 +49,11 @@ class OptionTexts:
         self.letters = option_letters(len(options))
         shown = [normalised(option) for option in options]
         self._signed = [signed_key(text) for text in shown]
-        self._worded = [worded_key(text) for text in shown]
+        # A minus at its end is a part of an option: "HER2" is not "HER2-".
+        self._worded = [
+            worded_key(text) + ("-" if _FINAL_MINUS.search(signed) else "")
+            for text, signed in zip(shown, self._signed, strict=True)
+        ]
         self._quantities = [parse_quantity(text) for text in shown]
         # The exact texts, longest first: of "Non-Hodgkin lymphoma" and "Hodgkin lymphoma" the one that is there.
         by_length = sorted(enumerate(shown), key=lambda pair: -len(pair[1]))
@@ -70,14 +79,16 @@ class OptionTexts:
         signed = signed_key(text)
         if not signed:
             return []
-        if found := [place for place, own in enumerate(self._signed) if own == signed]:
+        if self._begins_with_minus(text):
+            return self._find_signed(signed_key(_MINUS_APART.sub("-", text, count=1)))
+        if found := self._find_signed(signed):
             return found
         if (quantity := parse_quantity(text)) is not None:
             if found := self._find_quantities([quantity], plain=True):
                 return found
             if any(self._quantities):
                 return []
-        worded = worded_key(text)
+        worded = "" if MINUS_IN_BRACKETS.search(text) else worded_key(text)
         return [
             place
             for place, own in enumerate(self._worded)
@@ -89,6 +100,8 @@ class OptionTexts:
 
         "B. N/A", "(C) Stage III", "D, i.e. vitamin D".
         """
+        if not lettered and self._begins_with_minus(text):
+            return None
         start = len(text) - len(text.lstrip(_OUTER + "*_-#>"))
         for place, pattern in self._beginnings:
             if lettered:
@@ -116,7 +129,10 @@ class OptionTexts:
         alone = len(split_sentences(text.strip(" .!;\n"))) <= 1
         asserted: set[str] = set()
         left_open: set[str] = set()
-        for clause in split_clauses(text):
+        clauses = split_clauses(text)
+        for clause, following in zip(clauses, [*clauses[1:], None], strict=True):
+            if clause.mark == ":" and following and word_pattern("denied_state", before=r"\s*").match(following.text):
+                continue
             sure, unsure = self._find_names(self._named, clause, text, alone)
             asserted |= sure
             left_open |= unsure
@@ -200,6 +216,13 @@ class OptionTexts:
                 return found
         return []
 
+    def _begins_with_minus(self, text: str) -> bool:
+        """Whether "- 1" is minus one and no item of a list: -1 is an option."""
+        return _MINUS_APART.match(text) is not None and bool(self._find_signed(signed_key(_MINUS_APART.sub("-", text))))
+
+    def _find_signed(self, signed: str) -> list[int]:
+        return [place for place, own in enumerate(self._signed) if own == signed]
+
     def _has_signs(self, place: int, signed: str) -> bool:
         """Whether a text equal in words to an option has its signs, where options differ by signs alone."""
         if place in self._differ_by_signs:
@@ -227,7 +250,7 @@ def signed_key(text: str) -> str:
     while (match := _BALANCED.fullmatch(text)) is not None:
         text = match[2].strip(_OUTER)
     text = re.sub("[\u2010-\u2015\u2212]", "-", text).replace("\u2019", "'")
-    text = re.sub(r"(?<=\d)\s?([:/])\s?(?=\d)", r"\1", text)
+    text = _SIZE.sub("x", re.sub(r"(?<=\d)\s?([:/])\s?(?=\d)", r"\1", text))
     return text.strip(_OUTER).removeprefix("- ")
 
 

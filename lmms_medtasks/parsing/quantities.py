@@ -26,6 +26,7 @@ _SAME_UNIT = {
     **{"months": "month", "weeks": "week", "days": "day", "minutes": "min", "grams": "g"},
 }
 _LONGEST = 60
+_TIMES_BEFORE = re.compile(r"\d\s?(?:[mc]m\s?)?[x×*]\s?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,12 @@ def parse_quantity(text: str) -> Quantity | None:
 
 
 def find_quantities(text: str) -> list[tuple[int, int, Quantity]]:
-    """The quantities in a text, each with where it begins and ends."""
-    return [(match.start(), match.end(), _make_quantity(match)) for match in _quantity().finditer(text)]
+    """The quantities in a text, each with where it begins and ends. A size ("2 × 3 cm") is none of them."""
+    return [
+        (match.start(), match.end(), _make_quantity(match))
+        for match in _quantity().finditer(text)
+        if not _TIMES_BEFORE.search(text, max(0, match.start() - 8), match.start())
+    ]
 
 
 @functools.cache

@@ -210,7 +210,7 @@ _INVISIBLE = re.compile("[\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
 _ESCAPED = re.compile(r"&lt;(/?\s?[\w:|]{1,30}\s?)&gt;")
 _UNKNOWN_MARK = re.compile(
     r"\s*(?:<(?P<tag>[A-Za-z][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<\|(?P<bars>[\w :.-]{2,40})\|?>"
-    r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷)"
+    r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷|【(?P<lenticular>[^/【】\s]{1,20})】)"
 )
 _BROKEN_OFF_SHORT = re.compile(
     r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE
@@ -320,22 +320,40 @@ def _behind_unknown_mark(text: str, known: _Marks) -> tuple[str, str, bool]:
     """The text that may be read, the unknown mark that it begins with, and whether there is such a text.
 
     A mark with a short text in it is a wrapper (``<b>C</b>``), and so are those that are known to stand around answers.
+    Some words may stand before it ("Sure! <ponder>"): they are read, and it counts only if it has an end.
     """
     match = _UNKNOWN_MARK.match(text)
-    if match is None or known.leading.match(text):
+    if match is None:
+        return _around_unknown_mark(text, known)
+    if known.leading.match(text):
         return text, "", True
     name = next(filter(None, match.groups()))
-    if name.casefold().replace(" ", "_") in known.answers:
+    if _is_around_answers(name, known):
         return text, "", True
     end = _end_of(match, name).search(text, match.end())
     if end is None:
         # "[FINDINGS] ..." without an end is a heading.
-        short = len(text) - match.end() <= LONGER_THAN_AN_ANSWER or match.lastgroup == "square"
+        heading = match.lastgroup in ("square", "lenticular")
+        short = len(text) - match.end() <= LONGER_THAN_AN_ANSWER or heading
         return (text, "", True) if short else ("", match[0].strip(), False)
     if end.start() - match.end() <= LONGER_THAN_AN_ANSWER:
         return text, "", True
     rest = text[end.end() :].strip()
     return rest, match[0].strip(), bool(rest)
+
+
+def _around_unknown_mark(text: str, known: _Marks) -> tuple[str, str, bool]:
+    """As :func:`_behind_unknown_mark`, of a text that begins with some words."""
+    for match in _UNKNOWN_MARK.finditer(text, 0, LONGER_THAN_AN_ANSWER):
+        name = next(filter(None, match.groups()))
+        end = None if _is_around_answers(name, known) else _end_of(match, name).search(text, match.end())
+        if end is not None and end.start() - match.end() > LONGER_THAN_AN_ANSWER:
+            return f"{text[: match.start()]}\n{text[end.end() :]}".strip(), match[0].strip(), True
+    return text, "", True
+
+
+def _is_around_answers(name: str, known: _Marks) -> bool:
+    return name.casefold().replace(" ", "_") in known.answers
 
 
 def _end_of(match: re.Match[str], name: str) -> re.Pattern[str]:
@@ -346,7 +364,8 @@ def _end_of(match: re.Match[str], name: str) -> re.Pattern[str]:
     if match.lastgroup == "bars":
         stem = re.escape(re.sub(r"^(?:begin|start)(?:_of)?_|_(?:begin|start)$", "", name, flags=re.I))
         return re.compile(rf"<\|(?:/|end_of_|end_)?{stem}(?:_end)?\|>|<{escaped}\|>", re.I)
-    return re.compile(rf"\[/{escaped}\]" if match.lastgroup == "square" else rf"◁/{escaped}▷")
+    opening, closing = {"square": ("\\[", "\\]"), "triangle": "◁▷", "lenticular": "【】"}[str(match.lastgroup)]
+    return re.compile(f"{opening}/{escaped}{closing}")
 
 
 def _own_turn(text: str, known: _Marks) -> tuple[str, tuple[str, ...]]:

@@ -21,6 +21,14 @@ SIGNS = OptionTexts(["HER2+", "HER2-", "ER"])
         (SIZES, "less than 5 mm", [0]),
         (SIZES, "10 mm or more", [2]),
         (SIZES, "7 mm", []),
+        (OptionTexts(["HER2+", "HER2-"]), "HER2\u2212", [1]),
+        (OptionTexts(["HER2+", "HER2-"]), "HER2", []),
+        (OptionTexts(["Strand (+)", "Strand (-)"]), "strand (-)", [1]),
+        (OptionTexts(["Strand (+)", "Strand (-)"]), "strand", []),
+        (OptionTexts(["-1", "0", "1"]), "\u2013 1", [0]),
+        (OptionTexts(["0", "1"]), "- 1", [1]),
+        (OptionTexts(["2x3 cm", "3 cm"]), "2 \u00d7 3 cm", [0]),
+        (FINDINGS, "pneumothorax (-)", []),
         (SIGNS, "HER2-", [1]),
         (SIGNS, "HER2 +", []),
         (OptionTexts(["cyst", "stone", "Cyst"]), "cyst", [0, 2]),
@@ -57,6 +65,13 @@ def test_the_option_that_a_text_begins_with(text, lettered, found):
         ("There is no pneumothorax.", []),
         ("A history of pneumothorax.", []),
         ("Pneumothorax is excluded.", []),
+        ("Denies pneumothorax.", []),
+        ("Free of pneumothorax.", []),
+        ("I doubt a pneumothorax.", []),
+        ("Less likely pneumothorax.", []),
+        ("Pneumothorax: absent.", []),
+        ("Pneumothorax (-), pleural effusion.", [1]),
+        ("Pneumothorax: negative; this is a pleural effusion.", [1]),
         ("Pneumothorax would show a line.", []),
         ("There is a pneumothorax and a pleural effusion.", [0, 1]),
         ("Non-Hodgkin lymphoma", [3]),
@@ -123,6 +138,15 @@ def test_keys():
     assert signed_key("**HER2 +**.") == "her2 +"
     assert worded_key("The Épanchement.") == "epanchement"
     assert OptionTexts(["ab", "abcd"]).longest == 4
+
+
+@pytest.mark.parametrize("reply", ["HER2 positive", "It is HER2 negative."])
+def test_a_sign_in_words_is_not_the_other_sign(reply):
+    assert OptionTexts(["HER2+", "HER2-"]).find_said(reply) == []
+
+
+def test_a_side_of_a_size_is_no_quantity():
+    assert OptionTexts(["2x3 cm", "3 cm"]).find_said("It measures 2 \u00d7 3 cm.") == []
 
 
 @pytest.mark.parametrize("count", [0, 27])

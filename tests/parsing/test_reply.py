@@ -98,6 +98,19 @@ def test_other_marks_are_no_thoughts(reply, letter):
     assert not Reply.of(reply).unknown_mark
 
 
+def test_an_unknown_mark_may_stand_behind_some_words():
+    inside = "Perhaps the answer is A. " * 4  # 100 characters: too many for a wrapper of an answer
+    for opening, closing in (("<ponder>", "</ponder>"), ("\u3010\u63a8\u6572\u3011", "\u3010/\u63a8\u6572\u3011")):
+        found = Reply.of(f"Sure! {opening}{inside}{closing}B")
+        assert (found.answer, found.unknown_mark) == ("Sure!\nB", opening)
+        begins = Reply.of(f"{opening}{inside}{closing}B")
+        assert (begins.answer, begins.unknown_mark) == ("B", opening)
+        # It explains an answer that stands before it.
+        assert Reply.of(f"C\n{opening}{inside}{closing}").answer == "C"
+    for whole in (f"Sure! <ponder>{inside}", "Sure! <ponder>A</ponder> B", f"Sure! <answer>{inside}</answer>"):
+        assert (Reply.of(whole).answer, Reply.of(whole).unknown_mark) == (whole.strip(), "")
+
+
 def test_an_unknown_mark_is_never_read_over():
     inside = "The answer could be A, or else top-right. " * 4
     closed = Reply.of(f"<ponder>{inside}</ponder>The answer is C.")
