@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lmms_medtasks.parsing.mentions import Mention
 from lmms_medtasks.parsing.sentences import clause_before, sentence_before, sentence_end, sentence_start
-from lmms_medtasks.parsing.statements import is_left_open
+from lmms_medtasks.parsing.words import word_pattern
 
 NONE = "none"
 """The value of a claim that there is no outlier."""
@@ -115,7 +115,7 @@ def _asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
     for group in groups(text, named):
         before = sentence_before(text, group[0].start)
         after = text[group[-1].end : sentence_end(text, group[-1].end)]
-        first_thought = is_left_open(clause_before(text, group[0].start))
+        first_thought = word_pattern("first_thought").search(clause_before(text, group[0].start))
         if first_thought or _RULED_OUT_BEFORE.search(before) or _RULED_OUT_AFTER.match(after):
             continue
         alike = _SEVERAL_ARE if len(group) > 1 else _THEY_ARE

@@ -131,7 +131,7 @@ def _read_said(line: str, rule: Rule, offered: OfferedOptions) -> OptionReading 
 
 def _skip_rejected(part: str) -> str:
     """A part without what it turns down first: "not B but C", "A -> C"."""
-    if (turned := _not_but().match(part)) is not None:
+    if (turned := not_but().match(part)) is not None:
         part = part[turned.end() :]
     while (arrow := _ARROW.match(part)) is not None:
         part = part[arrow.end() :]
@@ -197,7 +197,8 @@ def _another_behind() -> re.Pattern[str]:
 
 
 @functools.cache
-def _not_but() -> re.Pattern[str]:
+def not_but() -> re.Pattern[str]:
+    """At the beginning of a text: what it turns down before it chooses, "not B but"."""
     return word_pattern("not_before", before=r"\s*", after=rf"\s+[^.\n]{{1,60}}?[,\s]+(?:{any_of('but')})\s+")
 
 

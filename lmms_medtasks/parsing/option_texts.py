@@ -138,6 +138,21 @@ class OptionTexts:
             left_open |= unsure
         return sorted({self._places[name] for name in asserted | left_open}) if asserted else []
 
+    def find_all_said(self, reply: str) -> list[str]:
+        """The letters of all options that a reply says, where it denies or names no other one in between, without doubt.
+
+        What is denied must come last: in "edema, no mass, effusion" it is not sure of what the "no" is said.
+        """
+        text = folded(reply)
+        denial = word_pattern("denied_before").search(text)
+        if self._named is None or "{" in text or _hedge().search(text):
+            return []
+        said = [self.letters[place] for place in self.find_said(reply)]
+        behind = text[denial.end() :] if denial else ""
+        unsure = any(self._named.search(part) and not word_pattern("denied_before").search(part) for part in re.split(r"[.;]|\bbut\b", behind)[1:])
+        listed = [self.letters[self._places[match[0]]] for match in self._named.finditer(without_accents(text[: denial.start()] if denial else text))]
+        return [] if unsure or set(said) != set(listed) else said
+
     def find_concluded(self, sentence: str, last: bool) -> list[int]:
         """The place of the option that a concluding sentence of a longer reply says; [] where it concludes nothing.
 

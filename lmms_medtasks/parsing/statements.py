@@ -123,7 +123,7 @@ def gives_up(text: str, place: int = 0) -> bool:
 
 def is_left_open(sentence: str) -> bool:
     """Whether a sentence doubts, supposes, or tells what somebody else would say."""
-    return word_pattern("open_before").search(sentence) is not None
+    return any(word_pattern(name).search(sentence) for name in ("open_before", "first_thought"))
 
 
 def is_negated(text: str, place: int) -> bool:
@@ -223,7 +223,7 @@ def _announcement(letters: bool, grid: bool) -> re.Pattern[str]:
     )
     chosen = rf"{any_of('choose')}[:\s]\s*{filler}|{any_of('choose', 'zh', 'ja', 'ko')}\s*{filler}"
     alone = rf"(?:{lone}|(?=[*]{{0,2}}\([a-z]\)))" if letters else ""
-    so = rf"(?:{any_of('so')}[,:]?\s*|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
+    so = rf"(?:{any_of('so')}[,:]?\s*(?!(?:the |la |le |l['’]|die )?{any_of('answer')})|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
     kinds = [rf"(?:{in_brackets}|{once_more}|{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", rf"(?P<so>{so})"]
     if letters:
         it_is = rf"\b{any_of('it_is')}\s*{filler}{lone}"
