@@ -92,7 +92,7 @@ def _resolve(text: str, offered: OfferedOptions, statement: Statement) -> tuple[
     part = text[statement.said : min(statement.end, statement.said + offered.reach)]
     if statement.names_option and (number := offered.read_number(part)) is not None:
         return number, statement.said + 2
-    if _repeats_options(text[statement.said : statement.said + offered.reach * 2], offered):
+    if repeats_options(text[statement.said : statement.said + offered.reach * 2], offered):
         return None
     choice = read_choice(part, statement.rule, offered)
     return None if choice is None else (choice.reading, statement.said + choice.end)
@@ -138,7 +138,7 @@ def _skip_rejected(part: str) -> str:
     return part
 
 
-def _repeats_options(part: str, offered: OfferedOptions) -> bool:
+def repeats_options(part: str, offered: OfferedOptions) -> bool:
     """Whether a text begins with the list of options: A with its text, and B with its text right behind."""
     first = offered.texts.match_beginning(part, lettered=True)
     if first is None or first.place != 0:

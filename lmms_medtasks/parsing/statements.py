@@ -164,7 +164,8 @@ def _find_last_letter(text: str) -> Statement | None:
     if last is None:
         return None
     place = max(0, len(text) - _LAST) + last.start(1)
-    if is_left_open(sentence_before(text, place)) or _is_guessed(text, place):
+    before = sentence_before(text, place)
+    if is_left_open(before) or _is_guessed(text, place) or _excluded_label().search(before):
         return None
     # "Incorrect answer: B": what announces it was turned down.
     for match in _announcement(letters=True, grid=False).finditer(text, max(0, place - _LAST), place + 2):
@@ -202,7 +203,7 @@ def _filler() -> str:
 def _lone_letter() -> str:
     """Looks ahead for a letter that has nothing behind it but a sentence's end, a reason, or "and not"."""
     ends = (
-        rf"\s*(?:[.;:!,]|$)|\s+{any_of('reason')}"
+        rf"\s*(?:[.;:!,]|$)|\s+(?:{any_of('reason')}|{any_of('sure')})"
         rf"|\s+{any_of('and')}\s+(?:against|not|gegen|nicht|kein|non|contre|contra)\b"
     )
     return rf"(?=[(*\[\"']{{0,3}}{LETTER}[)*\]\"']{{0,3}}(?:{ends}))"
@@ -249,7 +250,13 @@ def _correction(letters: bool) -> re.Pattern[str]:
 def _last_letter() -> re.Pattern[str]:
     begins = r"(?:\n|[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
     named = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
-    return re.compile(rf"{begins}{named}[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$", re.IGNORECASE)
+    return re.compile(rf"{begins}{named}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$", re.IGNORECASE)
+
+
+@functools.cache
+def _excluded_label() -> re.Pattern[str]:
+    """Before a letter: it is one of those that are out, "ruled out: A"."""
+    return word_pattern("denied_before", after=r"[\w ]{0,12}:[\s*]*$")
 
 
 @functools.cache
@@ -264,7 +271,7 @@ def _condition() -> re.Pattern[str]:
 
 @functools.cache
 def _contrast() -> re.Pattern[str]:
-    return word_pattern("but", after=rf"|{any_of('turn')}")
+    return word_pattern("but", after=rf"|{any_of('turn')}|,\s*{any_of('so')}")
 
 
 @functools.cache

@@ -175,7 +175,8 @@ def _read_word(text: str) -> Answer | None:
 
 def _read_sentences(text: str, asked: _Question) -> Answer | None:
     """What the first sentences say of the thing that the question asks for."""
-    sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!?") for sentence in split_sentences(text)[:_SENTENCES])
+    said = (sentence for sentence in split_sentences(text)[:_SENTENCES] if not sentence.endswith("?"))
+    sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!") for sentence in said)
     return _read_one({about for sentence in sentences if (about := read_about(sentence, asked.text))}, "question")
 
 
@@ -307,13 +308,13 @@ def _condition() -> re.Pattern[str]:
 def _both() -> re.Pattern[str]:
     yes, no = any_of("yes"), any_of("no")
     between = rf"[ /,]+(?:(?:{any_of('and')}|{any_of('or')})[ ,]*(?:\w+ ){{0,3}})?"
-    return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]")
+    return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]|^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}")
 
 
 @functools.cache
 def _hedged() -> re.Pattern[str]:
     unsure = f"(?:{any_of('maybe_before')}|{any_of('probably')})"
-    return re.compile(rf"{unsure}(?:,? but| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})")
+    return re.compile(rf"{unsure}(?:,? but| que| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})")
 
 
 @functools.cache
