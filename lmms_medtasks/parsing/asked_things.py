@@ -17,7 +17,9 @@ _SEEN = r"present|visible|seen|there|evident|shown|identified|noted|enlarged"
 _THERE = rf"(?:{_SEEN}|vorhanden|sichtbar|erkennbar|presentes?|pr[eé]sente?s?|visibles?)"
 _IS_THERE = re.compile(rf"\s*(?:[\w-]+\s){{0,4}}?{_IS}\s+(?:\w+ly\s+|bien\s+|deutlich\s+)?{_THERE}\b")
 _QUALITY = r"([^\W\d_][\w-]{3,})"
-_IN_SIZE = r"(?: (?:in|at|of|bei|en) (?:size|shape|width|contour|appearance|calib\w+|signal|density|position|tamaño|taille))?"
+_IN_SIZE = (
+    r"(?: (?:in|at|of|bei|en) (?:size|shape|width|contour|appearance|calib\w+|signal|density|position|tamaño|taille))?"
+)
 _IS_ADJECTIVE = re.compile(
     rf"^\W*{_IS}\b(?! there).*?{_QUALITY}{_IN_SIZE}\W*$|^.{{1,60}}\b(?:est|sont)-(?:ils?|elles?) {_QUALITY}\W*$"
     rf"|^\W*(?:es|est[aá]n?|son) {_QUALITY}\b"
@@ -83,7 +85,11 @@ def _read_clause(clause: str, things: tuple[str, ...]) -> Literal["yes", "no", "
 def _read_predicate(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     """To "Is the lung normal?": "the lung is normal", "it isn't normal", "it is not Gram-positive"."""
     question = _IS_ADJECTIVE.match(asked)
-    if question is None or _NOUN_AT_END.search(asked[: question.end(question.lastindex or 0)]) or word_pattern("may_be_there").search(sentence):
+    if (
+        question is None
+        or _NOUN_AT_END.search(asked[: question.end(question.lastindex or 0)])
+        or word_pattern("may_be_there").search(sentence)
+    ):
         return None
     for clause in re.split(r"[,:]", sentence):
         match = re.search(rf"\b{re.escape(question[question.lastindex or 0])}\b", clause)

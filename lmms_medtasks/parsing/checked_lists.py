@@ -23,7 +23,9 @@ def read_checked(text: str, options: Sequence[str]) -> str | None:
             label = _match_label(item, letter, option)
             if label is None:
                 continue
-            ticked = any(sign in label["box"] for sign in "xX✅☑✓✔") if label["box"] else _is_ticked(item[label.end() :])
+            ticked = (
+                any(sign in label["box"] for sign in "xX✅☑✓✔") if label["box"] else _is_ticked(item[label.end() :])
+            )
             if ticked is not None:
                 marked[letter] = ticked
             break

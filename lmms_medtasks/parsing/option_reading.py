@@ -111,7 +111,10 @@ class OfferedOptions:
 @functools.cache
 def single_letter() -> re.Pattern[str]:
     """A reply that is one letter, in group 1, perhaps with marks and "answer"."""
-    return re.compile(rf"(?:{any_of('answer')}[ \t:.-]+)?(?:{any_of('filler')}[ \t,:]+(?=[^a-z]{{0,8}}(?-i:[A-Z])))?{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*", re.IGNORECASE)
+    return re.compile(
+        rf"(?:{any_of('answer')}[ \t:.-]+)?(?:{any_of('filler')}[ \t,:]+(?=[^a-z]{{0,8}}(?-i:[A-Z])))?{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*",
+        re.IGNORECASE,
+    )
 
 
 def says_no_more(rest: str) -> bool:

@@ -101,9 +101,7 @@ class OptionTexts:
         if len(words) < 3 or words.isdigit() or words in GENERIC or word_pattern("denied_before").search(words):
             return []
         found = [
-            place
-            for place, own in enumerate(self._worded)
-            if own.endswith(f" {words}") or own.startswith(f"{words} ")
+            place for place, own in enumerate(self._worded) if own.endswith(f" {words}") or own.startswith(f"{words} ")
         ]
         return found if len(found) == 1 and words not in self._worded else []
 
@@ -161,8 +159,14 @@ class OptionTexts:
             return []
         said = [self.letters[place] for place in self.find_said(reply)]
         behind = text[denial.end() :] if denial else ""
-        unsure = any(self._named.search(part) and not word_pattern("denied_before").search(part) for part in re.split(r"[.;]|\bbut\b", behind)[1:])
-        listed = [self.letters[self._places[match[0]]] for match in self._named.finditer(without_accents(text[: denial.start()] if denial else text))]
+        unsure = any(
+            self._named.search(part) and not word_pattern("denied_before").search(part)
+            for part in re.split(r"[.;]|\bbut\b", behind)[1:]
+        )
+        listed = [
+            self.letters[self._places[match[0]]]
+            for match in self._named.finditer(without_accents(text[: denial.start()] if denial else text))
+        ]
         return [] if unsure or set(said) != set(listed) else said
 
     def find_concluded(self, sentence: str, last: bool) -> list[int]:

@@ -78,7 +78,11 @@ def _name_place(run: Sequence[re.Match[str]]) -> str:
         if line in left:
             place = left.index(line)
             # Romance languages put the word for a side behind the line, and others before it.
-            behind = place + 1 < len(left) and left[place + 1][:3] != "nth" and word_pattern("grid_line_first").fullmatch(run[kinds.index(line)][0])
+            behind = (
+                place + 1 < len(left)
+                and left[place + 1][:3] != "nth"
+                and word_pattern("grid_line_first").fullmatch(run[kinds.index(line)][0])
+            )
             at = place + 1 if behind and left[place + 1] not in ("row", "column", "image") else place - 1
             if at >= 0 and left[at] not in ("row", "column", "image"):
                 lines[line] = left[at]

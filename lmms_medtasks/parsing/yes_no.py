@@ -208,9 +208,12 @@ def _match_alone(text: str, asked: _Question) -> _Said | None:
     bare = text.strip().strip(_MARKS)
     if (match := _word().fullmatch(bare)) is not None:
         return _Said(_value(match), 0, len(text))
-    for value in ("yes", "no"):
-        letter = word_pattern("true_letter" if value == "yes" else "false_letter")
-        if word_pattern(f"{value}_alone").fullmatch(bare) or (asked.offers_true_false and letter.fullmatch(bare)):
+    values: tuple[tuple[YesOrNo, str, str], ...] = (
+        ("yes", "yes_alone", "true_letter"),
+        ("no", "no_alone", "false_letter"),
+    )
+    for value, alone, letter in values:
+        if word_pattern(alone).fullmatch(bare) or (asked.offers_true_false and word_pattern(letter).fullmatch(bare)):
             return _Said(value, 0, len(text))
     verdict = _match_verdict(bare, asked)
     return _Said(verdict.value, 0, len(text)) if verdict is not None and verdict.end == len(bare) else None
@@ -308,13 +311,17 @@ def _condition() -> re.Pattern[str]:
 def _both() -> re.Pattern[str]:
     yes, no = any_of("yes"), any_of("no")
     between = rf"[ /,]+(?:(?:{any_of('and')}|{any_of('or')})[ ,]*(?:\w+ ){{0,3}})?"
-    return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]|^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}")
+    return re.compile(
+        rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]|^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}"
+    )
 
 
 @functools.cache
 def _hedged() -> re.Pattern[str]:
     unsure = f"(?:{any_of('maybe_before')}|{any_of('probably')})"
-    return re.compile(rf"{unsure}(?:,? but| que| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})")
+    return re.compile(
+        rf"{unsure}(?:,? but| que| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})"
+    )
 
 
 @functools.cache
