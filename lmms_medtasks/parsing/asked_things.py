@@ -29,7 +29,6 @@ _NOUN_AT_END = re.compile(
     r"\b(?:(?:an?|the|un[ae]?|eine?)|(?:of|in|on|at|de|del|du|von|im|en|dans)(?:\W+\w+){0,2})\W+\w+\W*$"
 )
 _COPULAS = ("is", "are", "es", "está", "esta", "est", "ist", "sind")  # "psoriasis is a chronic disease" shows none
-_BEGINS_WITH_IT = re.compile(r"\W*(?:an?|une?|eine?|una)\s(?:[\w-]+\s){0,3}")
 _IT_IS = re.compile(r"\b(?:it|this|that|das|c')\s?(?:is|ist|est)\b")
 _FREE_OF = re.compile(r"(\w+)-free\b")
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -77,9 +76,7 @@ def _read_clause(clause: str, things: tuple[str, ...]) -> Literal["yes", "no", "
         return "no" if (not verb.strip(":-– ") or asserts.fullmatch(verb)) and is_there else "other"
     asserted = any(match[0] not in _COPULAS for match in word_pattern("asserts").finditer(before))
     there = _IS_THERE.match(after) or word_pattern("yes_alone").fullmatch(after.strip(" :-"))
-    if asserted or there or _IT_IS.search(before):
-        return "yes"
-    return "yes" if _BEGINS_WITH_IT.fullmatch(before) and re.search(r"\w", after) else None
+    return "yes" if asserted or there or _IT_IS.search(before) else None
 
 
 def _read_predicate(sentence: str, asked: str) -> Literal["yes", "no"] | None:

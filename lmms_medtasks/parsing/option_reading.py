@@ -112,7 +112,9 @@ class OfferedOptions:
 def single_letter() -> re.Pattern[str]:
     """A reply that is one letter, in group 1, perhaps with marks and "answer"."""
     return re.compile(
-        rf"(?:{any_of('answer')}[ \t:.-]+)?(?:{any_of('filler')}[ \t,:]+(?=[^a-z]{{0,8}}(?-i:[A-Z])))?{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*",
+        rf"(?:{any_of('answer')}[ \t:.-]+)?"
+        rf"(?:{any_of('filler')}[ \t,:]+(?=[^a-z]{{0,8}}(?-i:[A-Z])))?"
+        rf"{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*",
         re.IGNORECASE,
     )
 

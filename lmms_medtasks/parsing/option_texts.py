@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lmms_medtasks.parsing.letters import option_letters
@@ -149,7 +149,7 @@ class OptionTexts:
         return sorted({self._places[name] for name in asserted | left_open}) if asserted else []
 
     def find_all_said(self, reply: str) -> list[str]:
-        """The letters of all options that a reply says, where it denies or names no other one in between, without doubt.
+        """The letters of all options that a reply says, without doubt, and none where it may deny one.
 
         What is denied must come last: in "edema, no mass, effusion" it is not sure of what the "no" is said.
         """
@@ -237,13 +237,13 @@ class OptionTexts:
         points = {own.low for own in self._quantities if own and own.low == own.high}
         near = [each for each in given if not {each.low, each.high} & points]
         # "≤3 cm" is not "<3 cm" where another option is 3 cm.
-        for fits, given in ((Quantity.says, given), (Quantity.nearly, near)):
+        for fits, candidates in ((Quantity.says, given), (Quantity.nearly, near)):
             found = [
                 place
                 for place, own in enumerate(self._quantities)
                 if own is not None
                 and (plain or not own.plain)
-                and any(fits(own, quantity) for quantity in given if plain or not quantity.plain)
+                and any(fits(own, quantity) for quantity in candidates if plain or not quantity.plain)
             ]
             if found:
                 return found

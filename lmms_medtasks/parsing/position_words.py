@@ -40,7 +40,7 @@ def in_english(text: str) -> str:
 
 
 def _translate_places(text: str) -> str:
-    """Puts each run of words for a row and a column into English: "in der Mitte der oberen Reihe", "en haut à gauche"."""
+    """Puts each run of words for a row and a column into English: "in der Mitte der oberen Reihe"."""
     pieces, done = [], 0
     run: list[re.Match[str]] = []
     for token in [*_token().finditer(text), None]:

@@ -224,7 +224,8 @@ def _announcement(letters: bool, grid: bool) -> re.Pattern[str]:
     )
     chosen = rf"{any_of('choose')}[:\s]\s*{filler}|{any_of('choose', 'zh', 'ja', 'ko')}\s*{filler}"
     alone = rf"(?:{lone}|(?=[*]{{0,2}}\([a-z]\)))" if letters else ""
-    so = rf"(?:{any_of('so')}[,:]?\s*(?!(?:the |la |le |l['’]|die )?{any_of('answer')})|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
+    no_answer = rf"(?!(?:the |la |le |l['’]|die )?{any_of('answer')})"
+    so = rf"(?:{any_of('so')}[,:]?\s*{no_answer}|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
     kinds = [rf"(?:{in_brackets}|{once_more}|{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", rf"(?P<so>{so})"]
     if letters:
         it_is = rf"\b{any_of('it_is')}\s*{filler}{lone}"

@@ -261,7 +261,7 @@ def _is_of_a_word(text: str, match: re.Match[str]) -> bool:
 
 
 def _yes_or_no(heads: bool = False) -> str:
-    """Either word; of ``heads`` other words of their sense, too, where more follows behind a mark ("of course, ...")."""
+    """Either word; of ``heads`` also others of their sense, where more follows behind a mark ("of course, ...")."""
     if not heads:
         return f"(?:(?P<yes>{any_of('yes')})|(?P<no>{any_of('no')}))"
     marked = r"(?=\s{0,2}(?:[^\w\s]|\n)\W{0,4}\w)"
@@ -311,9 +311,8 @@ def _condition() -> re.Pattern[str]:
 def _both() -> re.Pattern[str]:
     yes, no = any_of("yes"), any_of("no")
     between = rf"[ /,]+(?:(?:{any_of('and')}|{any_of('or')})[ ,]*(?:\w+ ){{0,3}})?"
-    return re.compile(
-        rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]|^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}"
-    )
+    if_so = rf"^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}"
+    return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]|{if_so}")
 
 
 @functools.cache

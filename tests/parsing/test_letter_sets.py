@@ -40,8 +40,9 @@ def test_what_cannot_be_read_is_no_answer(reply, status):
         ('{"label": ["A", "C"]}', "AC", "boxed"),
         ("<answer>A, C</answer>", "AC", "boxed"), ("I see both: A and C are correct.", "AC", "predicate"),
         ("It is bad.\nfever and rash are present.", "AC", "last"), ("It is bad.\nA, C", "AC", "last"),
-        ("Ａ，Ｃ", "AC", "whole"), ("Richtig sind A und C.", "AC", "whole"), ("All of them.", "ABC", "except"),
-        ("Fever and rash are seen, no cough.", "AC", "said"), ("①③", "AC", "whole"), ("Not A, but B and C", "BC", "whole"),
+        ("Ａ，Ｃ", "AC", "whole"), ("Richtig sind A und C.", "AC", "whole"), ("All of them.", "ABCD", "except"),
+        ("Fever and rash are seen, no cough.", "AC", "said"), ("①③", "AC", "whole"),
+        ("Not A, but B and C", "BC", "whole"),
     ],
 )  # fmt: skip
 def test_each_rule_of_the_docstring(reply, letters, rule):
