@@ -11,14 +11,26 @@ from lmms_medtasks.parsing.words import any_of, word_pattern
 
 _PLACE = re.compile(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b")
 _DESCRIBING = 3  # words before a thing that may describe it
+_FRAGMENT = 6  # words of a clause without a verb: "aspect tout à fait normal"
 _IS = r"(?:is|are|was|were|looks|appears|seems|ist|sind|est[aá]n?|es|son|est|sont)"
 _SEEN = r"present|visible|seen|there|evident|shown|identified|noted|enlarged"
 _THERE = rf"(?:{_SEEN}|vorhanden|sichtbar|erkennbar|presentes?|pr[eé]sente?s?|visibles?)"
 _IS_THERE = re.compile(rf"\s*(?:[\w-]+\s){{0,4}}?{_IS}\s+(?:\w+ly\s+|bien\s+|deutlich\s+)?{_THERE}\b")
-_IS_ADJECTIVE = re.compile(rf"^\W*{_IS}\b.*?([^\W\d_][\w-]{{3,}})\W*$")
-_NOUN_AT_END = re.compile(r"\b(?:an?|the|un[ae]?|eine?|of|in|on|de|del|du|von|im)\W+\w+\W*$")
+_QUALITY = r"([^\W\d_][\w-]{3,})"
+_IN_SIZE = (
+    r"(?: (?:in|at|of|bei|en) (?:size|shape|width|contour|appearance|calib\w+|signal|density|position|tamaño|taille))?"
+)
+_IS_ADJECTIVE = re.compile(
+    rf"^\W*{_IS}\b(?! there).*?{_QUALITY}{_IN_SIZE}\W*$|^.{{1,60}}\b(?:est|sont)-(?:ils?|elles?) {_QUALITY}\W*$"
+    rf"|^\W*(?:es|est[aá]n?|son) {_QUALITY}\b"
+)
+_NOT_BEHIND = re.compile(r"\W*(?:\w+\W+){0,3}?(?:not|nicht|pas|no)\b")
+_NOUN_AT_END = re.compile(
+    r"\b(?:(?:an?|the|un[ae]?|eine?)|(?:of|in|on|at|de|del|du|von|im|en|dans)(?:\W+\w+){0,2})\W+\w+\W*$"
+)
 _COPULAS = ("is", "are", "es", "está", "esta", "est", "ist", "sind")  # "psoriasis is a chronic disease" shows none
 _IT_IS = re.compile(r"\b(?:it|this|that|das|c')\s?(?:is|ist|est)\b")
+_FREE_OF = re.compile(r"(\w+)-free\b")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -40,6 +52,7 @@ def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     if (predicate := _read_predicate(sentence, asked)) is not None:
         return predicate
     things = _find_things(asked)
+    sentence = _FREE_OF.sub(r"no \1", sentence)
     if not things or word_pattern("may_be_there").search(sentence):
         return None
     found = {said for clause in _clauses().split(sentence) if (said := _read_clause(clause, things))}
@@ -59,23 +72,32 @@ def _read_clause(clause: str, things: tuple[str, ...]) -> Literal["yes", "no", "
     if (denial := word_pattern("denies").search(after)) is not None:
         verb, rest = after[: denial.start()].strip(), after[denial.end() :].strip()
         asserts = word_pattern("asserts")
-        return "no" if (not verb or asserts.fullmatch(verb)) and (not rest or asserts.match(rest)) else "other"
+        is_there = not rest or asserts.match(rest.removeprefix("zu "))
+        return "no" if (not verb.strip(":-– ") or asserts.fullmatch(verb)) and is_there else "other"
     asserted = any(match[0] not in _COPULAS for match in word_pattern("asserts").finditer(before))
-    return "yes" if asserted or _IT_IS.search(before) or _IS_THERE.match(after) else None
+    there = _IS_THERE.match(after) or word_pattern("yes_alone").fullmatch(after.strip(" :-"))
+    return "yes" if asserted or there or _IT_IS.search(before) else None
 
 
 def _read_predicate(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     """To "Is the lung normal?": "the lung is normal", "it isn't normal", "it is not Gram-positive"."""
     question = _IS_ADJECTIVE.match(asked)
-    if question is None or _NOUN_AT_END.search(asked) or word_pattern("may_be_there").search(sentence):
+    if (
+        question is None
+        or _NOUN_AT_END.search(asked[: question.end(question.lastindex or 0)])
+        or word_pattern("may_be_there").search(sentence)
+    ):
         return None
-    adjective = rf"(?:\w+ly\s+|quite\s+|[\w-]+[- ])?{re.escape(question[1])}\b"
-    match = re.search(
-        rf"\b{_IS}(?P<not>n't|\s+(?:not|nicht|pas|no))?\s+{adjective}|\b(?P<neg>not|nicht)\s+{adjective}", sentence
-    )
-    if match is None:
-        return None
-    return "no" if match["not"] or match["neg"] else "yes"
+    for clause in re.split(r"[,:]", sentence):
+        match = re.search(rf"\b{re.escape(question[question.lastindex or 0])}\b", clause)
+        if match is None:
+            continue
+        near = " ".join(clause[: match.start()].split()[-5:])
+        if word_pattern("denies").search(near) or _NOT_BEHIND.match(clause, match.end()):
+            return "no"
+        if re.search(rf"\b{_IS}\b", near) or len(clause.split()) < _FRAGMENT:
+            return "yes"
+    return None
 
 
 def _belongs(word: str, things: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ from lmms_medtasks.parsing.words import word_pattern
 
 _LONGEST = 4000
 _ITEM = re.compile(r"\n|(?<=[.;,])\s+(?=\(?[A-Z]\b|[^\W\d_]+\s*:)")
-_BEFORE_MARK = r"[\s*_:|)\]=—–-]{0,8}"
+_BEFORE_MARK = r"[\s*_:|()\]=—–-]{0,8}"
 
 
 def read_checked(text: str, options: Sequence[str]) -> str | None:
@@ -23,7 +23,9 @@ def read_checked(text: str, options: Sequence[str]) -> str | None:
             label = _match_label(item, letter, option)
             if label is None:
                 continue
-            ticked = "x" in label["box"].lower() if label["box"] else _is_ticked(item[label.end() :])
+            ticked = (
+                any(sign in label["box"] for sign in "xX✅☑✓✔") if label["box"] else _is_ticked(item[label.end() :])
+            )
             if ticked is not None:
                 marked[letter] = ticked
             break
@@ -34,7 +36,7 @@ def _match_label(item: str, letter: str, option: str) -> re.Match[str] | None:
     """An option's letter, its text or both at an item's beginning, perhaps behind a box: "[ ] B. Fever"."""
     text = re.escape(option)
     lettered = rf"\(?{letter}(?![^\W_])[).:\]*_\s]{{0,4}}(?:{text})?"
-    label = rf"[\s*_(\[|-]{{0,6}}(?:(?P<box>\[[ xX]\])\s*)?(?:{lettered}|{text})"
+    label = rf"[\s*_(\[|-]{{0,6}}(?:(?P<box>\[[ xX]\]|[✅☑✓✔❌✗✘])\s*)?(?:{lettered}|{text})"
     return re.match(label, item, re.IGNORECASE if option in item else 0)
 
 

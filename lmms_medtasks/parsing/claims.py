@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lmms_medtasks.parsing.mentions import Mention
-from lmms_medtasks.parsing.sentences import sentence_before, sentence_end, sentence_start
+from lmms_medtasks.parsing.sentences import clause_before, sentence_before, sentence_end, sentence_start
+from lmms_medtasks.parsing.words import word_pattern
 
 NONE = "none"
 """The value of a claim that there is no outlier."""
@@ -62,6 +63,7 @@ _OTHERS = re.compile(
 _NO_OUTLIER = re.compile(
     r"\bnone\b(?! of the (?:options|answers|choices|above))"
     rf"|\b(?:no|without(?: an| any)?|zero) (?:[\w-]+ ){{0,2}}{_FLAW}\b"
+    rf"|\bnone (?:of (?:the|them|these) ?(?:\w+ )?)?(?:images |panels |of them )?(?:is |are )?(?:{_ODD})"
     r"|\bno (?:single )?(?:image|panel|scan|one|picture)\b (?:\w+ ){0,2}(?:stands? out|differs?|different|outlier)"
     r"|\bnothing (?:\w+ )?(?:stands out|differs|different|unusual|abnormal)"
     r"|(?<!not )\b(?:all(?! three| other)|every)\b[^.;\n]{0,60}?\b"
@@ -113,7 +115,8 @@ def _asserted(text: str, named: Sequence[Mention]) -> list[Claim]:
     for group in groups(text, named):
         before = sentence_before(text, group[0].start)
         after = text[group[-1].end : sentence_end(text, group[-1].end)]
-        if _RULED_OUT_BEFORE.search(before) or _RULED_OUT_AFTER.match(after):
+        first_thought = word_pattern("first_thought").search(clause_before(text, group[0].start))
+        if first_thought or _RULED_OUT_BEFORE.search(before) or _RULED_OUT_AFTER.match(after):
             continue
         alike = _SEVERAL_ARE if len(group) > 1 else _THEY_ARE
         if alike.match(after) and not _CUE.search(before):

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lmms_medtasks.parsing.checked_lists import read_checked
-from lmms_medtasks.parsing.letters import option_letters
+from lmms_medtasks.parsing.letters import circled_as_letters, option_letters
+from lmms_medtasks.parsing.option_statements import not_but
+from lmms_medtasks.parsing.option_texts import OptionTexts
 from lmms_medtasks.parsing.outcomes import Answer, find_refusal
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.parsing.sentences import first_sentence
+from lmms_medtasks.parsing.sentences import first_sentence, split_sentences
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, last_standing
 from lmms_medtasks.parsing.texts import normalised
 from lmms_medtasks.parsing.words import any_of, word_pattern
@@ -28,11 +30,12 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
 
     - ``whole``: the reply, all of its lines together;
     - ``checked``: a list of all options with a mark behind each, "A ✓, B ✗";
-    - ``except``: "all except B" at its beginning;
+    - ``except``: "all of them", or "all except B" in its first sentence;
     - what the last statement says that is not taken back ("answers: A, C", ``\\boxed{A, C}``, JSON), or that says
       letters to be right ("A and C are correct"); "none of the above" is ambiguous there;
-    - ``present``: a last line that says options to be there, "Fever and rash are present.";
-    - ``last``: the last line of a reply that does not break off.
+    - of a reply that does not break off: ``last``, its last line, also where it says options to be there, "Fever and
+      rash are present."; ``said``, the only sentence that denies nothing, or the options' texts that a short reply
+      says without a doubt.
 
     Each must be letters with commas, blanks, slashes or "and" between them ("A, C"), letters in one word ("AC"),
     letters with their options' texts ("A. cat, C. dog"), or the texts themselves. Anything else is "unreadable", as is
@@ -43,7 +46,8 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
     reply = Reply.of(reply)
     if reply.outcome:
         return Answer(reply.outcome)
-    text = normalised(reply.answer).strip()
+    text = re.sub(r"```\w*", " ", normalised(circled_as_letters(reply.answer, options))).strip()
+    text = not_but().sub("", text, count=1)
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     if letters := _name_letters(" ".join(lines), options):
         return Answer("ok", letters, "whole")
@@ -51,28 +55,44 @@ def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
         return Answer("ok", checked, "checked")
     if letters := _read_all_but(text, options):
         return Answer("ok", letters, "except")
-    if (stated := _read_stated(text, options)) is not None:
+    if (stated := _read_stated(text, options, reply.unfinished)) is not None:
         return stated
-    if letters := _read_present(lines[-1], options):
-        return Answer("ok", letters, "present")
-    if not reply.unfinished and (letters := _name_letters(lines[-1], options)):
+    if reply.unfinished:
+        return Answer(reply.unread)
+    if letters := _read_present(lines[-1], options) or _name_letters(lines[-1], options):
         return Answer("ok", letters, "last")
+    if letters := _read_not_denied(text, options) or "".join(OptionTexts(options).find_all_said(text)):
+        return Answer("ok", letters, "said")
     return Answer("refused" if find_refusal(text) else reply.unread)
 
 
 def _read_all_but(text: str, options: Sequence[str]) -> str:
-    excepted = word_pattern("all_but", after=r"\s+(.{1,40})").match(text)
+    every = option_letters(len(options))
+    if word_pattern("all_of_them", after=r"[\s.!]*(?:\(.{1,60}\))?[\s.!]*").fullmatch(text):
+        return every
+    excepted = word_pattern("all_but", after=r"\s*([^.:;,\n都均全外]{1,40})").search(first_sentence(text))
     named = _name_letters(excepted[1], options) if excepted else ""
-    return "".join(letter for letter in option_letters(len(options)) if letter not in named) if named else ""
+    return "".join(letter for letter in every if letter not in named) if named else ""
 
 
-def _read_stated(text: str, options: Sequence[str]) -> Answer | None:
-    """What the last statement says; ambiguous where it is taken back, or says "none of the above"."""
+def _read_not_denied(text: str, options: Sequence[str]) -> str:
+    """What the sentences say together that deny nothing: "I see A and C. Not B or D."."""
+    kept = [sentence for sentence in split_sentences(text) if not word_pattern("not_before").search(sentence)]
+    return _name_letters(kept[0], options) if len(kept) == 1 else ""
+
+
+def _read_stated(text: str, options: Sequence[str], unfinished: bool) -> Answer | None:
+    """What the last statement says; ambiguous where it is taken back, or says "none of the above".
+
+    In a reply that breaks off only a line of its own is complete.
+    """
 
     def resolve(statement: Statement) -> tuple[str, int] | None:
         part = text[statement.said : statement.end].strip()
         if word_pattern("all_or_none").match(part):
             return "", statement.end
+        if unfinished and statement.rule != "boxed" and "\n" not in part:
+            return None
         for beginning in _iter_parts(part):
             if letters := _name_letters(beginning, options):
                 return letters, statement.said + len(beginning)
@@ -93,6 +113,7 @@ def _iter_parts(part: str) -> Iterator[str]:
     yield part.split("\n")[0]
     yield word_pattern("but_not", before=r"[,;(]?\s*").split(part, maxsplit=1)[0]
     yield first_sentence(part)
+    yield re.split(r"\s?[:(]", part, maxsplit=1)[0]
     yield word_pattern("reason", before=r"[,;.:(]?\s+").split(part, maxsplit=1)[0]
 
 
@@ -161,7 +182,7 @@ def _list() -> re.Pattern[str]:
 def _label() -> re.Pattern[str]:
     """What may stand before the letters: "The correct answers are only"."""
     answer = rf"(?:{any_of('answer')}|options?|choices?|answers?)(?:\s+(?:{any_of('sure')}))?\s*(?::|=|{any_of('is')})?"
-    article = r"(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?"
+    article = rf"(?:{any_of('introduces')}\s*)?(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?"
     return re.compile(rf"^[\s*\[\"'{{]*{article}(?:{answer}\s*)?(?:{any_of('only')}\s+)?", re.IGNORECASE)
 
 

@@ -55,7 +55,8 @@ _PATTERNS = {
     "in_column": rf"\b(?P<one>{_ROW_WORD})(?: (?:{_NOUN}|one))? (?:of|in) the (?P<two>{_COLUMN_WORD}) column\b",
     "column_first": rf"\b(?P<one>{_COLUMN_WORD}) column,? (?:(?:at|on|in) )?(?:the )?(?P<two>{_ROW_WORD})\b(?! row)",
     "in_brackets": rf"\((?P<one>{_ROW_WORD}), ?(?P<two>{_COLUMN_WORD})\)",
-    "pair": rf"\b(?P<one>{_ROW_WORD})[ -]*(?P<two>{_COLUMN_WORD})\b{_NOT_ANATOMY}",
+    "pair": rf"\b(?P<one>{_ROW_WORD})(?:[ -]*|,? (?:in|at|on) the )(?P<two>{_COLUMN_WORD})\b{_NOT_ANATOMY}"
+    "(?! (?:row|column))",
     "reversed": rf"\b(?P<one>{_COLUMN_WORD})[ -]*(?P<two>{_ROW_WORD})\b{_NOT_ANATOMY}(?! quadrant)(?![ -](?:row|col))",
     "list": rf"\b{_NOUN}s (?P<list>\d{{1,2}}(?:(?:,| and|, and|,? &) ?\d{{1,2}})+)\b",
     "number": rf"\b(?:{_NOUN}|number) ?(?:no\.? ?|number |\# ?)?(?P<number>{_COUNT})\b(?! of)",

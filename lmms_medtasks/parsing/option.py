@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from lmms_medtasks.parsing.checked_lists import read_checked
-from lmms_medtasks.parsing.letters import option_letters
+from lmms_medtasks.parsing.letters import circled_as_letters, option_letters
 from lmms_medtasks.parsing.option_lines import (
     read_as_yes_no,
     read_bold,
@@ -75,7 +75,7 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     reply = Reply.of(reply)
     if reply.outcome:
         return OptionReading(reply.outcome)
-    text = _with_letters(normalised(reply.answer).strip(), len(options))
+    text = _with_letters(normalised(circled_as_letters(reply.answer, options)).strip(), len(options))
     found = _read(text, OfferedOptions(options, grid), reply.unfinished)
     return OptionReading(reply.unread, text=found.text) if found.status == "unreadable" else found
 

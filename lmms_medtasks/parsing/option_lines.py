@@ -14,7 +14,7 @@ from lmms_medtasks.parsing.option_reading import (
     says_no_more,
     single_letter,
 )
-from lmms_medtasks.parsing.option_statements import read_choice
+from lmms_medtasks.parsing.option_statements import read_choice, repeats_options
 from lmms_medtasks.parsing.option_texts import MINUS_IN_BRACKETS, Exact
 from lmms_medtasks.parsing.sentences import iter_beginnings, split_sentences
 from lmms_medtasks.parsing.statements import gives_up, is_taken_back
@@ -22,6 +22,7 @@ from lmms_medtasks.parsing.words import any_of
 from lmms_medtasks.parsing.yes_no import read_yes_no, yes_or_no
 
 _BOLD = re.compile(r"(?:\*\*|__)[ \t]*(\(?[A-Z](?:[.):][^*_\n]*|\)?))[ \t]*(?:\*\*|__)")
+_BOLD_TEXT = re.compile(r"\*\*([^*\n]{1,200})\*\*")
 # "A) is a cyst", "B) shows a stone": going through the options. What says that one is right is a predicate.
 _TOLD_OF = re.compile(r"[)\].:]?\**[ \t]+(?:is|are|was|were|seems|appears|shows|would|could|can|may|might|does)\b")
 _LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])(?:\)|\s?:\s))")
@@ -52,7 +53,10 @@ def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
     if len(lines) > 1 and len(set(lines)) == 1:
         return read_whole(lines[0].strip(), offered)
     if _LIST.fullmatch(text):
-        return ambiguous(text)
+        letters = set(re.findall("[A-Z]", text))
+        return ambiguous(text) if len(letters) > 1 else offered.read_letter(letters.pop(), "single_letter", text)
+    if places := offered.texts.find_beginning_or_end(text):
+        return offered.read_places(places, "exact", text)
     named = _option_number().fullmatch(text)
     return None if named is None else offered.read_number(named[1])
 
@@ -76,7 +80,8 @@ def _option_number() -> re.Pattern[str]:
 def read_bold(text: str, offered: OfferedOptions) -> list[OptionReading]:
     """What the bold letters of a reply choose: ``**C**``, ``**C. text**``."""
     choices = (read_choice(part, "bold", offered) for part in _BOLD.findall(text))
-    return [choice.reading for choice in choices if choice is not None]
+    texts = (offered.read_text(part, "bold") for part in _BOLD_TEXT.findall(text))
+    return [choice.reading for choice in choices if choice is not None] or [each for each in texts if each is not None]
 
 
 def read_leading(text: str, offered: OfferedOptions) -> list[OptionReading]:
@@ -110,6 +115,8 @@ def read_brackets(text: str, offered: OfferedOptions) -> OptionReading | None:
 
 def _read_line(line: str, offered: OfferedOptions) -> OptionReading | None:
     """What a line chooses that starts with a letter: it has nothing else, the option's text, or a mark after it."""
+    if repeats_options(line, offered):
+        return ambiguous(line)
     exact = offered.texts.match_beginning(line, lettered=True)
     if exact is not None and (says_no_more(line[exact.end :]) or not re.match(r"[(\[]?[A-Za-z]\s", line)):
         others = _find_labels(line[exact.end :], offered) - {offered.letters[exact.place]}

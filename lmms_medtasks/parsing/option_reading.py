@@ -86,6 +86,7 @@ class OfferedOptions:
         for part in (text, *(iter_beginnings(text) if rule != "text" else ())):
             # A letter is the letter of an option, whatever the options' texts.
             places = [] if single_letter().fullmatch(part) else self.texts.find_equal(part)
+            places = places or (self.texts.find_beginning_or_end(part) if rule == "statement" else [])
             if places:
                 return self.read_places(places, rule, part)
         return None
@@ -110,7 +111,12 @@ class OfferedOptions:
 @functools.cache
 def single_letter() -> re.Pattern[str]:
     """A reply that is one letter, in group 1, perhaps with marks and "answer"."""
-    return re.compile(rf"(?:{any_of('answer')}[ \t:.-]+)?{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*", re.IGNORECASE)
+    return re.compile(
+        rf"(?:{any_of('answer')}[ \t:.-]+)?"
+        rf"(?:{any_of('filler')}[ \t,:]+(?=[^a-z]{{0,8}}(?-i:[A-Z])))?"
+        rf"{OPENING}([A-Za-z])[\s\"'`*_)\]}}>$.,:;!?]*",
+        re.IGNORECASE,
+    )
 
 
 def says_no_more(rest: str) -> bool:

@@ -92,7 +92,7 @@ def _resolve(text: str, offered: OfferedOptions, statement: Statement) -> tuple[
     part = text[statement.said : min(statement.end, statement.said + offered.reach)]
     if statement.names_option and (number := offered.read_number(part)) is not None:
         return number, statement.said + 2
-    if _repeats_options(text[statement.said : statement.said + offered.reach * 2], offered):
+    if repeats_options(text[statement.said : statement.said + offered.reach * 2], offered):
         return None
     choice = read_choice(part, statement.rule, offered)
     return None if choice is None else (choice.reading, statement.said + choice.end)
@@ -131,14 +131,14 @@ def _read_said(line: str, rule: Rule, offered: OfferedOptions) -> OptionReading 
 
 def _skip_rejected(part: str) -> str:
     """A part without what it turns down first: "not B but C", "A -> C"."""
-    if (turned := _not_but().match(part)) is not None:
+    if (turned := not_but().match(part)) is not None:
         part = part[turned.end() :]
     while (arrow := _ARROW.match(part)) is not None:
         part = part[arrow.end() :]
     return part
 
 
-def _repeats_options(part: str, offered: OfferedOptions) -> bool:
+def repeats_options(part: str, offered: OfferedOptions) -> bool:
     """Whether a text begins with the list of options: A with its text, and B with its text right behind."""
     first = offered.texts.match_beginning(part, lettered=True)
     if first is None or first.place != 0:
@@ -197,7 +197,8 @@ def _another_behind() -> re.Pattern[str]:
 
 
 @functools.cache
-def _not_but() -> re.Pattern[str]:
+def not_but() -> re.Pattern[str]:
+    """At the beginning of a text: what it turns down before it chooses, "not B but"."""
     return word_pattern("not_before", before=r"\s*", after=rf"\s+[^.\n]{{1,60}}?[,\s]+(?:{any_of('but')})\s+")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lmms_medtasks.parsing.letters import option_letters
@@ -12,7 +12,7 @@ from lmms_medtasks.parsing.option_parts import GENERIC, find_own_parts
 from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
 from lmms_medtasks.parsing.sentences import Clause, clause_before, split_clauses, split_sentences
 from lmms_medtasks.parsing.statements import is_left_open
-from lmms_medtasks.parsing.texts import CJK, folded, normalised, without_accents
+from lmms_medtasks.parsing.texts import CJK, SIZE, folded, normalised, without_accents
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 LONGEST = 600
@@ -29,7 +29,7 @@ MINUS_IN_BRACKETS = re.compile(r"\([-\u2010-\u2015\u2212]\)\s*$")
 """What denies the finding before it: "pneumonia (-)"."""
 _FINAL_MINUS = re.compile(r"[\w(]-$")
 _MINUS_APART = re.compile(r"\s*[-\u2010-\u2015\u2212]\s+(?=\d)")
-_SIZE = re.compile(r"(?<=\d)\s?[x×*]\s?(?=\d)", re.IGNORECASE)
+_INITIAL = re.compile(r"^[a-z]\.\s?")
 _SIGNS = re.compile(r"[+*<>≤≥]|(?<=\w)-$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _UNIT = re.compile(r"\s*(?:[mc]m|mg|ml|t|years?|months?|weeks?|days?|hours?|degrees?|°|%|-|/|:)(?![^\W_])|\s*[%°/:]")
@@ -95,6 +95,16 @@ class OptionTexts:
             if worded and own == worded and self._has_signs(place, signed)
         ]
 
+    def find_beginning_or_end(self, text: str) -> list[int]:
+        """The place of the only option whose text begins or ends with the words of ``text``: "IVb", "P. vivax"."""
+        words = _INITIAL.sub("", worded_key(text))
+        if len(words) < 3 or words.isdigit() or words in GENERIC or word_pattern("denied_before").search(words):
+            return []
+        found = [
+            place for place, own in enumerate(self._worded) if own.endswith(f" {words}") or own.startswith(f"{words} ")
+        ]
+        return found if len(found) == 1 and words not in self._worded else []
+
     def match_beginning(self, text: str, lettered: bool) -> Exact | None:
         """The option whose text ``text`` begins with, to a word's end; with ``lettered`` after the option's own letter.
 
@@ -137,6 +147,27 @@ class OptionTexts:
             asserted |= sure
             left_open |= unsure
         return sorted({self._places[name] for name in asserted | left_open}) if asserted else []
+
+    def find_all_said(self, reply: str) -> list[str]:
+        """The letters of all options that a reply says, without doubt, and none where it may deny one.
+
+        What is denied must come last: in "edema, no mass, effusion" it is not sure of what the "no" is said.
+        """
+        text = folded(reply)
+        denial = word_pattern("denied_before").search(text)
+        if self._named is None or "{" in text or _hedge().search(text):
+            return []
+        said = [self.letters[place] for place in self.find_said(reply)]
+        behind = text[denial.end() :] if denial else ""
+        unsure = any(
+            self._named.search(part) and not word_pattern("denied_before").search(part)
+            for part in re.split(r"[.;]|\bbut\b", behind)[1:]
+        )
+        listed = [
+            self.letters[self._places[match[0]]]
+            for match in self._named.finditer(without_accents(text[: denial.start()] if denial else text))
+        ]
+        return [] if unsure or set(said) != set(listed) else said
 
     def find_concluded(self, sentence: str, last: bool) -> list[int]:
         """The place of the option that a concluding sentence of a longer reply says; [] where it concludes nothing.
@@ -203,14 +234,16 @@ class OptionTexts:
 
     def _find_quantities(self, given: Sequence[Quantity], plain: bool) -> list[int]:
         """The options that are one of the quantities given; ``plain``: numbers without a unit or a sign count, too."""
-        tests: tuple[Callable[[Quantity, Quantity], bool], ...] = (Quantity.says, Quantity.nearly)
-        for fits in tests:
+        points = {own.low for own in self._quantities if own and own.low == own.high}
+        near = [each for each in given if not {each.low, each.high} & points]
+        # "≤3 cm" is not "<3 cm" where another option is 3 cm.
+        for fits, candidates in ((Quantity.says, given), (Quantity.nearly, near)):
             found = [
                 place
                 for place, own in enumerate(self._quantities)
                 if own is not None
                 and (plain or not own.plain)
-                and any(fits(own, quantity) for quantity in given if plain or not quantity.plain)
+                and any(fits(own, quantity) for quantity in candidates if plain or not quantity.plain)
             ]
             if found:
                 return found
@@ -250,7 +283,7 @@ def signed_key(text: str) -> str:
     while (match := _BALANCED.fullmatch(text)) is not None:
         text = match[2].strip(_OUTER)
     text = re.sub("[\u2010-\u2015\u2212]", "-", text).replace("\u2019", "'")
-    text = _SIZE.sub("x", re.sub(r"(?<=\d)\s?([:/])\s?(?=\d)", r"\1", text))
+    text = SIZE.sub("x", re.sub(r"(?<=\d)\s?([:/])\s?(?=\d)", r"\1", text))
     return text.strip(_OUTER).removeprefix("- ")
 
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Literal
+from collections.abc import Sequence
 
 from lmms_medtasks.parsing.mentions import ORDINALS
 from lmms_medtasks.parsing.words import any_of, numbered, word_pattern
 
-_CHINESE = {"上": "top", "下": "bottom", "中": "middle", "左": "left", "右": "right"}
 _CHINESE_NUMBERS = {word: str(number) for number, word in enumerate("一二三四五六七八九", start=1)}
-# "其中左上" and "图中右上": the 中 there says "of them", "in the picture".
-_OF_THE_GRID = "(?<![其图片像格])"
-_CHINESE_PAIR = re.compile(
-    r"(?:([左右])([上下])|([上下])[排行]?的?([左右])(?![上下])"
-    rf"|([左右])[侧边]?(中)间?|{_OF_THE_GRID}(中)间?([左右])(?![上下])"
-    rf"|(?<![左右])([上下])[侧边]?(中)间?|{_OF_THE_GRID}(中)间?([上下]))[角方侧边部]?"
-)
-_CHINESE_ROW = re.compile(r"第 ?(?P<row>[一二三四五1-5]) ?行[ ,的]{0,3}第 ?(?P<column>[一二三四五1-5]) ?列")
 _CHINESE_IMAGE = re.compile(r"第 ?(?P<number>[一二三四五六七八九1-9]) ?[张幅个]")
+_ENGLISH = ("center", "image", "superior", "inferior")
+"""Words of these languages that are English, too."""
+_SIDES = {"top": 0, "bottom": 0, "left": 1, "right": 1}
+_MOST_TOKENS = 6
 _THE_IMAGE = r"(?: (?:la|el|le|das|die|der|l'|im)?(?: ?(?:imagen|image|bild))?(?= ))?"
 
 
@@ -31,8 +26,8 @@ def in_english(text: str) -> str:
     becomes "none".
     """
     text = word_pattern("grid_nobody").sub(" there is no outlier ", text, count=1)
-    text = word_pattern("grid_differs").sub(" is different ", _translate_ordinals(text))
-    found = _translate_chinese(_translate_pairs(text))
+    text = word_pattern("grid_differs").sub(" is different ", text)
+    found = _CHINESE_IMAGE.sub(lambda match: f" image {_digit(match['number'])} ", _translate_places(text))
     found = word_pattern("in_the_center").sub(" center ", found)
     for line in ("row", "column"):
         found = word_pattern(f"grid_{line}", after=r"(?= ?\d)").sub(line, found)
@@ -44,43 +39,70 @@ def in_english(text: str) -> str:
     return "none" if none or word_pattern("grid_alike").search(text) else text
 
 
-def _translate_ordinals(text: str) -> str:
-    """ "Segunda fila" becomes "second row"."""
-    for number, nth in numbered("nth").items():
-        for line in ("row", "column"):
-            text = word_pattern(f"grid_{line}", before=rf"{nth}\s+").sub(f"{ORDINALS[number - 1]} {line}", text)
-    return text
+def _translate_places(text: str) -> str:
+    """Puts each run of words for a row and a column into English: "in der Mitte der oberen Reihe"."""
+    pieces, done = [], 0
+    run: list[re.Match[str]] = []
+    for token in [*_token().finditer(text), None]:
+        if token is None or not _goes_on(run, token, text):
+            if place := _name_place(run):
+                pieces += [text[done : run[0].start()], f" {place} "]
+                done = run[-1].end()
+            run = []
+        if token is not None:
+            run.append(token)
+    return "".join([*pieces, text[done:]])
 
 
-def _translate_pairs(text: str) -> str:
-    """Words for a row and a column, in either order, or for a row and the middle: "en haut à gauche"."""
-    for first, second in (("row", "column"), ("column", "row")):
-        text = _pair(first, second).sub(_name_pair, text)
-    return _row_center().sub(lambda match: f"{_name_row(match['row'])}-center", text)
+def _goes_on(run: Sequence[re.Match[str]], token: re.Match[str], text: str) -> bool:
+    """Whether a word belongs to the same place as those before it."""
+    if not run or len(run) >= _MOST_TOKENS or not _joint().fullmatch(text, run[-1].end(), token.start()):
+        return False
+    kinds = [str(each.lastgroup) for each in run]
+    kind = str(token.lastgroup)
+    sides = [_SIDES[each] for each in kinds if each in _SIDES]
+    lines = "row" in kinds or "column" in kinds
+    if kind in _SIDES:
+        return _SIDES[kind] not in sides
+    return (kind not in kinds or kind == "center") and (kind != "center" or lines or len(sides) + kinds.count(kind) < 2)
 
 
-def _translate_chinese(text: str) -> str:
-    text = _CHINESE_PAIR.sub(_name_chinese_pair, text)
-    text = _CHINESE_ROW.sub(lambda match: f" row {_digit(match['row'])}, column {_digit(match['column'])} ", text)
-    return _CHINESE_IMAGE.sub(lambda match: f" image {_digit(match['number'])} ", text)
+def _name_place(run: Sequence[re.Match[str]]) -> str:
+    """The place that a run of words names, in English; "" where it names none."""
+    if all(token[0] in _ENGLISH or token[0] in ORDINALS for token in run):
+        return ""
+    kinds = [str(token.lastgroup) for token in run]
+    lines: dict[str, str] = {}
+    left = list(kinds)
+    for line in ("row", "column"):
+        if line in left:
+            place = left.index(line)
+            # Romance languages put the word for a side behind the line, and others before it.
+            behind = (
+                place + 1 < len(left)
+                and left[place + 1][:3] != "nth"
+                and word_pattern("grid_line_first").fullmatch(run[kinds.index(line)][0])
+            )
+            at = place + 1 if behind and left[place + 1] not in ("row", "column", "image") else place - 1
+            if at >= 0 and left[at] not in ("row", "column", "image"):
+                lines[line] = left[at]
+                left = [each for number, each in enumerate(left) if number not in (at, place)]
+    for each in left:
+        line = ("row", "column")[_SIDES[each]] if each in _SIDES else "column" if "row" in lines else "row"
+        if each in _SIDES:
+            lines.setdefault(line, each)
+    for each in left:
+        if each == "center" or (each.startswith("nth") and lines):
+            lines.setdefault("column" if "row" in lines else "row", each)
+    if len(lines) < 2:
+        return "center" if sorted(left) == ["center", "image"] else ""
+    if any(each.startswith("nth") for each in lines.values()):
+        return ", ".join(f"{_line_name(lines[line])} {line}" for line in ("row", "column"))
+    return f"{lines['row'].replace('center', 'middle')}-{lines['column']}"
 
 
-def _name_pair(match: re.Match[str]) -> str:
-    column = "left" if word_pattern("grid_left").fullmatch(match["column"]) else "right"
-    return f"{_name_row(match['row'])}-{column}"
-
-
-def _name_row(word: str) -> str:
-    if word_pattern("grid_top", before="(?:en )?").fullmatch(word):
-        return "top"
-    return "bottom" if word_pattern("grid_bottom", before="(?:en )?").fullmatch(word) else "middle"
-
-
-def _name_chinese_pair(match: re.Match[str]) -> str:
-    names = [_CHINESE[sign] for sign in match.groups() if sign]
-    row = next((name for name in names if name in ("top", "bottom")), "middle")
-    column = next((name for name in names if name in ("left", "right")), "center")
-    return f" {row}-{column} "
+def _line_name(kind: str) -> str:
+    return ORDINALS[int(kind[3:]) - 1] if kind.startswith("nth") else kind.replace("center", "middle")
 
 
 def _digit(text: str) -> str:
@@ -90,21 +112,14 @@ def _digit(text: str) -> str:
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
-def _joint() -> str:
-    return rf"(?:[ ,-]{{1,3}}|{any_of('grid_joint')}){{1,8}}"
+@functools.cache
+def _joint() -> re.Pattern[str]:
+    return re.compile(rf"(?:[ ,'-]{{1,3}}|{any_of('grid_joint')}){{0,8}}")
 
 
 @functools.cache
-def _pair(first: Literal["row", "column"], second: Literal["row", "column"]) -> re.Pattern[str]:
-    # A column of these languages has to be there, or two words of them: "superior" and "center" are English, too.
-    words = {
-        "row": rf"(?:en )?(?P<row>{any_of('grid_top')}|{any_of('grid_middle')}|{any_of('grid_bottom')})",
-        "column": rf"(?P<column>{any_of('grid_left')}|{any_of('grid_right')})",
-    }
-    return re.compile(rf"(?<!\w){words[first]}{_joint()}{words[second]}")
-
-
-@functools.cache
-def _row_center() -> re.Pattern[str]:
-    row = rf"(?P<row>(?:en )?(?!superior|inferior)(?:{any_of('grid_top')}|{any_of('grid_bottom')}))"
-    return re.compile(rf"(?<!\w){row}{_joint()}{any_of('grid_center')}")
+def _token() -> re.Pattern[str]:
+    """A word for a side, a line, an image or a number; the name of its group says what it is."""
+    words = [rf"(?P<{name}>{any_of(f'grid_{name}')})" for name in (*_SIDES, "center", "row", "column", "image")]
+    words += [rf"(?P<nth{number}>{nth})" for number, nth in numbered("nth").items()]
+    return re.compile("|".join(words))

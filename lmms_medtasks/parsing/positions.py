@@ -16,6 +16,7 @@ from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.sentences import sentence_end
 from lmms_medtasks.parsing.statements import Statement, find_statements, gives_up, last_correction, last_standing
 from lmms_medtasks.parsing.texts import normalised, plain
+from lmms_medtasks.parsing.words import word_pattern
 
 __all__ = ["NONE", "option_value", "read_option_position", "read_position"]
 
@@ -85,8 +86,8 @@ def read_option_position(reply: Reply | str | None, options: Sequence[str], size
 
 def option_value(option: str) -> str:
     """What an option's text says in the terms of :func:`read_option_position`: a position, or "none"."""
-    text = plain(option)
-    return NONE if text.startswith(NONE) else text
+    text = in_english(plain(option)).strip()
+    return NONE if text.startswith(NONE) or word_pattern("grid_none", before=r"\W*").match(text) else text
 
 
 def _read(text: str, size: Size, unfinished: bool) -> Answer:

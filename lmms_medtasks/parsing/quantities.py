@@ -59,7 +59,7 @@ class Quantity:
 @functools.lru_cache(4096)
 def parse_quantity(text: str) -> Quantity | None:
     """The quantity that a text is as a whole ("≤ 3 cm", "-2.5", "three"); None for another, or a long one."""
-    text = text.strip().strip("*_`\"'()[]").rstrip(".;:!").strip()
+    text = text.strip().strip("=*_`\"'()[]").rstrip(".;:!").strip()
     if len(text) > _LONGEST:
         return None
     for number, word in numbered("number").items():

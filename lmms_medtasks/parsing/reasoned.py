@@ -25,7 +25,7 @@ def _label() -> re.Pattern[str]:
     """A label, in the group of its part: before a colon or in brackets, or (groups "head_...") alone as a heading."""
     # Bounded: a search must not take quadratic time over a long run of marks.
     words = rf"(?P<reasoning>{any_of('reasoning')})|(?P<answer>{any_of('label')})"
-    begins = r"(?:^|(?<=[.!?;。])[ \t]{0,3}|[ \t](?=\*\*|__))"
+    begins = r"(?:^|(?<=[.!?;。])[ \t]{0,3}|[ \t](?=\*\*|__)|(?=【))"
     marks = r"[ \t>*_#-]{0,16}(?:\d[.)][ \t]{0,4})?[*_\[【(]{0,4}"
     ends = r"(?:[\]】)*_]{0,4}[ \t]{0,3}[:：][*_]{0,4}|[\]】])"
     heading = rf"^[ \t]{{0,3}}(?:#{{1,6}}|\*\*|__)[ \t]{{0,3}}(?:{words.replace('(?P<', '(?P<head_')})"

@@ -215,6 +215,8 @@ _UNKNOWN_MARK = re.compile(
 _BROKEN_OFF_SHORT = re.compile(
     r"\w,? (?:but|however|because|although|and)(?: (?:the|an?|this|its)(?: \w+)?)?\s*$", re.IGNORECASE
 )
+_A_THOUGHT = 3
+"""Words between unknown marks from which on they are thoughts, where text stands behind them."""
 _A_SENTENCE = 40
 """Characters of a text from which on its last word can show that it breaks off."""
 
@@ -336,9 +338,9 @@ def _behind_unknown_mark(text: str, known: _Marks) -> tuple[str, str, bool]:
         heading = match.lastgroup in ("square", "lenticular")
         short = len(text) - match.end() <= LONGER_THAN_AN_ANSWER or heading
         return (text, "", True) if short else ("", match[0].strip(), False)
-    if end.start() - match.end() <= LONGER_THAN_AN_ANSWER:
+    inside, rest = text[match.end() : end.start()], text[end.end() :].strip()
+    if len(inside) <= LONGER_THAN_AN_ANSWER and not (rest and (len(inside.split()) >= _A_THOUGHT or "?" in inside)):
         return text, "", True
-    rest = text[end.end() :].strip()
     return rest, match[0].strip(), bool(rest)
 
 

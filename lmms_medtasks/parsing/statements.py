@@ -123,7 +123,7 @@ def gives_up(text: str, place: int = 0) -> bool:
 
 def is_left_open(sentence: str) -> bool:
     """Whether a sentence doubts, supposes, or tells what somebody else would say."""
-    return word_pattern("open_before").search(sentence) is not None
+    return any(word_pattern(name).search(sentence) for name in ("open_before", "first_thought"))
 
 
 def is_negated(text: str, place: int) -> bool:
@@ -164,7 +164,8 @@ def _find_last_letter(text: str) -> Statement | None:
     if last is None:
         return None
     place = max(0, len(text) - _LAST) + last.start(1)
-    if is_left_open(sentence_before(text, place)) or _is_guessed(text, place):
+    before = sentence_before(text, place)
+    if is_left_open(before) or _is_guessed(text, place) or _excluded_label().search(before):
         return None
     # "Incorrect answer: B": what announces it was turned down.
     for match in _announcement(letters=True, grid=False).finditer(text, max(0, place - _LAST), place + 2):
@@ -202,7 +203,7 @@ def _filler() -> str:
 def _lone_letter() -> str:
     """Looks ahead for a letter that has nothing behind it but a sentence's end, a reason, or "and not"."""
     ends = (
-        rf"\s*(?:[.;:!,]|$)|\s+{any_of('reason')}"
+        rf"\s*(?:[.;:!,]|$)|\s+(?:{any_of('reason')}|{any_of('sure')})"
         rf"|\s+{any_of('and')}\s+(?:against|not|gegen|nicht|kein|non|contre|contra)\b"
     )
     return rf"(?=[(*\[\"']{{0,3}}{LETTER}[)*\]\"']{{0,3}}(?:{ends}))"
@@ -223,7 +224,8 @@ def _announcement(letters: bool, grid: bool) -> re.Pattern[str]:
     )
     chosen = rf"{any_of('choose')}[:\s]\s*{filler}|{any_of('choose', 'zh', 'ja', 'ko')}\s*{filler}"
     alone = rf"(?:{lone}|(?=[*]{{0,2}}\([a-z]\)))" if letters else ""
-    so = rf"(?:{any_of('so')}[,:]?\s*|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
+    no_answer = rf"(?!(?:the |la |le |l['’]|die )?{any_of('answer')})"
+    so = rf"(?:{any_of('so')}[,:]?\s*{no_answer}|(?:→|⇒|⟹|->|=>|✅)[ \t]*){filler}{alone}"
     kinds = [rf"(?:{in_brackets}|{once_more}|{announced}|{chosen})(?:->|→|:|=)?\s{{0,3}}", rf"(?P<so>{so})"]
     if letters:
         it_is = rf"\b{any_of('it_is')}\s*{filler}{lone}"
@@ -249,7 +251,15 @@ def _correction(letters: bool) -> re.Pattern[str]:
 def _last_letter() -> re.Pattern[str]:
     begins = r"(?:\n|[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
     named = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
-    return re.compile(rf"{begins}{named}[(\[*\"'_]{{0,3}}({LETTER})[)\]*\"'_]{{0,3}}\.?\s*$", re.IGNORECASE)
+    return re.compile(
+        rf"{begins}{named}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$", re.IGNORECASE
+    )
+
+
+@functools.cache
+def _excluded_label() -> re.Pattern[str]:
+    """Before a letter: it is one of those that are out, "ruled out: A"."""
+    return word_pattern("denied_before", after=r"[\w ]{0,12}:[\s*]*$")
 
 
 @functools.cache
@@ -264,7 +274,7 @@ def _condition() -> re.Pattern[str]:
 
 @functools.cache
 def _contrast() -> re.Pattern[str]:
-    return word_pattern("but", after=rf"|{any_of('turn')}")
+    return word_pattern("but", after=rf"|{any_of('turn')}|,\s*{any_of('so')}")
 
 
 @functools.cache

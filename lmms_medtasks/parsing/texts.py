@@ -32,6 +32,8 @@ _PREFIX = re.compile(
     r"pseudo|semi|bi|uni|poly|mono|ante|retro|dis|in|re|co)-)(?=[^\W\d_])"
 )
 _GENUS = re.compile(r"(?<![^\W_])([a-z])\.\s?(?=[a-z]{3})")  # "E. coli": no sentence ends there
+SIZE = re.compile(r"(?<=\d)\s?[x×*]\s?(?=\d)", re.IGNORECASE)
+"""The sign of a size: "2 × 3 cm"."""
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])['\u2019]s\b")  # "Crohn's disease" is also written without it
 _MARKUP = re.compile(r"[*`_$\\#>]+")
 _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "λ": "lambda", "μ": "u", "µ": "u"}
@@ -82,7 +84,7 @@ def folded(text: str) -> str:
     text = "".join(_GREEK.get(each, each) for each in _DASHES.sub("-", text.casefold()))
     text = _PREFIX.sub(lambda match: (match[1] or match[2]).replace("not", "not "), text)
     text = _GENUS.sub(r"\1.", _POSSESSIVE.sub("", text))
-    text = _MARKUP.sub(" ", _HYPHEN.sub(" ", text))
+    text = _MARKUP.sub(" ", _HYPHEN.sub(" ", SIZE.sub("x", text)))
     for pattern, new in _SPELLING:
         text = pattern.sub(new, text)
     return "\n".join(" ".join(line.split()) for line in text.splitlines())

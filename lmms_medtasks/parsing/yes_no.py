@@ -151,14 +151,16 @@ def _read_heads(text: str, heads: list[_Said], asked: _Question) -> Answer:
     first, last = heads[0], heads[-1]
     if is_taken_back(text, last.end):
         return Answer("ambiguous")
-    rest = first_sentence(text[last.end :]).strip(" ,")
-    about = read_about(rest, asked.text)
-    if about and about != last.value and not _turn().search(rest):
+    # What the word belongs to is read with it: "No se observa fractura."
+    rest = text[last.end :] if re.match(r"\W*(?:[^\w\s]|\n|$)", text[last.end :]) else text[last.start :]
+    about = _read_sentences(rest.strip(" ,.;:!\n"), asked)
+    if about and about.value != last.value and not _turn().search(rest):
         return Answer("ambiguous")  # "Yes, there is no fracture."
     agree = all(head.value == last.value for head in heads)
-    if agree or last.corrects or is_taken_back(text[: last.end + 1], first.end - 1):
+    if agree or last.corrects or is_taken_back(text[: last.start], first.end - 1):
         return Answer("ok", last.value, "head")
-    return _read_sentences(text, asked) or Answer("ambiguous")
+    said = _read_sentences(text, asked) if _turn().search(text) else None
+    return said or Answer("ambiguous")
 
 
 def _read_word(text: str) -> Answer | None:
@@ -173,7 +175,8 @@ def _read_word(text: str) -> Answer | None:
 
 def _read_sentences(text: str, asked: _Question) -> Answer | None:
     """What the first sentences say of the thing that the question asks for."""
-    sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!?") for sentence in split_sentences(text)[:_SENTENCES])
+    said = (sentence for sentence in split_sentences(text)[:_SENTENCES] if not sentence.endswith("?"))
+    sentences = (sentence[:_OF_A_SENTENCE].rstrip(".;!") for sentence in said)
     return _read_one({about for sentence in sentences if (about := read_about(sentence, asked.text))}, "question")
 
 
@@ -205,10 +208,13 @@ def _match_alone(text: str, asked: _Question) -> _Said | None:
     bare = text.strip().strip(_MARKS)
     if (match := _word().fullmatch(bare)) is not None:
         return _Said(_value(match), 0, len(text))
-    if word_pattern("yes_alone").fullmatch(bare):
-        return _Said("yes", 0, len(text))
-    if word_pattern("no_alone").fullmatch(bare):
-        return _Said("no", 0, len(text))
+    values: tuple[tuple[YesOrNo, str, str], ...] = (
+        ("yes", "yes_alone", "true_letter"),
+        ("no", "no_alone", "false_letter"),
+    )
+    for value, alone, letter in values:
+        if word_pattern(alone).fullmatch(bare) or (asked.offers_true_false and word_pattern(letter).fullmatch(bare)):
+            return _Said(value, 0, len(text))
     verdict = _match_verdict(bare, asked)
     return _Said(verdict.value, 0, len(text)) if verdict is not None and verdict.end == len(bare) else None
 
@@ -254,13 +260,18 @@ def _is_of_a_word(text: str, match: re.Match[str]) -> bool:
 # --- Their patterns ---------------------------------------------------------------------------------------------------
 
 
-def _yes_or_no() -> str:
-    return f"(?:(?P<yes>{any_of('yes')})|(?P<no>{any_of('no')}))"
+def _yes_or_no(heads: bool = False) -> str:
+    """Either word; of ``heads`` also others of their sense, where more follows behind a mark ("of course, ...")."""
+    if not heads:
+        return f"(?:(?P<yes>{any_of('yes')})|(?P<no>{any_of('no')}))"
+    marked = r"(?=\s{0,2}(?:[^\w\s]|\n)\W{0,4}\w)"
+    no = rf"(?P<no>{any_of('disagrees')}{marked}|{any_of('no')})"
+    return rf"(?:(?P<yes>{any_of('agrees')}{marked}|(?!{any_of('disagrees')}){any_of('yes')})|{no})"
 
 
 @functools.cache
 def _word() -> re.Pattern[str]:
-    return re.compile(rf"\W*{_yes_or_no()}(?!-)(?! (?:one|way)\b)")
+    return re.compile(rf"\W*{_yes_or_no(heads=True)}(?!-)(?! (?:one|way)\b)", re.MULTILINE)
 
 
 @functools.cache
@@ -268,7 +279,7 @@ def _head() -> re.Pattern[str]:
     """At the beginning of a sentence, or after words that turn."""
     turned = rf"(?:{any_of('but')}|(?P<corrected>\b(?:actually|rather|wait|hmm)))[,\s.…]{{1,4}}"
     begins = rf"(?:^|[.!?;:\n—–-]\s*|{turned})[\s\"'(]{{0,4}}"
-    return re.compile(rf"{begins}{_yes_or_no()}(?![\w-])(?! (?:one|way)\b)", re.MULTILINE)
+    return re.compile(rf"{begins}{_yes_or_no(heads=True)}(?![\w-])(?! (?:one|way)\b)", re.MULTILINE)
 
 
 @functools.cache
@@ -300,13 +311,16 @@ def _condition() -> re.Pattern[str]:
 def _both() -> re.Pattern[str]:
     yes, no = any_of("yes"), any_of("no")
     between = rf"[ /,]+(?:(?:{any_of('and')}|{any_of('or')})[ ,]*(?:\w+ ){{0,3}})?"
-    return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]")
+    if_so = rf"^\W*{any_of('if')}[^.\n]{{1,200}}{yes}[^.\n]{{1,100}}{no}"
+    return re.compile(rf"{yes}{between}{no}|{no}{between}{yes}|^\W*(?:{yes}, {no}|{no}, {yes})[,.?]|{if_so}")
 
 
 @functools.cache
 def _hedged() -> re.Pattern[str]:
     unsure = f"(?:{any_of('maybe_before')}|{any_of('probably')})"
-    return re.compile(rf"{unsure}(?:,? but| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})")
+    return re.compile(
+        rf"{unsure}(?:,? but| que| {{0,2}}it is)?\W{{1,3}}(?:probably )?(?:{any_of('yes')}|{any_of('no')})"
+    )
 
 
 @functools.cache
@@ -323,7 +337,7 @@ def _true_or_false() -> re.Pattern[str]:
 @functools.cache
 def _verdict_at_start(category: str) -> re.Pattern[str]:
     """ "True" or "false" at the beginning: "The statement is true"."""
-    return re.compile(rf"\W*(?:{any_of('the_statement')}\W+(?:is|es|ist|est)\W+)?{any_of(category)}")
+    return re.compile(rf"\W*(?:{any_of('the_statement')}\W+(?:(?:is|es|ist|est)\W+)?)?{any_of(category)}")
 
 
 @functools.cache

@@ -84,7 +84,7 @@ class Readability:
                 said.append(f"{number:,}{of} {where}")
         if lacking := self.replies - self.read - sum(self.counts[name] for name in _UNREAD):
             said.append(f"{lacking:,} without all parts that were asked for")
-        if marks := [mark for mark, _ in self.marks.most_common(_NAMED)]:
+        if marks := [mark for mark, _ in self.marks.most_common()]:
             said.append(f"{self.marks.total():,} begin with {' or '.join(marks)}, which may open thoughts")
         return ", ".join(said)
 
@@ -98,15 +98,15 @@ class Readability:
     @property
     def mends(self) -> Iterator[str]:
         """What would let more of them be read."""
-        if self.counts["cut"]:
+        if self.counts["cut"] or (self.at_limit and self.is_low):
             most = max(self.limits, default=0)
             enough = most < THINKING_TOKENS
             more = f"--gen_kwargs max_new_tokens={THINKING_TOKENS if enough else 2 * most}"
             yield f"--settings thinking or {more}" if enough and self.ours else more
         if self.marks:
-            pairs = [[mark, _closing(mark)] for mark, _ in self.marks.most_common(_NAMED)]
+            pairs = [[mark, _closing(mark)] for mark, _ in self.marks.most_common()]
             yield f"--reasoning_tags '{json.dumps(pairs, ensure_ascii=False, separators=(',', ':'))}'"
-        elif self.counts["unreadable"] and self.is_low:
+        elif self.counts["unreadable"] > self.at_limit and self.is_low:
             yield "look at replies in the sample log: docs/how_replies_are_read.md"
 
 
@@ -139,7 +139,7 @@ def together(found: Sequence[Readability]) -> Readability:
         sum(each.replies for each in found),
         sum((each.counts for each in found), Counter()),
         sum(each.at_limit for each in found),
-        frozenset(limit for each in found if each.counts["cut"] for limit in each.limits),
+        frozenset(limit for each in found if each.counts["cut"] or each.at_limit for limit in each.limits),
         sum((each.marks for each in found), Counter()),
     )
 

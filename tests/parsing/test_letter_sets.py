@@ -26,7 +26,7 @@ def test_letters_are_read(reply, letters):
     ("reply", "status"),
     [("", "empty"), (None, "failed"), ("<think>A", "cut"), ("E", "unreadable"), ("A, A", "unreadable"),
      ("A, E", "unreadable"), ("I can't tell", "refused"),
-     ("not A", "unreadable"), ("A or C", "unreadable"), ("all of them", "unreadable")],
+     ("not A", "unreadable"), ("A or C", "unreadable"), ("A or all of them", "unreadable")],
 )  # fmt: skip
 def test_what_cannot_be_read_is_no_answer(reply, status):
     assert read_letters(reply, OPTIONS).status == status
@@ -39,8 +39,10 @@ def test_what_cannot_be_read_is_no_answer(reply, status):
         ("I see two. Answers: A, C", "AC", "statement"), ("\\boxed{A, C}", "AC", "boxed"),
         ('{"label": ["A", "C"]}', "AC", "boxed"),
         ("<answer>A, C</answer>", "AC", "boxed"), ("I see both: A and C are correct.", "AC", "predicate"),
-        ("It is bad.\nfever and rash are present.", "AC", "present"), ("It is bad.\nA, C", "AC", "last"),
-        ("Ａ，Ｃ", "AC", "whole"), ("Richtig sind A und C.", "AC", "statement"),
+        ("It is bad.\nfever and rash are present.", "AC", "last"), ("It is bad.\nA, C", "AC", "last"),
+        ("Ａ，Ｃ", "AC", "whole"), ("Richtig sind A und C.", "AC", "whole"), ("All of them.", "ABCD", "except"),
+        ("Fever and rash are seen, no cough.", "AC", "said"), ("①③", "AC", "whole"),
+        ("Not A, but B and C", "BC", "whole"),
     ],
 )  # fmt: skip
 def test_each_rule_of_the_docstring(reply, letters, rule):

@@ -10,7 +10,7 @@ from lmms_medtasks.parsing.positions import read_option_position, read_position
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.yes_no import read_yes_no
 
-LENGTH = 200_000
+LENGTH = 50_000
 GRID = [*Size(2).positions, NONE_OPTION]
 READERS = {
     "option": lambda reply: read_option(reply, ["Liver", "5-10 mm", "2", "No finding"]),
