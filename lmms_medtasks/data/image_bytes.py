@@ -6,6 +6,7 @@ import hashlib
 import io
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from lmms_medtasks import pictures
 
@@ -43,3 +44,10 @@ def image_id(images: Sequence[bytes]) -> str:
     for data in images:
         digest.update(hashlib.sha256(data).digest())
     return digest.hexdigest()[:16]
+
+
+def stored(images: Sequence[bytes]) -> dict[str, Any]:
+    """The fields ``image``, ``images`` and ``image_id`` of a document that has these images in it, one or several."""
+    cells = [{"bytes": data, "path": None} for data in images]
+    one = len(cells) == 1
+    return {"image": cells[0] if one else None, "images": [] if one else cells, "image_id": image_id(images)}

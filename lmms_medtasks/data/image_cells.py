@@ -139,6 +139,8 @@ def _paths(text: str) -> list[str]:
             listed = re.findall(r"'([^']*)'", text)  # as Python writes a list
         if isinstance(listed, list) and listed and all(isinstance(each, str) for each in listed):
             return [each.strip() for each in listed if each.strip()]
+        if not text.lower().endswith(_SUFFIXES):
+            raise RejectedRow(f"image starts like a list of texts and is none: {text[:_SHOWN]!r}")
     if len(text) > _LONGEST_PATH and not re.search(r"[;|\n]", text):
         return [text]
     parts = [part.strip() for part in re.split(r"[;|\n]|,(?!\S*base64)", text) if part.strip()]

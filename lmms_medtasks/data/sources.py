@@ -21,6 +21,12 @@ from lmms_medtasks.errors import UserError, unknown
 
 FILE = "source.py"
 
+REVISION_NOT_KNOWN = (
+    "The revision hash of the hub's dataset was not known when this was written, so 'main' is asked for; the commit "
+    "that it stood for is recorded with each split."
+)
+"""A note of data sets whose ``revision`` is a branch."""
+
 
 class RejectedRow(Exception):
     """A record that cannot become a document; the text is the reason."""

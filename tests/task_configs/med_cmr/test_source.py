@@ -230,7 +230,9 @@ def test_a_record_that_is_no_object(tmp_path: Path, files: Callable[..., Any]) -
 # --- bad releases ----------------------------------------------------------------------------------------------------
 def test_an_unknown_dimension_is_named_with_its_row(tmp_path: Path, files: Callable[..., Any]) -> None:
     folder = pack(tmp_path, files(mcq=[row(0), row(1, task="OCR"), row(2, task="OCR"), row(3, task="Staging")]))
-    with pytest.raises(UserError, match=r"(?s)not known.*'OCR': 2 rows, first in row 2.*'Staging': 1 rows, .* row 4"):
+    with pytest.raises(
+        UserError, match=r"(?s)not known.*, 2 rows, first in row 2: .*'OCR'.*, 1 row, .* row 4: .*'Staging'"
+    ):
         read(folder)
 
 
@@ -260,10 +262,10 @@ def test_a_copy_of_the_list_beside_its_own_place_is_no_matter(tmp_path: Path, fi
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'[{"index": 1', "is not JSON: .*Fetch it again"),
-        (b'{"a": 1}', "is dict, expected a list"),
+        (b'[{"index": 1', "cannot be read after record 0: .*Fetch it again"),
+        (b'{"a": 1}', "is no JSON list of records"),
         (b"[]", "an empty list"),
-        (b"\xff\xfe\x00", "is not JSON"),
+        (b"\xff\xfe\x00", "is not UTF-8"),
     ],
 )
 def test_lists_that_are_none(tmp_path: Path, files: Callable[..., Any], data: bytes, message: str) -> None:
