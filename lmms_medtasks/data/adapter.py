@@ -21,26 +21,62 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Columns:
-    """A hook for ``process_docs``: makes documents of a table whose columns are called as its fields say.
+    """The adapter of a table with these columns: a hook for ``process_docs`` that makes documents of it.
 
-    Instances hold no state and can be pickled. ``folder`` is where relative paths of images start: the YAML's folder,
-    which the plugin fills in (:mod:`lmms_medtasks.harness.template_hooks.binding`).
+    Instances hold no state and can be pickled. UserError for an unknown ``answer_is`` or ``several``.
+
+    Args:
+        image: The picture: an image column, encoded bytes, base64 text, a file's path from the YAML's folder on, or the
+            id of another row that has it. A cell may hold a list of these; several columns are several pictures, in
+            their order. "image" is also a column `images`. None: the questions have none. An empty cell: this question
+            has none.
+        question: The question's text. Texts are texts, or whole numbers: other values can be written in several ways.
+        options: One column for each option, or one column with lists (or lists as JSON text); None: open questions.
+            Options that are empty at the end of a row are left out.
+        answer: The right answer. With options: a letter ("B"), the option's text, its index from 0, or its number
+            from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must where it is not plain.
+            Without options: one reference, which the judge compares with.
+        id: A name for each question; the row's number where there is none.
+        image_id: What questions on one picture (or patient) share, for standard errors; a digest of the picture where
+            there is none.
+        tags: Further columns to keep for analyses. They stand in the sample log: name none that the data's terms
+            keep out of it.
+        several: What several right answers in a cell (a list, or letters as in "A, C") mean. "all": options that are
+            right together, for ``parser: several_letters``. "any": each of them is right, options for ``parser:
+            any_letter`` or references of an open question.
+        lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt puts letters.
+        conversations: A column with question and answer as LLaVA's files have them, in place of these columns.
+        folder: Where relative paths of images start: the YAML's folder, which the plugin fills in
+            (:mod:`lmms_medtasks.harness.template_hooks.binding`).
+
+    >>> from_columns(image="img", question="q", options=["a", "b"], answer="label").options
+    ('a', 'b')
     """
 
-    image: str | tuple[str, ...] | None = "image"
+    image: str | Sequence[str] | None = "image"
     question: str = "question"
-    options: str | tuple[str, ...] | None = "options"
+    options: str | Sequence[str] | None = "options"
     answer: str = "answer"
     answer_is: AnswerIs = ""
     id: str | None = None
     image_id: str | None = None
-    tags: tuple[str, ...] = ()
+    tags: Sequence[str] = ()
     several: Several = ""
     lettered: bool = False
     conversations: str | None = None
     folder: str = ""
+
+    def __post_init__(self) -> None:
+        """Lists become tuples."""
+        if self.answer_is and self.answer_is not in ANSWER_IS:
+            raise unknown("answer_is", self.answer_is, ANSWER_IS, "from_columns")
+        if self.several and self.several not in ("all", "any"):
+            raise unknown("several", self.several, ("all", "any"), "from_columns")
+        for name in ("image", "options", "tags"):
+            if not isinstance(listed := getattr(self, name), str | None):
+                object.__setattr__(self, name, tuple(listed))
 
     @property
     def fingerprint(self) -> str:
@@ -77,59 +113,8 @@ class Columns:
         return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))))
 
 
-def from_columns(
-    *,
-    image: str | Sequence[str] | None = "image",
-    question: str = "question",
-    options: str | Sequence[str] | None = "options",
-    answer: str = "answer",
-    answer_is: AnswerIs = "",
-    id: str | None = None,  # noqa: A002 (the field's name)
-    image_id: str | None = None,
-    tags: Sequence[str] = (),
-    several: Several = "",
-    lettered: bool = False,
-    conversations: str | None = None,
-) -> Columns:
-    """The adapter of a table with these columns.
-
-    Args:
-        image: The picture: an image column, encoded bytes, base64 text, a file's path from the YAML's folder on, or the
-            id of another row that has it. A cell may hold a list of these; several columns are several pictures, in
-            their order. "image" is also a column `images`. None: the questions have none. An empty cell: this question
-            has none.
-        question: The question's text. Texts are texts, or whole numbers: other values can be written in several ways.
-        options: One column for each option, or one column with lists (or lists as JSON text); None: open questions.
-            Options that are empty at the end of a row are left out.
-        answer: The right answer. With options: a letter ("B"), the option's text, its index from 0, or its number
-            from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must where it is not plain.
-            Without options: one reference, which the judge compares with.
-        id: A name for each question; the row's number where there is none.
-        image_id: What questions on one picture (or patient) share, for standard errors; a digest of the picture where
-            there is none.
-        tags: Further columns to keep for analyses. They stand in the sample log: name none that the data's terms
-            keep out of it.
-        several: What several right answers in a cell (a list, or letters as in "A, C") mean. "all": options that are
-            right together, for ``parser: several_letters``. "any": each of them is right, options for ``parser:
-            any_letter`` or references of an open question.
-        lettered: The options' texts begin with their letters ("A. cat"), which are taken off: the prompt puts letters.
-        conversations: A column with question and answer as LLaVA's files have them, in place of these columns.
-
-    Raises:
-        UserError: an unknown ``answer_is`` or ``several``.
-
-    >>> from_columns(image="img", question="q", options=["a", "b"], answer="label").options
-    ('a', 'b')
-    """
-    if answer_is and answer_is not in ANSWER_IS:
-        raise unknown("answer_is", answer_is, ANSWER_IS, "from_columns")
-    if several and several not in ("all", "any"):
-        raise unknown("several", several, ("all", "any"), "from_columns")
-    pictures = image if image is None or isinstance(image, str) else tuple(image)
-    columns = options if options is None or isinstance(options, str) else tuple(options)
-    return Columns(
-        pictures, question, columns, answer, answer_is, id, image_id, tuple(tags), several, lettered, conversations
-    )
+from_columns = Columns
+"""What an ``adapter.py`` says."""
 
 
 def options_of(columns: Columns, dataset: Dataset) -> list[list[str]]:

@@ -161,7 +161,7 @@ class MimicReader(SureReader):
         """Also read the tables; ``UserError`` where they are not as expected."""
         super().__init__(release, split)
         self._patients = read_patients(*map(release.file, split.files[1:]))
-        self.notes = {**self._patients.notes, **self.notes}
+        self.notes: Mapping[str, Any] = {**self._patients.notes, **self.notes}
 
     def images(self, release: Release, folder: Path | None) -> Images:
         """Test images are looked at; those of the other splits, 140,000 and more, only referred to where there."""
