@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.sources import Candidate, RejectedRow, counted
 from lmms_medtasks.errors import UserError
 
@@ -16,14 +18,17 @@ _LISTED = 12
 
 
 class RowReader:
-    """A :class:`~lmms_medtasks.data.sources.SplitReader` of rows.
+    """A split of a release that was looked through once: its form is known to be right, its size is known.
 
-    A reader says in ``__init__`` what it found (``records``, ``notes``; UserError where files have another form), and
-    how it comes by rows, names, documents and missing images. Rows may be of any type but RejectedRow.
+    A reader raises UserError in ``__init__`` where files have another form, and says how it comes by rows, names,
+    documents and missing images. Rows may be of any type but RejectedRow.
     """
 
     records: int
+    """How many records the release has for this split, good or bad."""
+
     notes: Mapping[str, Any]
+    """What was found and is worth keeping in the manifest (columns used, for instance)."""
 
     def rows(self) -> Iterable[tuple[int, Any]]:
         """Number, from 1, and row of every record; where one is no row, a RejectedRow with the reason."""
@@ -120,3 +125,37 @@ class Spellings:
                 f"{where} has spellings that are not known; nothing was prepared from it. If the release really spells "
                 "them so, please report it.\n  " + "\n  ".join([*lines, *more])
             )
+
+
+def filled(texts: Sequence[str]) -> list[str]:
+    """The texts of the columns A, B, C ... up to the last that is filled; ``RejectedRow`` for a gap or one option."""
+    found = list(texts)
+    while found and not found[-1]:
+        found.pop()
+    gaps = [LETTERS[place] for place, text in enumerate(found) if not text]
+    need(not gaps, f"option {', '.join(gaps)} is empty, but {LETTERS[len(found) - 1]} is not")
+    need(len(found) > 1, f"there are {len(found)} options, expected at least 2")
+    return found
+
+
+def right_letter(answer: str, options: Sequence[str]) -> str:
+    """The letter of the right option: ``answer`` is the letter ("B", "b.", "(B)"), "B. text", or the option's text.
+
+    Raises:
+        RejectedRow: it is none of these, or the text of several options.
+    """
+    letters = LETTERS[: len(options)]
+    bare = re.fullmatch(r"[(\[]?([A-Za-z])[)\].:]?", answer)
+    if bare and bare.group(1).upper() in letters:
+        return bare.group(1).upper()
+    texts = [" ".join(option.casefold().split()) for option in options]
+    wanted = " ".join(answer.casefold().split())
+    labelled = re.fullmatch(r"[(\[]?([a-z])[)\].:]\s*(.+)", wanted)
+    if labelled and labelled.group(1).upper() in letters:
+        letter = labelled.group(1).upper()
+        if texts[letters.index(letter)] == labelled.group(2):
+            return letter
+    places = [letter for letter, text in zip(letters, texts, strict=True) if text == wanted]
+    need(len(places) < 2, f"answer {answer[:40]!r} is the text of several options: {', '.join(places)}")
+    need(places, f"answer {answer[:40]!r} is not among the options A to {letters[-1]}, nor one's text")
+    return places[0]

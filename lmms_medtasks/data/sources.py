@@ -8,16 +8,19 @@ data set by an entry point in the group ``lmms_medtasks.data_readers``, called a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from lmms_medtasks import extensions
 from lmms_medtasks import folders as benchmark_folders
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import LocalRelease, Release
 from lmms_medtasks.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from lmms_medtasks.data.row_reader import RowReader
 
 FILE = "source.py"
 
@@ -45,22 +48,6 @@ class Candidate:
     id: str
     document: dict[str, Any] | None = None
     reason: str = ""
-
-
-class SplitReader(Protocol):
-    """A split of a release that was looked through once: its form is known to be right, its size is known."""
-
-    records: int
-    """How many records the release has for this split, good or bad."""
-
-    notes: Mapping[str, Any]
-    """What was found and is worth keeping in the manifest (columns used, for instance)."""
-
-    def candidates(self) -> Iterator[Candidate]:
-        """Every record once, in the release's order."""
-
-    def missing_images(self) -> Iterator[tuple[str, ...]]:
-        """For each question that has images that are not in the release: their names. Nothing is read or decoded."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +144,7 @@ class DataSource:
     licence: str
     terms: str
     expected: tuple[Expected, ...]
-    open_split: Callable[[Release, Split], SplitReader]
+    open_split: Callable[[Release, Split], RowReader]
     paper: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     images_optional: bool = False
@@ -165,7 +152,7 @@ class DataSource:
     obtain: str = ""
     agreement: str = ""
     diagnose: Callable[[LocalRelease], Sequence[Finding]] | None = None
-    examine: Callable[[DataSource, Mapping[str, SplitReader]], Examination] | None = None
+    examine: Callable[[DataSource, Mapping[str, RowReader]], Examination] | None = None
     training_rule: Callable[[str], TrainingRule] | None = None
     preview: str = ""
     unit: str = "image_id"

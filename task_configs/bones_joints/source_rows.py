@@ -11,8 +11,7 @@ from typing import Any
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.image_bytes import stored
 from lmms_medtasks.data.image_cells import ImageCells
-from lmms_medtasks.data.release_options import right_letter
-from lmms_medtasks.data.row_reader import need
+from lmms_medtasks.data.row_reader import filled, need, right_letter
 from lmms_medtasks.data.sources import RejectedRow
 from lmms_medtasks.task_configs.bones_joints.forms import Task, is_listed, site_named
 from lmms_medtasks.task_configs.bones_joints.source_layout import CASE_TEXT, REFERENCES, Row, Table, options_in
@@ -114,9 +113,7 @@ class Question:
         if value is not None and value != "":
             return options_of(value)
         texts = [_as_text(self.row.get(name), name) for name in self.table.options]
-        while texts and not texts[-1]:
-            texts.pop()
-        return _filled(texts)
+        return filled(texts) if any(texts) else []
 
     def _answer(self) -> str:
         """The reference; of a chain of reasoning the experts' chain stands above a short answer."""
@@ -172,10 +169,7 @@ def options_of(value: Any) -> list[str]:
         value = lines or [line.strip() for line in value.splitlines() if line.strip()]
     if not isinstance(value, list):
         raise RejectedRow(f"options is no list: {str(value)[:60]!r}")
-    return _filled([re.sub(r"^\s*[(]?[A-H][).:、．]\s*", "", _as_text(each, "options")) for each in value])
-
-
-def _filled(texts: list[str]) -> list[str]:
+    texts = [re.sub(r"^\s*[(]?[A-H][).:、．]\s*", "", _as_text(each, "options")) for each in value]
     empty = [letter for letter, text in zip(LETTERS, texts, strict=False) if not text]
     need(not empty, f"option {', '.join(empty)} is empty")
     return texts

@@ -17,9 +17,8 @@ from lmms_medtasks.data.archives import ZipFolder
 from lmms_medtasks.data.image_bytes import stored
 from lmms_medtasks.data.image_files import StoredImages
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.release_options import filled, right_letter
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import Row, RowReader, Spellings, need, require
+from lmms_medtasks.data.row_reader import Row, RowReader, Spellings, filled, need, require, right_letter
 from lmms_medtasks.data.sources import (
     REVISION_NOT_KNOWN,
     DataSource,
@@ -28,7 +27,6 @@ from lmms_medtasks.data.sources import (
     RejectedRow,
     Size,
     Split,
-    SplitReader,
 )
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimension_counts, dimension_name
@@ -181,7 +179,7 @@ def _paths(row: Row) -> list[str]:
     return [path.strip().replace("\\", "/") for path in paths]
 
 
-def examine(record: DataSource, readers: Mapping[str, SplitReader]) -> Examination:
+def examine(record: DataSource, readers: Mapping[str, RowReader]) -> Examination:
     """The numbers of questions here, in the release and in the paper; of multiple choice for each dimension too."""
     sizes, findings = [], []
     for name, reader in readers.items():

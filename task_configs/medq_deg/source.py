@@ -18,9 +18,8 @@ from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.image_bytes import stored
 from lmms_medtasks.data.image_cells import ImageCells
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.release_options import filled
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import RowReader, Spellings, need, require
+from lmms_medtasks.data.row_reader import RowReader, Spellings, filled, need, require
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, RejectedRow, Split
 from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError

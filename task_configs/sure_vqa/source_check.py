@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.data.row_reader import need
-from lmms_medtasks.data.sources import DataSource, Examination, Finding, RejectedRow, Size, SplitReader, counted
+from lmms_medtasks.data.row_reader import RowReader, need
+from lmms_medtasks.data.sources import DataSource, Examination, Finding, RejectedRow, Size, counted
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
 from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, left_out_lines, listed
 
@@ -16,7 +16,7 @@ _LONG = {"train_iid": "train i.i.d.", "test_iid": "test i.i.d.", "test_ood": "te
 Rows = Sequence[Mapping[str, Any]]
 
 
-def examine(record: DataSource, readers: Mapping[str, SplitReader]) -> Examination:
+def examine(record: DataSource, readers: Mapping[str, RowReader]) -> Examination:
     """The sizes of the splits and shifts in Tables 1 to 3 and here; no picture is opened."""
     findings: list[Finding] = []
     rows: dict[str, Rows] = {}

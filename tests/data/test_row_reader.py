@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmms_medtasks.data.row_reader import RowReader, Spellings, need, require
+from lmms_medtasks.data.row_reader import RowReader, Spellings, filled, need, require
 from lmms_medtasks.data.sources import Candidate, RejectedRow
 from lmms_medtasks.errors import UserError, unknown
 
@@ -64,3 +64,15 @@ def test_spellings_say_how_often_and_where_first():
         "  kind, 2 rows, first in row 3: Unknown kind 'c'. Allowed: a.",
         "  kind, 1 row, first in row 2: Unknown kind 'b'. Allowed: a.",
     ]
+
+
+def test_options_end_at_the_last_that_is_filled():
+    assert filled(["a", "b", "", ""]) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"), [(["a", "", "c"], "option B is empty, but C is not"), (["a", ""], "1 options")]
+)
+def test_gaps_and_single_options_are_refused(texts, said):
+    with pytest.raises(RejectedRow, match=said):
+        filled(texts)
