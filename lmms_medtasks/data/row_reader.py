@@ -97,7 +97,7 @@ class Spellings:
     def look(self, number: int, row: Row) -> None:
         """Take in the row ``number``. An empty text is a bad row perhaps, but no spelling."""
         for field in self._readers:
-            text = str(row.get(field) or "")
+            text = "" if row.get(field) is None else str(row[field])
             if not text.strip():
                 continue
             if (field, text) not in self._errors:

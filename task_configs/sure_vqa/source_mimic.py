@@ -197,7 +197,7 @@ def _asked(row: Row) -> tuple[str, tuple[str, ...], str]:
     need(isinstance(answers, list) and all(isinstance(answer, str) for answer in answers), "answer is no list of texts")
     asks_sex = text(row, "content_type").lower() == "gender"
     named = [_SEX.get(answer, answer) if asks_sex else answer for answer in answers]
-    kind = text(row, "semantic_type").lower()
+    kind = need(text(row, "semantic_type").lower(), "semantic_type is empty")
     if kind == "query":
         return "open", (), ", ".join(named) or NONE
     if kind == "verify":

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from lmms_medtasks.data.image_files import Images, ReferredImages
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.row_reader import Row
+from lmms_medtasks.data.row_reader import Row, need
 from lmms_medtasks.data.sources import DataSource, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
@@ -58,7 +58,7 @@ class OvqaReader(SureReader):
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
-        kind, answer = text(row, "answer_type").lower(), text(row, "answer")
+        kind, answer = need(text(row, "answer_type").lower(), "answer_type is empty"), text(row, "answer")
         choices: tuple[str, ...] = ()
         if kind == "closed":
             named = [choices for asked, choices in KEPT.items() if asked in str(row["question"])]

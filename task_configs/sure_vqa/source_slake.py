@@ -12,7 +12,7 @@ from lmms_medtasks.data.archives import ZipFolder
 from lmms_medtasks.data.image_files import Images, StoredImages
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.data.row_reader import Row
+from lmms_medtasks.data.row_reader import Row, need
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
@@ -62,7 +62,7 @@ class SlakeReader(SureReader):
 
     def texts(self, row: Row) -> dict[str, Any]:
         """The fields of a document without its image."""
-        kind, answer = text(row, "answer_type").lower(), text(row, "answer")
+        kind, answer = need(text(row, "answer_type").lower(), "answer_type is empty"), text(row, "answer")
         choices = yes_no(answer) if kind == "closed" else ()
         return {
             **document(text(row, "qid"), self._split, text(row, "question"), answer, kind, choices),

@@ -54,7 +54,7 @@ def test_spellings_say_how_often_and_where_first():
             raise unknown("kind", text, ["a"])
 
     found = Spellings({"kind": kind})
-    for number, text in enumerate(["a", "b", "c", "", "c"], start=1):
+    for number, text in enumerate(["a", 0, "c", "", "c", None], start=1):
         found.look(number, {"kind": text})
     with pytest.raises(UserError) as error:
         found.check("t.tsv")
@@ -62,7 +62,7 @@ def test_spellings_say_how_often_and_where_first():
     assert first.startswith("t.tsv has spellings that are not known; nothing was prepared")
     assert lines == [
         "  kind, 2 rows, first in row 3: Unknown kind 'c'. Allowed: a.",
-        "  kind, 1 row, first in row 2: Unknown kind 'b'. Allowed: a.",
+        "  kind, 1 row, first in row 2: Unknown kind '0'. Allowed: a.",
     ]
 
 

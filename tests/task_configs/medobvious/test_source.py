@@ -176,6 +176,7 @@ DETECTION, OPEN, _, _, VISUAL, *_ = item(8)
         ({**OPEN, "grid": "9x9"}, "A grid of size '9x9'"),
         ({**OPEN, "options": DETECTION["options"]}, "there are options, but detection_open has none"),
         ({**OPEN, "question": ""}, "question is missing"),
+        ({**OPEN, "answer_keywords": 3}, "answer_keywords is no list: '3'"),
         ({key: value for key, value in OPEN.items() if key != "image_path"}, "image_path is missing"),
         (
             {**OPEN, "image_path": "/share/other/../../passwd.png"},

@@ -73,6 +73,12 @@ def test_unknown_answer_type(write, rows_of):
         prepared("sure_slake", write("slake", {"test": rows}))
 
 
+def test_an_answer_type_that_is_not_given_costs_one_question(write, rows_of):
+    rows = [rows_of["slake"](1), rows_of["slake"](2, answer_type=None), rows_of["slake"](3, answer_type=" ")]
+    assert [row["id"] for row in prepared("sure_slake", write("slake", {"test": rows}))] == ["test/1"]
+    assert [line["reason"] for line in rejected("sure_slake")] == ["answer_type is empty"] * 2
+
+
 def test_an_image_that_is_listed_and_absent(write, rows_of):
     folder = write("slake", {"test": [rows_of["slake"](1), rows_of["slake"](2)]})
     (folder / "imgs/xmlab2/source.jpg").unlink()
