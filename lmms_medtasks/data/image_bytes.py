@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
+import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +14,8 @@ from lmms_medtasks import pictures
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
 """What may be decoded: the formats of medical image sets; others have parsers that untrusted bytes should not meet."""
+
+DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
 
 MAX_PIXELS = 100_000_000
 """An image with more pixels is taken for a decompression bomb."""
@@ -36,6 +40,11 @@ def image_problem(data: bytes) -> str | None:
     except Exception as error:  # Pillow's parsers raise many kinds (struct.error, IndexError ...) on broken bytes
         return f"image does not decode: {type(error).__name__}: {error}"
     return None
+
+
+def from_base64(text: str) -> bytes:
+    """The bytes of base64 text, also of a data URL; raises ValueError where it is none."""
+    return base64.b64decode(re.sub(r"\s", "", DATA_URL.sub("", text, count=1)), validate=True)
 
 
 def image_id(images: Sequence[bytes]) -> str:
