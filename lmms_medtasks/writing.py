@@ -16,12 +16,19 @@ def write_bytes(path: Path, content: bytes) -> None:
 
     Raises UnwritableFile when it can't be written; then ``path`` is as it was, and nothing is left beside it.
     """
+    with whole(path) as part:
+        part.write_bytes(content)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """As :func:`write_bytes`: gives the path of a file beside ``path`` that takes its place once it is written."""
     with writable(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        os.close(handle)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
+            yield Path(part)
             os.chmod(part, 0o644)
             os.replace(part, path)
         except BaseException:

@@ -13,7 +13,7 @@ from lmms_medtasks import parsing
 from lmms_medtasks.contribute.answer_forms import Look, tell_answers
 from lmms_medtasks.contribute.column_names import candidates, numbered, option_columns, plain
 from lmms_medtasks.contribute.wanted import Wanted, adapter_of
-from lmms_medtasks.data import hub_columns, text_tables
+from lmms_medtasks.data import adapter, text_tables
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.data.table_documents import TAGS
 from lmms_medtasks.errors import UserError
@@ -43,7 +43,7 @@ def look(wanted: Wanted) -> Look:
     found = Look(wanted)
     table = _rows(wanted, found)
     if table is not None:
-        table = hub_columns.with_label_names(table)
+        table = adapter.with_label_names(table)
     else:
         if not wanted.template:
             raise UserError(f"--template: which one? {wanted.dataset!r} could not be looked at. Allowed: "

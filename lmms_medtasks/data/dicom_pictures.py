@@ -14,15 +14,13 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lmms_medtasks import pictures
+from lmms_medtasks import pictures, writing
 from lmms_medtasks.data import store
 from lmms_medtasks.errors import UserError
 
@@ -57,18 +55,10 @@ def png_of(data: bytes) -> dict[str, Any]:
     if target.is_file():
         return {"bytes": None, "path": str(target)}
     made = _png(*read(data))
-    part = ""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(made)
-        os.replace(part, target)
-    except OSError:
+        writing.write_bytes(target, made)
+    except UserError:
         return {"bytes": made, "path": None}
-    finally:
-        if part and os.path.exists(part):
-            os.unlink(part)
     return {"bytes": None, "path": str(target)}
 
 

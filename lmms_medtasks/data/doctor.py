@@ -15,7 +15,8 @@ from typing import Any, Literal
 from lmms_medtasks.data import sources
 from lmms_medtasks.data.release_counts import OPTION, Counts, difference
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.sources import DataSource, Finding, Size, Split, SplitReader, counted
+from lmms_medtasks.data.row_reader import RowReader
+from lmms_medtasks.data.sources import DataSource, Finding, Size, Split, counted
 from lmms_medtasks.errors import UserError
 
 _LISTED = 20
@@ -59,7 +60,7 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     found.findings += _files(record, release)
     if record.diagnose:
         found.findings += record.diagnose(release)
-    readers: dict[str, SplitReader] = {}
+    readers: dict[str, RowReader] = {}
     for split in record.splits:
         if not split.files_in(release):
             continue
@@ -80,7 +81,7 @@ def diagnose(suite: str, source: Path) -> Diagnosis:
     return found
 
 
-def _release_counts(record: DataSource, readers: Mapping[str, SplitReader]) -> Iterator[Finding]:
+def _release_counts(record: DataSource, readers: Mapping[str, RowReader]) -> Iterator[Finding]:
     """For each split whose number of questions is not the release's: what it would be called."""
     counts = {name: Counts(reader.records) for name, reader in readers.items()}
     for split in record.splits:
@@ -114,7 +115,7 @@ def _files(record: DataSource, release: LocalRelease) -> Iterator[Finding]:
             yield Finding(f"split {split.name}", "missing" if split.default else "note", f"not there: {split.wanted()}")
 
 
-def _miss_images(split: Split, reader: SplitReader, found: Diagnosis) -> None:
+def _miss_images(split: Split, reader: RowReader, found: Diagnosis) -> None:
     """Say which images are not there, and how many questions that costs, in all and each."""
     missing = list(reader.missing_images())
     if missing:

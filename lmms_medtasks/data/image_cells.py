@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import functools
 import json
 import re
@@ -12,11 +10,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lmms_medtasks.data.archives import ZipFolder
+from lmms_medtasks.data.image_bytes import DATA_URL, from_base64
 from lmms_medtasks.data.releases import MissingFileError, Release, checked_name
 from lmms_medtasks.data.sources import RejectedRow
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
-_DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 _LONGEST_PATH = 1000  # characters; what is longer is base64
 _SHOWN = 80
 
@@ -139,6 +137,8 @@ def _paths(text: str) -> list[str]:
             listed = re.findall(r"'([^']*)'", text)  # as Python writes a list
         if isinstance(listed, list) and listed and all(isinstance(each, str) for each in listed):
             return [each.strip() for each in listed if each.strip()]
+        if not text.lower().endswith(_SUFFIXES):
+            raise RejectedRow(f"image starts like a list of texts and is none: {text[:_SHOWN]!r}")
     if len(text) > _LONGEST_PATH and not re.search(r"[;|\n]", text):
         return [text]
     parts = [part.strip() for part in re.split(r"[;|\n]|,(?!\S*base64)", text) if part.strip()]
@@ -146,11 +146,11 @@ def _paths(text: str) -> list[str]:
 
 
 def _is_base64(text: str) -> bool:
-    return bool(_DATA_URL.match(text)) or (len(text) > 64 and not text.lower().endswith(_SUFFIXES))
+    return bool(DATA_URL.match(text)) or (len(text) > 64 and not text.lower().endswith(_SUFFIXES))
 
 
 def _decoded(text: str) -> bytes:
     try:
-        return base64.b64decode(re.sub(r"\s", "", _DATA_URL.sub("", text)), validate=True)
-    except (binascii.Error, ValueError) as error:
+        return from_base64(text)
+    except ValueError as error:
         raise RejectedRow(f"image is no base64: {error}") from error

@@ -9,79 +9,101 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.data.image_bytes import image_id, image_problem
-from lmms_medtasks.data.releases import MissingFileError, checked_name
+from lmms_medtasks.data.archives import ZipFolder
+from lmms_medtasks.data.image_bytes import image_id, image_problem, stored
+from lmms_medtasks.data.releases import MissingFileError, Release, checked_name
 from lmms_medtasks.data.sources import RejectedRow
 from lmms_medtasks.errors import UserError
-
-Picture = tuple[dict[str, Any], str]
-"""An image as a document has it, and its ``image_id``."""
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """The images of a split by their names in the release.
-
-    ``of`` gives one and raises RejectedRow where there is none; ``has`` says whether its file is there, without reading
-    it, where the split needs it.
-    """
-
-    of: Callable[[str], Picture]
-    has: Callable[[str], bool]
-
 
 _REMEMBERED = 16
 _DIGEST = re.compile("[0-9a-f]{16}")
 
 
-def stored(read: Callable[[str], bytes], has: Callable[[str], bool]) -> Pictures:
-    """Images whose bytes go into the documents; ``read`` gives them and raises MissingFileError."""
+class StoredImages:
+    """Images whose bytes go into the documents, by the names that a release's rows have.
 
-    # Questions about one image come one after the other.
-    @functools.lru_cache(maxsize=_REMEMBERED)
-    def picture(name: str) -> Picture:
+    ``files``: the release, or the zip that has them; ``field``: where rows name them, for messages; ``place``: such a
+    name -> that of its file.
+    """
+
+    def __init__(self, files: Release | ZipFolder, field: str, place: Callable[[str], str] = str) -> None:
+        self._files, self._field, self._place = files, field, place
+        # Questions about one image come one after the other.
+        self.read = functools.lru_cache(maxsize=_REMEMBERED)(self._read)
+
+    def has(self, name: str) -> bool:
+        """Whether the image's file is there; it is not read."""
         try:
-            data = read(name)
-        except MissingFileError as error:
-            raise RejectedRow(f"image: {error}") from error
-        return {"bytes": data, "path": None}, image_id([data])
+            return self._files.has(checked_name(self._place(name)))
+        except (MissingFileError, OSError):  # a path that leaves the folder, or can be none
+            return False
 
-    return Pictures(picture, has)
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Those of the images whose files are not there."""
+        return [name for name in names if not self.has(name)]
 
-
-def referenced(root: Path, *, read: bool = True) -> Pictures:
-    """Images that stay in the folder ``root``. With ``read`` each is looked at once: it must decode, and its digest is
-    its ``image_id``. Without, it only has to be there, and its file's name without the ending is its ``image_id``."""
-    inside = root.resolve()
-
-    @functools.cache
-    def known(name: str) -> str | RejectedRow:
+    def _read(self, name: str) -> bytes:
+        """The bytes of an image; RejectedRow where there is none. UserError: its zip is damaged."""
         try:
-            path = (inside / checked_name(name)).resolve()
+            file = checked_name(self._place(name))
+            return self._files.read(file) if isinstance(self._files, ZipFolder) else self._files.file(file).read_bytes()
         except MissingFileError as error:
-            return RejectedRow(f"image: {error}")
-        if not path.is_relative_to(inside):
-            return RejectedRow(f"image {name!r} is a link out of the folder of images; it was not followed")
-        if not path.is_file():
-            return RejectedRow(f"image {name!r} is not in the folder of images")
-        if not read:
-            return path.stem
-        data = path.read_bytes()
-        problem = image_problem(data)
-        return RejectedRow(f"image {name!r}: {problem}") if problem else image_id([data])
+            raise RejectedRow(f"{self._field} {name[:200]!r}: {error}") from error
+        except OSError as error:
+            raise RejectedRow(f"{self._field} {name[:200]!r} cannot be read: {error.strerror}") from error
 
-    def picture(name: str) -> Picture:
-        found = known(name)
-        if isinstance(found, RejectedRow):
-            raise RejectedRow(*found.args)
-        return {"bytes": None, "path": str(inside / name)}, found
+    def fields(self, name: str) -> dict[str, Any]:
+        """What a document with this one image has in its fields ``image``, ``images`` and ``image_id``."""
+        return stored([self.read(name)])
 
-    return Pictures(picture, functools.cache(lambda name: (inside / name).is_file()))
+
+class ReferredImages:
+    """Images that stay in the folder ``root`` (None: there are none); a row's name may begin with ``prefix``.
+
+    With ``read`` each is looked at once: it must decode, and its digest is its ``image_id``. Without, those that are
+    not there are no matter, and a file's name without the ending is its ``image_id``.
+    """
+
+    def __init__(self, root: Path | None, field: str, *, read: bool = True, prefix: str = "") -> None:
+        self._root, self._field, self._prefix, self._read = root and root.resolve(), field, prefix, read
+        self._look = functools.cache(self._looked_at)
+
+    def has(self, name: str) -> bool:
+        """Whether the image's file is there, or no matter."""
+        return not self._read or (self._root is not None and (self._root / name.removeprefix(self._prefix)).is_file())
+
+    def fields(self, name: str) -> dict[str, Any]:
+        """As :meth:`StoredImages.fields`; RejectedRow where the image is not there or no image."""
+        name = name.removeprefix(self._prefix)
+        problem, digest = self._look(name)
+        if problem and self._read:
+            raise RejectedRow(f"{self._field} {name!r}{problem}")
+        image = None if problem else {"bytes": None, "path": str(self._root / name)}  # type: ignore[operator]
+        return {"image": image, "images": [], "image_id": digest or Path(name).stem}
+
+    def _looked_at(self, name: str) -> tuple[str, str]:
+        """What is wrong with an image, "" if nothing is; and its digest, "" where it is not read."""
+        if self._root is None:
+            return " is not in the folder of images", ""
+        try:
+            path = (self._root / checked_name(name)).resolve()
+            if not path.is_relative_to(self._root):
+                return " is a link out of the folder of images; it was not followed", ""
+            if not path.is_file():
+                return " is not in the folder of images", ""
+            problem = image_problem(data := path.read_bytes()) if self._read else None
+        except MissingFileError as error:
+            return f": {error}", ""
+        except OSError as error:
+            return f" cannot be read: {error.strerror}", ""
+        return (f": {problem}", "") if problem else ("", image_id([data]) if self._read else "")
+
+
+Images = StoredImages | ReferredImages
 
 
 def missing_files(paths: list[str]) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from lmms_medtasks.errors import UserError
@@ -14,17 +15,21 @@ CHUNK = 1 << 20
 """Characters read at a time."""
 
 
-def records(path: Path, decoder: json.JSONDecoder | None = None) -> Iterator[Any]:
+def records(path: PurePath, decoder: json.JSONDecoder | None = None, content: bytes | None = None) -> Iterator[Any]:
     """The items of the list in ``path``, in order, read by ``decoder`` (None: as Python has JSON).
+
+    ``content``: what the file holds where it is none on the disk, but packed in another.
 
     Raises:
         UserError: the file cannot be read, is no UTF-8, no JSON, no list, or is cut short.
     """
+    name = path.name if content is None else str(path)
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            yield from _items(_Window(file.read), path.name, decoder or json.JSONDecoder())
+        binary = io.BytesIO(content) if content is not None else Path(path).open("rb")  # noqa: SIM115 (closed below)
+        with io.TextIOWrapper(binary, encoding="utf-8-sig") as file:
+            yield from _items(_Window(file.read), name, decoder or json.JSONDecoder())
     except UnicodeDecodeError as error:
-        raise UserError(f"{path.name} is not UTF-8 text: {error.reason}.") from error
+        raise UserError(f"{name} is not UTF-8 text: {error.reason}.") from error
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
 

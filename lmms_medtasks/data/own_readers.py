@@ -21,13 +21,12 @@ import hashlib
 import io
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import extensions, fingerprints
+from lmms_medtasks import extensions, fingerprints, writing
 from lmms_medtasks.data import store, text_tables
 from lmms_medtasks.errors import UserError, unknown
 
@@ -97,14 +96,7 @@ def _read(part: extensions.Part, path: Path, changed: int, home: str) -> tuple[P
     content = ("\n".join(lines) + "\n").encode()
     target = Path(home) / text_tables.FOLDER / hashlib.sha256(content).hexdigest()[:32] / f"{path.stem}.jsonl"
     if not target.is_file():
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=target.parent)
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(name, target)
-        except OSError as error:
-            raise UserError(f"{path.name} was read, but {target.parent} can't be written: {error.strerror}.") from error
+        writing.write_bytes(target, content)
     return target, len(lines)
 
 

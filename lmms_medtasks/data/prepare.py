@@ -21,7 +21,8 @@ from lmms_medtasks.data.documents import SCHEMA_VERSION, Data
 from lmms_medtasks.data.hub import Download, HubRelease
 from lmms_medtasks.data.release_counts import Counts
 from lmms_medtasks.data.releases import LocalRelease, Release, SourceFile, source_file
-from lmms_medtasks.data.sources import Candidate, DataSource, Split, SplitReader
+from lmms_medtasks.data.row_reader import RowReader
+from lmms_medtasks.data.sources import Candidate, DataSource, Split
 from lmms_medtasks.data.store import Entry
 from lmms_medtasks.data.writer import Written, write_documents
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
@@ -104,7 +105,7 @@ class _Preparation:
 
     def __init__(self, suite: DataSource, release: Release, accept: bool) -> None:
         self._suite, self._release, self._accept = suite, release, accept
-        self._readers: dict[str, SplitReader] = {}
+        self._readers: dict[str, RowReader] = {}
         self._files: dict[str, list[SourceFile]] = {}
         self._differing: dict[str, str] = {}  # split -> what is other in it than in the release
 
@@ -158,7 +159,7 @@ class _Preparation:
         entry = self._entry(split)
         return Counts(entry.records, entry.rejected) if entry else Counts(self._reader(split).records)
 
-    def _reader(self, split: Split) -> SplitReader:
+    def _reader(self, split: Split) -> RowReader:
         if split.name not in self._readers:
             self._readers[split.name] = self._suite.open_split(self._release, split)
         return self._readers[split.name]
@@ -231,7 +232,7 @@ class _Preparation:
             say(f"  The rejected rows are listed in {folder / store.REJECTED}.{_reasons(written)}")
 
 
-def _stepping(reader: SplitReader, step: Any) -> Iterator[Candidate]:
+def _stepping(reader: RowReader, step: Any) -> Iterator[Candidate]:
     for candidate in reader.candidates():
         step(1)
         yield candidate

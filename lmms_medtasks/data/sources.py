@@ -8,10 +8,10 @@ data set by an entry point in the group ``lmms_medtasks.data_readers``, called a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from lmms_medtasks import extensions
 from lmms_medtasks import folders as benchmark_folders
@@ -19,7 +19,16 @@ from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import LocalRelease, Release
 from lmms_medtasks.errors import UserError, unknown
 
+if TYPE_CHECKING:
+    from lmms_medtasks.data.row_reader import RowReader
+
 FILE = "source.py"
+
+REVISION_NOT_KNOWN = (
+    "The revision hash of the hub's dataset was not known when this was written, so 'main' is asked for; the commit "
+    "that it stood for is recorded with each split."
+)
+"""A note of data sets whose ``revision`` is a branch."""
 
 
 class RejectedRow(Exception):
@@ -39,22 +48,6 @@ class Candidate:
     id: str
     document: dict[str, Any] | None = None
     reason: str = ""
-
-
-class SplitReader(Protocol):
-    """A split of a release that was looked through once: its form is known to be right, its size is known."""
-
-    records: int
-    """How many records the release has for this split, good or bad."""
-
-    notes: Mapping[str, Any]
-    """What was found and is worth keeping in the manifest (columns used, for instance)."""
-
-    def candidates(self) -> Iterator[Candidate]:
-        """Every record once, in the release's order."""
-
-    def missing_images(self) -> Iterator[tuple[str, ...]]:
-        """For each question that has images that are not in the release: their names. Nothing is read or decoded."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +144,7 @@ class DataSource:
     licence: str
     terms: str
     expected: tuple[Expected, ...]
-    open_split: Callable[[Release, Split], SplitReader]
+    open_split: Callable[[Release, Split], RowReader]
     paper: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     images_optional: bool = False
@@ -159,7 +152,7 @@ class DataSource:
     obtain: str = ""
     agreement: str = ""
     diagnose: Callable[[LocalRelease], Sequence[Finding]] | None = None
-    examine: Callable[[DataSource, Mapping[str, SplitReader]], Examination] | None = None
+    examine: Callable[[DataSource, Mapping[str, RowReader]], Examination] | None = None
     training_rule: Callable[[str], TrainingRule] | None = None
     preview: str = ""
     unit: str = "image_id"
@@ -202,14 +195,14 @@ def given() -> tuple[Path, ...]:
     return tuple(_GIVEN)
 
 
-def names(folders: Iterable[Path] | None = None) -> list[str]:
-    """The names of all data sets of these benchmark folders (default: installed and given ones), sorted.
+def names() -> list[str]:
+    """The names of all data sets, of installed benchmarks and given folders, sorted.
 
     Raises:
         UserError: a ``source.py`` exports no SOURCES, or two of them the same name.
     """
     found: dict[str, Path | str] = {}
-    for folder in _having(_listed(folders)):
+    for folder in _folders():
         for source in _of_folder(folder):
             if source.name in found:
                 raise UserError(
@@ -217,7 +210,7 @@ def names(folders: Iterable[Path] | None = None) -> list[str]:
                     "Rename one of them."
                 )
             found[source.name] = folder
-    offered = extensions.installed("data reader") if folders is None else {}
+    offered = extensions.installed("data reader")
     for name, entry in offered.items():
         if name in found:
             raise UserError(
@@ -232,28 +225,23 @@ def _is_data_set(name: str) -> bool:
     return isinstance(extensions.load("data reader", name).value, DataSource)
 
 
-def _having(folders: tuple[Path, ...] | None) -> list[Path]:
-    there = benchmark_folders.having(FILE, folders)
-    return there if folders is not None else [*there, *_GIVEN]
+def _folders() -> list[Path]:
+    return [*benchmark_folders.having(FILE), *_GIVEN]
 
 
-def get(name: str, folders: Iterable[Path] | None = None) -> DataSource:
+def get(name: str) -> DataSource:
     """The data set called ``name``; ``UserError`` with the names that exist if there is none."""
-    return _found(name, _listed(folders))[1]
+    return _found(name)[1]
 
 
-def folder_of(name: str, folders: Iterable[Path] | None = None) -> Path:
+def folder_of(name: str) -> Path:
     """The folder of the benchmark that the data set ``name`` is of; ``UserError`` as for :func:`get`."""
-    return _found(name, _listed(folders))[0]
+    return _found(name)[0]
 
 
-def _listed(folders: Iterable[Path] | None) -> tuple[Path, ...] | None:
-    return None if folders is None else tuple(folders)
-
-
-def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSource]:
+def _found(name: str) -> tuple[Path, DataSource]:
     """The folder and the data set. Folders named alike are looked into first, so that few are imported."""
-    there = _having(folders)
+    there = _folders()
     for folder in sorted(there, key=lambda each: -len(os.path.commonprefix([each.name, name]))):
         for source in _of_folder(folder):
             if source.name == name:
@@ -262,7 +250,7 @@ def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSourc
         if folder.name == name:
             own = ", ".join(sorted(source.name for source in _of_folder(folder)))
             raise UserError(f"The benchmark {name!r} has several data sets, each prepared on its own. Name one: {own}.")
-    if folders is None and name in extensions.installed("data reader"):
+    if name in extensions.installed("data reader"):
         part = extensions.load("data reader", name)
         if not isinstance(part.value, DataSource) or part.value.name != name or part.file is None:
             got = f"a {type(part.value).__name__}"
@@ -271,7 +259,7 @@ def _found(name: str, folders: tuple[Path, ...] | None) -> tuple[Path, DataSourc
                 f"{part.origin} offers {got} ({part.reference}) as {name!r}, expected a DataSource of that name."
             )
         return part.file.parent, part.value
-    raise unknown("suite", name, names(folders))
+    raise unknown("suite", name, names())
 
 
 def _of_folder(folder: Path) -> tuple[DataSource, ...]:

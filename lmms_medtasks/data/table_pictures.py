@@ -6,8 +6,6 @@ A row has none, one or several. Where no row has several, a table's image column
 from __future__ import annotations
 
 import ast
-import base64
-import binascii
 import json
 import re
 import unicodedata
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import progress
 from lmms_medtasks.data import dicom_pictures
 from lmms_medtasks.data.cell_texts import joined_by_python
+from lmms_medtasks.data.image_bytes import from_base64
 from lmms_medtasks.errors import UserError, nearest_match
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ _BASE64_STARTS = r"data:|iVBORw0KGgo|/9j/|R0lGOD|UklGR|SUkqA|TU0AK|Qk[0-9A-Za-z]
 _LONGEST_PATH = 1024
 _DIGITS = re.compile(r"[0-9]")
 _SHOWN = 5
-_DATA_URL = re.compile(r"data:[\w/+.-]*;base64,", re.IGNORECASE)
 
 Picture = dict[str, Any]
 """``{"bytes": ..., "path": ...}``: one of the two is None."""
@@ -248,7 +246,7 @@ def _read(text: str) -> Any:
 
 def _base64(text: str) -> bytes | None:
     try:
-        decoded = base64.b64decode(re.sub(r"\s", "", _DATA_URL.sub("", text, count=1)), validate=True)
-    except (binascii.Error, ValueError):
+        decoded = from_base64(text)
+    except ValueError:
         return None
     return decoded if len(decoded) > 16 else None

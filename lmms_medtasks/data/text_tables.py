@@ -10,14 +10,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import itertools
 import json
-import os
-import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from lmms_medtasks import progress
+from lmms_medtasks import progress, writing
 from lmms_medtasks.data import any_tables, excel_sheets, file_forms, store
 from lmms_medtasks.data.tsv_records import Table
 from lmms_medtasks.errors import UserError
@@ -297,22 +296,11 @@ def _made(path: Path, how: str, kwargs: Mapping[str, Any], kinds: Mapping[str, K
         return target
     types = {"text": pa.large_string(), "list": pa.list_(pa.large_string())}
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
-    part = ""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name)
-        os.close(handle)
-        # Without dictionaries: cells may be whole pictures in base64.
-        with pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
-            for batch in _batches(_shown(rows(path, how, kwargs), f"storing {path.name}")):
-                cells = [{name: _cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
-                writer.write_table(pa.Table.from_pylist(cells, schema))
-        os.replace(part, target)
-    except OSError as error:
-        raise UserError(f"{path.name} was read, but {target.parent} can't be written: {error.strerror}.") from error
-    finally:
-        if part and os.path.exists(part):
-            os.unlink(part)
+    # Without dictionaries: cells may be whole pictures in base64.
+    with writing.whole(target) as part, pq.ParquetWriter(part, schema, use_dictionary=False) as writer:
+        for batch in _batches(_shown(rows(path, how, kwargs), f"storing {path.name}")):
+            cells = [{name: _cell(row.get(name), kind) for name, kind in kinds.items()} for row in batch]
+            writer.write_table(pa.Table.from_pylist(cells, schema))
     return target
 
 
@@ -325,13 +313,7 @@ def _shown(records: Iterator[Row], what: str) -> Iterator[Row]:
 
 
 def _batches(records: Iterator[Row]) -> Iterator[list[Row]]:
-    batch: list[Row] = []
-    for record in records:
-        batch.append(record)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
+    while batch := list(itertools.islice(records, _BATCH)):
         yield batch
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,6 @@ from lmms_medtasks.errors import UserError
 
 MAX_CELL = 128 * 1024 * 1024
 """Characters in a cell: an image of 96 MB as base64. More is taken for a quotation mark that is never closed."""
-
-REFERENCE_LENGTH = 64
-"""An image cell of this many characters or fewer is no image but another row's index (the format's convention)."""
 
 
 @dataclass(frozen=True)
@@ -29,24 +26,6 @@ class Record:
     number: int
     cells: Mapping[str, str] | None
     width: int
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """How often a cell's text occurs in a column, and in which record first."""
-
-    count: int
-    first: int
-
-
-@dataclass
-class Scan:
-    """What one pass over a table found. ``offsets`` has the place of the first record of every index."""
-
-    columns: tuple[str, ...]
-    records: int
-    offsets: dict[str, int]
-    spellings: dict[str, dict[str, Spelling]]
 
 
 class Table:
@@ -67,53 +46,25 @@ class Table:
         if twice:
             raise UserError(f"{path.name} has a column twice: {', '.join(map(repr, twice))}.")
 
-    def require(self, wanted: Sequence[Sequence[str]]) -> None:
-        """``UserError``, naming what was wanted and what was found, unless one column of each group is there."""
-        missing = [" or ".join(names) for names in wanted if not set(names) & set(self.columns)]
-        if missing:
-            raise UserError(
-                f"{self.path.name} lacks required columns. Missing: {', '.join(missing)}. "
-                f"Required: {', '.join(' or '.join(names) for names in wanted)}. Found: {', '.join(self.columns)}."
-            )
-
     def records(self) -> Iterator[Record]:
         """Every record, in order, in memory one at a time."""
-        with self._open() as (_, rows):
-            next(rows)
-            number = 0
-            for row in rows:
-                if row:  # an empty line is no record
-                    number += 1
-                    yield self._record(number, row)
+        return (record for _, record in self.placed())
 
-    def scan(self, index: str, columns: Sequence[str], progress: Callable[[int], None] = lambda _: None) -> Scan:
-        """Look through the whole table once: where each index is, and what is written in ``columns``.
+    def placed(self, progress: Callable[[int], None] = lambda _: None) -> Iterator[tuple[int, Record]]:
+        """Every record after the place, in bytes, at which it starts.
 
         ``progress`` is called with the number of bytes read since its last call.
         """
-        offsets: dict[str, int] = {}
-        counts: dict[str, Counter[str]] = {name: Counter() for name in columns}
-        first: dict[str, dict[str, int]] = {name: {} for name in columns}
         number = 0
         with self._open() as (lines, rows):
             next(rows)
             offset = lines.offset
             for row in rows:
-                if row:
+                if row:  # an empty line is no record
                     number += 1
-                    cells = self._record(number, row).cells or {}
-                    if cells.get(index, "").strip():
-                        offsets.setdefault(cells[index].strip(), offset)
-                    for name in columns:
-                        if name in cells:
-                            counts[name][cells[name]] += 1
-                            first[name].setdefault(cells[name], number)
+                    yield offset, self._record(number, row)
                 progress(lines.offset - offset)
                 offset = lines.offset
-        spellings = {
-            name: {text: Spelling(count, first[name][text]) for text, count in counts[name].items()} for name in columns
-        }
-        return Scan(self.columns, number, offsets, spellings)
 
     def record_at(self, offset: int) -> Record:
         """The record that starts at ``offset`` bytes (its number is not known there, and given as 0)."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-import yaml
+from lmms_medtasks import folders
+from lmms_medtasks.errors import UserError
 
 Form = Literal["choice", "open", "chain", "contradiction"]
 
@@ -38,11 +39,9 @@ class Task:
         return f"Task {self.numeral}, {self.name}"
 
 
-@functools.cache
 def _table() -> Mapping[str, Any]:
-    text = Path(__file__).with_name("forms.yml").read_text(encoding="utf-8")
-    table: dict[str, Any] = yaml.safe_load(text)
-    return MappingProxyType(table)
+    table: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("forms.yml"))
+    return table
 
 
 @functools.cache
@@ -121,6 +120,14 @@ def tasks_named(text: str) -> tuple[str, ...]:
         return (whole,)
     parts = [_one_task(part) for part in re.split(r"[,;/+&]|\band\b", text, flags=re.IGNORECASE)]
     return tuple(dict.fromkeys(part for part in parts if part)) if parts and all(parts) else ()
+
+
+def tasks_read(text: str) -> tuple[str, ...]:
+    """As :func:`tasks_named`; raises UserError for a text that names no task."""
+    if not (found := tasks_named(text)):
+        allowed = ", ".join(f"{task.numeral} ({task.name})" for task in forms().values())
+        raise UserError(f"Unknown task {text!r}. Allowed, by number or name: {allowed}.")
+    return found
 
 
 def _one_task(text: str) -> str:

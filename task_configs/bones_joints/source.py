@@ -7,14 +7,15 @@ and not there is named together with what was found (:mod:`.bones_joints_layout`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.data.image_cells import ImageCells
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import Release
-from lmms_medtasks.data.sources import Candidate, DataSource, RejectedRow, Split
+from lmms_medtasks.data.row_reader import RowReader
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, Candidate, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import say
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, sites
@@ -22,7 +23,7 @@ from lmms_medtasks.task_configs.bones_joints.source_layout import rows, survey
 from lmms_medtasks.task_configs.bones_joints.source_rows import UNLISTED, Question
 
 
-class BonesJointsReader:
+class BonesJointsReader(RowReader):
     """Reads the rows of one split out of all tables of a release."""
 
     def __init__(self, release: Release, split: Split) -> None:
@@ -32,102 +33,90 @@ class BonesJointsReader:
         every = survey(release)  # type: ignore[arg-type]
         self._tables = [table for table in every if any(task.key in table.tasks for task in self._tasks)]
         if not self._tables:
-            there = Counter[str]()
-            for table in every:
-                there.update(table.tasks)
+            there = dict.fromkeys(task for table in every for task in table.tasks)
             raise UserError(
                 f"The release has no row of {', '.join(task.title for task in self._tasks)}. Its tables "
                 f"({', '.join(table.name for table in every) or 'none'}) have rows of: {', '.join(there) or 'nothing'}."
             )
         self._cells = ImageCells(release)
         self.records = sum(table.tasks.get(task.key, 0) for table in self._tables for task in self._tasks)
-        self.notes: Mapping[str, Any] = self._notes(_Seen())
+        self.notes = self._notes([])
 
-    def _notes(self, seen: _Seen) -> Mapping[str, Any]:
-        """What was found; complete when all candidates were read."""
+    def rows(self) -> Iterator[tuple[int, Question | RejectedRow]]:
+        """Every row as a question of each of its tasks."""
+        number = 0
+        for table in self._tables:
+            for row in rows(self._release, table):
+                number += 1
+                if row is None:
+                    yield number, RejectedRow("it has another number of cells than the header")
+                elif not (named := table.tasks_of(row)) and table.layout == "task column":
+                    yield number, RejectedRow("it names no task")
+                else:
+                    yield from ((number, Question(table, row, task, number))
+                                for task in self._tasks if task.key in named)  # fmt: skip
+
+    def name(self, row: Question) -> str:
+        """The document's id."""
+        return row.name
+
+    def missing(self, row: Question) -> list[str]:
+        """The paths in the row's cells at which no image is."""
+        return self._cells.missing(row.image_cells, row.table.name)
+
+    def document(self, row: Question) -> dict[str, Any]:
+        """The document of a question; RejectedRow with the reason why it is none."""
+        return row.document(self._cells)
+
+    def candidates(self) -> Iterator[Candidate]:
+        """As every reader's; the notes then have counts of the documents."""
+        kept: list[dict[str, Any]] = []
+        for candidate in super().candidates():
+            if candidate.document is not None:
+                kept.append({name: candidate.document[name] for name in _SEEN})
+            yield candidate
+        self.notes = self._notes(kept)
+        told = "; ".join(f"{self.notes[name]:,} {said}" for name, (said, _) in _COUNTED.items() if self.notes[name])
+        if told:
+            say(
+                f"Bones and Joints, {self._split.name}: of the questions kept, {told} (all counts are in the manifest)."
+            )
+
+    def _notes(self, kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """What was found, ``kept`` being what is looked at of the documents."""
         return {
             "records": self.records,
             "paper": sum(task.paper for task in self._tasks),
             "layout": {table.name: table.layout for table in self._tables},
             "columns": {table.name: dict(table.used) for table in self._tables},
             "columns_unused": {table.name: list(table.unused) for table in self._tables},
-            **seen.to_json(),
-        }
-
-    def missing_images(self) -> Iterator[tuple[str, ...]]:
-        """For each question with images that are not there: the paths in its cells."""
-        for table in self._tables:
-            for row in rows(self._release, table):
-                asked = 0 if row is None else sum(task.key in table.tasks_of(row) for task in self._tasks)
-                if row is None or not asked:
-                    continue
-                cells = [row.get(name) for name in table.images]
-                if missing := tuple(self._cells.missing(cells, table.name)):
-                    yield from [missing] * asked
-
-    def candidates(self) -> Iterator[Candidate]:
-        """Every question as a document without its ``data`` field, or with the reason why it is none."""
-        seen, number = _Seen(), 0
-        for table in self._tables:
-            for row in rows(self._release, table):
-                wanted = table.tasks_of(row) if row is not None else ()
-                number += 1
-                if row is None or not (wanted or table.layout != "task column"):
-                    reason = "it has another number of cells than the header" if row is None else "it names no task"
-                    yield Candidate(number, "", reason=reason)
-                    continue
-                for task in self._tasks:
-                    if task.key in wanted:
-                        yield self._candidate(Question(table, row, task, number), seen)
-        self.notes = self._notes(seen)
-        seen.tell(self._split.name)
-
-    def _candidate(self, asked: Question, seen: _Seen) -> Candidate:
-        try:
-            document = asked.document(self._cells)
-        except RejectedRow as reason:
-            return Candidate(asked.number, asked.name, reason=str(reason))
-        seen.add(document)
-        return Candidate(asked.number, asked.name, document)
-
-
-_COUNTED: Mapping[str, str] = {
-    "disease_unlisted": "with a disease that the paper's text does not name",
-    "site_unlisted": "of a site that is none of the seven",
-    "text_names_more_images": "whose text names more figures than there are images",
-    "without_report": "without a radiology report",
-}
-
-
-class _Seen:
-    """What of a split's documents is worth a note."""
-
-    def __init__(self) -> None:
-        self._sites: Counter[str] = Counter()
-        self._diseases: Counter[str] = Counter()
-        self._counts: Counter[str] = Counter()
-
-    def add(self, document: Mapping[str, Any]) -> None:
-        self._sites[document["site"] or "not given"] += 1
-        self._diseases[document["disease"] or "not given"] += 1
-        self._counts["disease_unlisted"] += document["disease_listed"] == UNLISTED
-        self._counts["site_unlisted"] += bool(document["site"]) and document["site"] not in sites()
-        self._counts["text_names_more_images"] += document["figures"] > document["image_count"]
-        self._counts["without_report"] += forms()[document["task"]].split == "open" and not document["report"]
-
-    def tell(self, split: str) -> None:
-        """Say what was counted, if anything was."""
-        counts = "; ".join(f"{self._counts[name]:,} {said}" for name, said in _COUNTED.items() if self._counts[name])
-        if counts:
-            say(f"Bones and Joints, {split}: of the questions kept, {counts} (all counts are in the manifest).")
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "sites": dict(self._sites.most_common()),
-            "diseases": dict(self._diseases.most_common()),
+            "sites": dict(Counter(each["site"] or "not given" for each in kept).most_common()),
+            "diseases": dict(Counter(each["disease"] or "not given" for each in kept).most_common()),
             "diseases_paper": disease_count(),
-            **{name: self._counts[name] for name in _COUNTED},
+            **{name: sum(map(counts, kept)) for name, (_, counts) in _COUNTED.items()},
         }
+
+
+_SEEN = ("site", "disease", "disease_listed", "figures", "image_count", "task", "report")
+_COUNTED: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
+    "disease_unlisted": (
+        "with a disease that the paper's text does not name",
+        lambda each: each["disease_listed"] == UNLISTED,
+    ),
+    "site_unlisted": (
+        "of a site that is none of the seven",
+        lambda each: bool(each["site"]) and each["site"] not in sites(),
+    ),
+    "text_names_more_images": (
+        "whose text names more figures than there are images",
+        lambda each: each["figures"] > each["image_count"],
+    ),
+    "without_report": (
+        "without a radiology report",
+        lambda each: forms()[each["task"]].split == "open" and not each["report"],
+    ),
+}
+"""What is counted of the documents that are kept: in words, and whether a document counts."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +176,7 @@ BONES_JOINTS = DataSource(
         "The paper's 1,245 questions are Tasks I to VII; Task VIII is made from the cases of Task IV.",
         "The paper counts 42 diseases and does not list them: one that its text does not name is kept as 'unlisted'.",
         "A text that names more figures than there are images is kept and counted (text_names_more_images).",
-        "The revision hash of the hub's dataset was not known when this was written, so 'main' is asked for; the "
-        "commit that it stood for is recorded with each split.",
+        REVISION_NOT_KNOWN,
     ),
     strata=("site", "disease"),
 )

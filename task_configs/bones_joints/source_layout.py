@@ -11,11 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from lmms_medtasks.data import any_tables
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.releases import Release
+from lmms_medtasks.data.row_reader import Row, Spellings
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.bones_joints.forms import columns as known_columns
 from lmms_medtasks.task_configs.bones_joints.forms import (
@@ -24,10 +26,10 @@ from lmms_medtasks.task_configs.bones_joints.forms import (
     option_columns,
     task_of_file,
     tasks_named,
+    tasks_read,
     weak_task_columns,
 )
 
-Row = Mapping[str, Any]
 Layout = Literal["task column", "file name", "cases"]
 
 MOST_OPTIONS = 8
@@ -39,8 +41,6 @@ REFERENCES: Mapping[str, tuple[str, ...]] = {
     "t7": ("treatment_reasoning",),
 }
 """Task -> the columns of a case that hold its answer."""
-
-_LISTED = 12
 
 
 @dataclass(frozen=True)
@@ -136,11 +136,10 @@ def _layout(
 ) -> tuple[Layout, str, Mapping[str, int]]:
     path = release.file(name)
     if "task" in used:
-        return "task column", used["task"], _tasks_in(any_tables.rows(path), used["task"], name)
+        return "task column", used["task"], _tasks_in(path, used["task"], name)
     by_name = {folded(each): each for each in columns}
-    for weak in weak_task_columns():
-        column = by_name.get(folded(weak), "")
-        if column and (found := _all_tasks(any_tables.rows(path), column)):
+    for column in (by_name[folded(weak)] for weak in weak_task_columns() if folded(weak) in by_name):
+        if found := _tasks_in(path, column):
             return "task column", column, found
     count = sum(1 for _ in any_tables.rows(path))
     if task := task_of_file(name):
@@ -157,39 +156,21 @@ def _layout(
     )
 
 
-def _tasks_in(found: Iterator[Row | None], column: str, name: str) -> Mapping[str, int]:
-    """How many rows each task has; ``UserError`` that names every text that is no task, and its first row."""
+def _tasks_in(path: Path, column: str, certain: str = "") -> Mapping[str, int]:
+    """How many rows each task has.
+
+    ``certain``: the table's name, where the column must hold tasks: UserError for a text that is none. Of another
+    column every row must name a task: otherwise it holds something else, {}.
+    """
     counts: Counter[str] = Counter()
-    bad: Counter[str] = Counter()
-    first: dict[str, int] = {}
-    for number, row in enumerate(found, start=1):
+    spellings = Spellings({column: tasks_read})
+    for number, row in enumerate(any_tables.rows(path), start=1):
         text = str((row or {}).get(column) or "")
-        counts.update(tasks_named(text))
-        if text.strip() and not tasks_named(text):
-            bad[text] += 1
-            first.setdefault(text, number)
-    if bad:
-        lines = [f"{text!r}: {n:,} rows, first in row {first[text]}" for text, n in bad.most_common(_LISTED)]
-        allowed = ", ".join(f"{task.numeral} ({task.name})" for task in forms().values())
-        raise UserError(
-            f"{name}: column {column!r} has tasks that are not known; nothing was prepared from it. Allowed, by number "
-            f"or name: {allowed}. If the release really spells them so, please report it.\n  " + "\n  ".join(lines)
-        )
-    return _ordered(counts)
-
-
-def _all_tasks(found: Iterator[Row | None], column: str) -> Mapping[str, int]:
-    """How many rows each task has, {} unless every row names a task."""
-    counts: Counter[str] = Counter()
-    for row in found:
-        named = tasks_named(str((row or {}).get(column) or ""))
-        if not named:
+        if not tasks_named(text) and not certain:
             return {}
-        counts.update(named)
-    return _ordered(counts)
-
-
-def _ordered(counts: Mapping[str, int]) -> Mapping[str, int]:
+        counts.update(tasks_named(text))
+        spellings.look(number, {column: text})
+    spellings.check(certain)
     return {task: counts[task] for task in forms() if task in counts}
 
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks.data.image_bytes import image_id
+from lmms_medtasks.data.documents import LETTERS
+from lmms_medtasks.data.image_bytes import stored
 from lmms_medtasks.data.image_cells import ImageCells
-from lmms_medtasks.data.release_options import right_letter
+from lmms_medtasks.data.row_reader import filled, need, right_letter
 from lmms_medtasks.data.sources import RejectedRow
 from lmms_medtasks.task_configs.bones_joints.forms import Task, is_listed, site_named
 from lmms_medtasks.task_configs.bones_joints.source_layout import CASE_TEXT, REFERENCES, Row, Table, options_in
@@ -48,29 +49,33 @@ class Question:
             own = ""
         return f"{self.task.key}-{own or self.number}"
 
+    @property
+    def image_cells(self) -> list[Any]:
+        """The cells that may hold images."""
+        return [self.row.get(name) for name in self.table.images]
+
     def document(self, cells: ImageCells) -> dict[str, Any]:
         """The canonical document without ``data``; RejectedRow with the reason why it is none."""
         question, options = self._question()
         answer = right_letter(self._answer(), options) if options else self._answer()
-        images = cells.images([self.row.get(name) for name in self.table.images], self.table.name)
-        self._check_count(images)
-        if self.task.images and not images:
-            raise RejectedRow(f"there is no image, which {self.task.title} needs")
-        stored = [{"bytes": data, "path": None} for data in images]
-        shown = image_id(images) if images else f"text-{self.name}"
+        images = cells.images(self.image_cells, self.table.name)
+        said = self._text("image_count")
+        wrong = re.fullmatch(r"\d+(?:\.0)?", said) and int(float(said)) != len(images)
+        need(not wrong, f"image count is {said}, there are {len(images)} images")
+        need(images or not self.task.images, f"there is no image, which {self.task.title} needs")
+        shown = stored(images)
+        if not images:
+            shown["image_id"] = f"text-{self.name}"
         disease = self._text("disease") or self._text("diagnosis")
         own_case = self._text("case") or (self._text("id") if self.table.layout == "cases" else "")
-        case = own_case or (shown if images else self.name)
+        case = own_case or (shown["image_id"] if images else self.name)
         site = self._site("site")
         return {
             "id": self.name,
-            "image": stored[0] if len(stored) == 1 else None,
-            "images": stored if len(stored) > 1 else [],
+            **shown,
             "question": question,
             "options": options,
             "answer": answer,
-            "image_id": shown,
-            "data": "",
             "task": self.task.key,
             "case_id": case,
             "image_case": case if images and self.task.key != "t8" else "",
@@ -89,16 +94,13 @@ class Question:
         asked = self._text("question")
         if self.task.form != "choice":
             text = "\n".join([*self._sections(), *([asked] if asked else [])])
-            if not text:
-                raise RejectedRow("there is no text of the case")
+            need(text, "there is no text of the case")
             return text, []
         options = self._options()
         if not options:
             asked, options = options_in(asked)
-        if not asked:
-            raise RejectedRow("question is empty")
-        if len(options) < 2:
-            raise RejectedRow("there are no options")
+        need(asked, "question is empty")
+        need(len(options) > 1, "there are no options")
         # Task III is diagnosed from the image alone.
         return "\n".join([*(self._sections() if self.task.key != "t3" else []), asked]), options
 
@@ -111,11 +113,7 @@ class Question:
         if value is not None and value != "":
             return options_of(value)
         texts = [_as_text(self.row.get(name), name) for name in self.table.options]
-        while texts and not texts[-1]:
-            texts.pop()
-        if not all(texts):
-            raise RejectedRow(f"option {'ABCDEFGH'[texts.index('')]} is empty")
-        return texts
+        return filled(texts) if any(texts) else []
 
     def _answer(self) -> str:
         """The reference; of a chain of reasoning the experts' chain stands above a short answer."""
@@ -128,15 +126,9 @@ class Question:
         separator = "\n" if self.task.form == "chain" else "; "
         found = (_as_text(self.table.value(self.row, each), each, separator) for each in concepts)
         answer = next((text for text in found if text), "")
-        if not answer:
-            columns = [self.table.used[each] for each in concepts if each in self.table.used]
-            raise RejectedRow(f"the reference ({', '.join(columns) or ', '.join(concepts)}) is empty")
+        columns = [self.table.used[each] for each in concepts if each in self.table.used]
+        need(answer, f"the reference ({', '.join(columns or concepts)}) is empty")
         return answer
-
-    def _check_count(self, images: Sequence[bytes]) -> None:
-        said = self._text("image_count")
-        if said and re.fullmatch(r"\d+(?:\.0)?", said) and int(float(said)) != len(images):
-            raise RejectedRow(f"image count is {said}, there are {len(images)} images")
 
     def _site(self, concept: str) -> str:
         text = self._text(concept)
@@ -154,8 +146,7 @@ def _as_text(value: Any, name: str, separator: str = "; ") -> str:
         return separator.join(filter(None, (_as_text(each, name) for each in value)))
     if isinstance(value, Mapping):
         return separator.join(f"{key}: {text}" for key, each in value.items() if (text := _as_text(each, name)))
-    if isinstance(value, bytes):
-        raise RejectedRow(f"{name} is no text")
+    need(not isinstance(value, bytes), f"{name} is no text")
     text = str(value).strip()
     return "" if text.lower() in ("nan", "none", "null") else text
 
@@ -179,8 +170,8 @@ def options_of(value: Any) -> list[str]:
     if not isinstance(value, list):
         raise RejectedRow(f"options is no list: {str(value)[:60]!r}")
     texts = [re.sub(r"^\s*[(]?[A-H][).:、．]\s*", "", _as_text(each, "options")) for each in value]
-    if not all(texts):
-        raise RejectedRow(f"option {'ABCDEFGH'[texts.index('')] if len(texts) <= 8 else '?'} is empty")
+    empty = [letter for letter, text in zip(LETTERS, texts, strict=False) if not text]
+    need(not empty, f"option {', '.join(empty)} is empty")
     return texts
 
 

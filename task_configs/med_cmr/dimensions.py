@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from lmms_medtasks import folders
 from lmms_medtasks.errors import unknown
 
 
@@ -30,18 +29,14 @@ def dimensions() -> tuple[Dimension, ...]:
     return tuple(Dimension(short, row["name"], row["side"], row["words"]) for short, row in _spellings().items())
 
 
-@functools.cache
 def _spellings() -> Mapping[str, Any]:
-    text = Path(__file__).with_name("dimensions.yml").read_text(encoding="utf-8")
-    table: dict[str, Any] = yaml.safe_load(text)["dimensions"]
+    table: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("dimensions.yml"))["dimensions"]
     return table
 
 
-@functools.cache
 def dimension_counts(of: str) -> Mapping[str, int]:
     """How many multiple-choice questions each dimension has: in the "release", or as the paper's table fits ("mcq")."""
-    text = Path(__file__).with_name("reference").joinpath("counts.yml").read_text(encoding="utf-8")
-    counts: dict[str, dict[str, int]] = yaml.safe_load(text)
+    counts: dict[str, dict[str, int]] = folders.read_yaml(Path(__file__).with_name("reference") / "counts.yml")
     return counts[of]
 
 
@@ -57,11 +52,6 @@ def _folded_names() -> Mapping[str, str]:
 
 def _folded(text: str) -> str:
     return re.sub("[^a-z0-9]", "", text.lower())
-
-
-def is_dimension(text: str) -> bool:
-    """Whether ``text`` is a release's spelling of one of the seven."""
-    return _folded(text) in _folded_names()
 
 
 def dimension_name(text: str) -> str:

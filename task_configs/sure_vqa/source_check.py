@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.data.sources import DataSource, Examination, Finding, Size, SplitReader, counted
+from lmms_medtasks.data.row_reader import RowReader, need
+from lmms_medtasks.data.sources import DataSource, Examination, Finding, RejectedRow, Size, counted
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
-from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, left_out_lines, listed, number_of
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SureReader, empty, left_out_lines, listed
 
 _SIDES = {"iid": "i.i.d.", "ood": "OoD"}
 _LONG = {"train_iid": "train i.i.d.", "test_iid": "test i.i.d.", "test_ood": "test OoD"}
@@ -15,7 +16,7 @@ _LONG = {"train_iid": "train i.i.d.", "test_iid": "test i.i.d.", "test_ood": "te
 Rows = Sequence[Mapping[str, Any]]
 
 
-def examine(record: DataSource, readers: Mapping[str, SplitReader]) -> Examination:
+def examine(record: DataSource, readers: Mapping[str, RowReader]) -> Examination:
     """The sizes of the splits and shifts in Tables 1 to 3 and here; no picture is opened."""
     findings: list[Finding] = []
     rows: dict[str, Rows] = {}
@@ -52,17 +53,18 @@ def _of_split(record: DataSource, split: str, reader: SureReader) -> tuple[Rows,
     rows: list[Mapping[str, Any]] = []
     reasons: dict[str, list[str]] = {}
     known = set()
-    for _, row, document in reader.rows():
-        if isinstance(document, Exception):
-            reasons.setdefault(str(document), []).append(number_of(row))
-        elif document["id"] in known:
-            reasons.setdefault("a record with its number was there before", []).append(number_of(row))
-        else:
-            known.add(document["id"])
-            # The paper's sizes have one question without an answer, which no task can ask.
-            rows.append({**{tag: document[tag] for tag in tags}, "image": reader.image_name(row)})
-            if reason := empty(document):
-                reasons.setdefault(f"{reason} (the sizes below have it)", []).append(number_of(row))
+    for _, row in reader.rows():
+        try:
+            found = {**reader.texts(row), "image": reader.image_name(row)}
+            need(found["id"] not in known, "a record with its number was there before")
+        except RejectedRow as reason:
+            reasons.setdefault(str(reason), []).append(reader.name(row))
+            continue
+        known.add(found["id"])
+        # The paper's sizes have one question without an answer, which no task can ask.
+        rows.append({tag: found[tag] for tag in (*tags, "image")})
+        if wrong := empty(found):
+            reasons.setdefault(f"{wrong} (the sizes below have it)", []).append(reader.name(row))
     return rows, _notes(f"split {split}", reasons, reader.notes)
 
 

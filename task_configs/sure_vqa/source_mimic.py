@@ -14,18 +14,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import yaml
-
-from lmms_medtasks.data.image_files import Picture, Pictures, folder_of_images, referenced
+from lmms_medtasks import folders
+from lmms_medtasks.data.image_files import Images, ReferredImages
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.releases import LocalRelease, Release
-from lmms_medtasks.data.sources import DataSource, Finding, RejectedRow, Split
+from lmms_medtasks.data.releases import Release
+from lmms_medtasks.data.row_reader import Row, need, require
+from lmms_medtasks.data.sources import DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import shift_rules
 from lmms_medtasks.task_configs.sure_vqa.source_check import examine
-from lmms_medtasks.task_configs.sure_vqa.source_reader import TAGS, YES_NO, Form, Row, SureReader, document, text
+from lmms_medtasks.task_configs.sure_vqa.source_reader import NOT_COPIED, TAGS, YES_NO, SureReader, document, text
 
 AGREEMENT = "PhysioNet Credentialed Health Data Use Agreement 1.5.0"
 PROJECTS = {
@@ -40,8 +40,6 @@ _FOLDERS = ("{}", "dataset/{}", "MIMIC-Ext-MIMIC-CXR-VQA/dataset/{}", "mimiccxrv
             "physionet.org/files/mimic-ext-mimic-cxr-vqa/*/MIMIC-Ext-MIMIC-CXR-VQA/dataset/{}")  # fmt: skip
 _HOSP = ("{}", "hosp/{}", "mimiciv/hosp/{}", "mimiciv/*/hosp/{}", "physionet.org/files/mimiciv/*/hosp/{}",
          "mimic-cxr-vqa/physionet.org/files/mimiciv/*/hosp/{}")  # fmt: skip
-IMAGES = ("files", "mimic-cxr-jpg/files", "mimic-cxr-jpg/*/files", "physionet.org/files/mimic-cxr-jpg/*/files",
-          "mimic-cxr-vqa/physionet.org/files/mimic-cxr-jpg/*/files")  # fmt: skip
 _TABLES = ("patients.csv", "admissions.csv")
 _ELSEWHERE = {
     **{name: tuple(place.format(name) for place in _FOLDERS) for name in ("train.json", "valid.json", "test.json")},
@@ -78,8 +76,8 @@ class Patients:
 
 @functools.cache
 def _groups() -> dict[str, str]:
-    source = Path(__file__).with_name("ethnicities.yml").read_text(encoding="utf-8")
-    return {race: group for group, races in yaml.safe_load(source).items() for race in races}
+    named = folders.read_yaml(Path(__file__).with_name("ethnicities.yml"))
+    return {race: group for group, races in named.items() for race in races}
 
 
 @functools.lru_cache(maxsize=1)
@@ -142,89 +140,70 @@ def _columns(path: Path, *names: str) -> Iterator[tuple[str, ...]]:
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
-            missing = [name for name in names if name not in (reader.fieldnames or ())]
-            if missing:
-                found = ", ".join(reader.fieldnames or ()) or "nothing"
-                raise UserError(f"{path.name} lacks required columns: {', '.join(missing)}. Found: {found}.")
+            require(path.name, names, reader.fieldnames or (), "columns")
             for row in reader:
                 yield tuple((row[name] or "").strip() for name in names)
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path} cannot be read: {error}. Is it cut short? Fetch it again.") from error
 
 
-def open_split(release: Release, split: Split) -> SureReader:
-    """The reader of a split; ``UserError`` if its files are not as expected."""
-    questions, patients, admissions = map(release.file, split.files)
-    folder = folder_of_images(release.folder, IMAGES) if isinstance(release, LocalRelease) else None
-    if folder is None and split.name == "test":
-        raise UserError(f"The images of MIMIC-CXR-JPG are missing: looked for the folders {', '.join(IMAGES)}.")
-    form = _form(read_patients(patients, admissions))
-    return SureReader(questions, split.name, form, _pictures(folder, split.name == "test"))
+class MimicReader(SureReader):
+    """Reads one split of MIMIC-CXR-VQA, with what MIMIC-IV's tables say of the patients."""
 
-
-def _pictures(folder: Path | None, read: bool) -> Pictures:
-    """Test images are looked at; those of the other splits, 140,000 and more, only referred to where they are there."""
-    pictures = referenced(folder, read=read) if folder is not None else None
-
-    def picture(name: str) -> Picture:
-        name = name.removeprefix("files/")
-        if read and pictures is not None:
-            return pictures.of(name)
-        try:
-            return pictures.of(name) if pictures is not None else _absent(name)
-        except RejectedRow:
-            return _absent(name)
-
-    def has(name: str) -> bool:
-        return not read or (pictures is not None and pictures.has(name.removeprefix("files/")))
-
-    return Pictures(picture, has)
-
-
-def _absent(name: str) -> Picture:
-    return None, Path(name).stem  # type: ignore[return-value]
-
-
-def _form(patients: Patients) -> Form:
-    names = "idx subject_id question semantic_type content_type template template_arguments answer image_path".split()
-    return Form(
-        fields=tuple((name,) for name in names),
-        vocabulary={"semantic_type": ("verify", "choose", "query")},
-        document=functools.partial(_document, patients),
-        image=lambda row: text(row, "image_path"),
-        notes=patients.notes,
+    fields = tuple(
+        "idx subject_id question semantic_type content_type template template_arguments answer image_path".split()
     )
+    vocabulary: ClassVar = {"semantic_type": ("verify", "choose", "query")}
+    folders = ("files", "mimic-cxr-jpg/files", "mimic-cxr-jpg/*/files", "physionet.org/files/mimic-cxr-jpg/*/files",
+               "mimic-cxr-vqa/physionet.org/files/mimic-cxr-jpg/*/files")  # fmt: skip
 
+    def __init__(self, release: Release, split: Split) -> None:
+        """Also read the tables; ``UserError`` where they are not as expected."""
+        super().__init__(release, split)
+        self._patients = read_patients(*map(release.file, split.files[1:]))
+        self.notes: Mapping[str, Any] = {**self._patients.notes, **self.notes}
 
-def _document(patients: Patients, row: Row, split: str) -> dict[str, Any]:
-    kind, choices, answer = _asked(row)
-    patient = patients[text(row, "subject_id")]
-    return {
-        **document(text(row, "idx"), split, text(row, "question"), answer, kind, choices),
-        "semantic_type": text(row, "semantic_type").lower(),
-        "content_type": text(row, "content_type"),
-        "gender": patient.gender,
-        "age": patient.age,
-        "ethnicity": patient.ethnicity,
-    }
+    def images(self, release: Release, folder: Path | None) -> Images:
+        """Test images are looked at; those of the other splits, 140,000 and more, only referred to where there."""
+        tested = self._split == "test"
+        if folder is None and tested:
+            raise UserError(f"The images of MIMIC-CXR-JPG are missing: {self.looked_for()}.")
+        return ReferredImages(folder, "image", read=tested, prefix="files/")
+
+    def image_name(self, row: Row) -> str:
+        """An image's path."""
+        return text(row, "image_path")
+
+    def texts(self, row: Row) -> dict[str, Any]:
+        """The fields of a document without its image."""
+        kind, choices, answer = _asked(row)
+        patient = self._patients[text(row, "subject_id")]
+        return {
+            **document(text(row, "idx"), self._split, text(row, "question"), answer, kind, choices),
+            "semantic_type": text(row, "semantic_type").lower(),
+            "content_type": text(row, "content_type"),
+            **patient._asdict(),
+        }
+
+    @classmethod
+    def looked_for(cls) -> str:
+        """Where images are looked for, and where they are to be had."""
+        return f"{super().looked_for()} ({PROJECTS['images']})"
 
 
 def _asked(row: Row) -> tuple[str, tuple[str, ...], str]:
     """Answer type, choices and answer of a question, as the authors' code makes them of the list of answers."""
     answers = row["answer"]
-    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-        raise RejectedRow("answer is no list of texts")
+    need(isinstance(answers, list) and all(isinstance(answer, str) for answer in answers), "answer is no list of texts")
     asks_sex = text(row, "content_type").lower() == "gender"
-    named = [_SEX.get(str(answer), str(answer)) if asks_sex else str(answer) for answer in answers]
-    kind = text(row, "semantic_type").lower()
+    named = [_SEX.get(answer, answer) if asks_sex else answer for answer in answers]
+    kind = need(text(row, "semantic_type").lower(), "semantic_type is empty")
     if kind == "query":
         return "open", (), ", ".join(named) or NONE
     if kind == "verify":
-        if named not in (["yes"], ["no"]):
-            raise RejectedRow("the answer to a question of yes or no is neither")
+        need(named in (["yes"], ["no"]), "the answer to a question of yes or no is neither")
         return "closed", YES_NO, named[0]
-    if len(named) > 2:
-        raise RejectedRow(f"there are {len(named)} answers to a question with two options")
+    need(len(named) < 3, f"there are {len(named)} answers to a question with two options")
     options = _options(row)
     answer = named[0] if len(named) == 1 else BOTH if named else NONE
     if options:
@@ -253,14 +232,6 @@ def _pair(answer: str) -> tuple[str, ...]:
     return next((pair for pair in pairs if answer.lower() in (each.lower() for each in pair)), ())
 
 
-def diagnose(release: LocalRelease) -> list[Finding]:
-    """Where the images are, and what has to be signed for what is missing."""
-    folder = folder_of_images(release.folder, IMAGES)
-    if folder is None:
-        return [Finding("images", "missing", f"{PROJECTS['images']}; looked for the folders {', '.join(IMAGES)}")]
-    return [Finding("images", "there", f"folder {folder.relative_to(release.folder)}")]
-
-
 MIMIC = DataSource(
     name="sure_mimic",
     title="MIMIC-CXR-VQA (SURE-VQA)",
@@ -282,10 +253,10 @@ MIMIC = DataSource(
     licence="PhysioNet Credentialed Health Data License 1.5.0",
     terms=f"{AGREEMENT}: no sharing with third parties",
     expected=(Expected(("train",), 290_031), Expected(("validate",), 73_567), Expected(("test",), 13_793)),
-    open_split=open_split,
+    open_split=MimicReader,
     paper={"training questions": 290_031, "validation questions": 73_567, "test questions": 13_793},
     notes=(
-        "Images are not copied: the prepared data refers to the files in the source folder, which must stay there.",
+        NOT_COPIED,
         "The paper's split sizes are those of Tables 3 and 4.",
     ),
     images_optional=True,
@@ -294,7 +265,7 @@ MIMIC = DataSource(
     "folder: train.json, valid.json and test.json, hosp/patients.csv, hosp/admissions.csv (also .gz), and the images "
     "in files/.",
     agreement=AGREEMENT,
-    diagnose=diagnose,
+    diagnose=MimicReader.diagnose,
     examine=examine,
     training_rule=shift_rules.get,
     strata=("gender", "ethnicity"),

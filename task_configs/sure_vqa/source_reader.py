@@ -7,22 +7,21 @@ against the fields that the authors' public code reads and tried on nothing real
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from lmms_medtasks.data import json_lists
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR as SEPARATOR
-from lmms_medtasks.data.image_files import Pictures
-from lmms_medtasks.data.releases import MissingFileError
-from lmms_medtasks.data.sources import Candidate, RejectedRow, counted
+from lmms_medtasks.data.image_files import Images, folder_of_images
+from lmms_medtasks.data.releases import LocalRelease, Release
+from lmms_medtasks.data.row_reader import Row, RowReader, Spellings, need, require
+from lmms_medtasks.data.sources import Candidate, Finding, Split, counted
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import say
-
-Row = Mapping[str, Any]
 
 TAGS: Mapping[str, str] = {"split": "text", "answer_type": "text", "choices": "text"}
 """Tags of all three: ``split`` (train, validate, test); ``answer_type`` (open, closed, multilabel); ``choices``, the
@@ -30,154 +29,132 @@ answers that a closed question allows as "yes | no", empty where the release doe
 
 YES_NO = ("yes", "no")
 
+NOT_COPIED = "Images are not copied: the prepared data refers to the files in the source folder, which must stay there."
+"""A note of data sets whose images stay where they are."""
 
-@dataclass(frozen=True)
-class Form:
-    """How the records of a data set look.
 
-    ``fields`` must be in every record, by one of several names each. ``vocabulary``: field -> what it may be, in lower
-    case. ``left_out`` says why a record is no part of the benchmark, "" if it is one; so does ``cleaned``, for records
-    that are to be listed by number. ``document`` gives the document's fields without its image and ``data``; ``image``
-    the name of its image.
+class SureReader(RowReader):
+    """Reads one split: a list of records beside the images.
+
+    A data set says which fields must be in every record, ``vocabulary``: field -> what it may be, in lower case, and
+    the ``folders`` (or the ``archive``) that its images may be in. ``notes`` has ``left_out`` (reason -> how many
+    records) and, where the paper's cleaning drops any, ``cleaned`` (reason -> the numbers of the questions) and
+    ``number_of_a_dropped_question``: numbers that a record which stays shares with one that is dropped.
     """
 
-    fields: tuple[tuple[str, ...], ...]
-    vocabulary: Mapping[str, tuple[str, ...]]
-    document: Callable[[Row, str], dict[str, Any]]
-    image: Callable[[Row], str]
-    left_out: Callable[[Row], str] = lambda row: ""
-    cleaned: Callable[[Row], str] = lambda row: ""
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    fields: ClassVar[tuple[str, ...]]
+    vocabulary: ClassVar[Mapping[str, tuple[str, ...]]]
+    folders: ClassVar[tuple[str, ...]]
+    archive: ClassVar[str] = ""
 
-
-class SureReader:
-    """Reads one split. ``rows`` gives its documents without looking at an image.
-
-    ``notes`` has ``left_out`` (reason -> how many records) and, where the paper's cleaning drops any, ``cleaned``
-    (reason -> the numbers of the questions) and ``number_of_a_dropped_question``: numbers that a record which stays
-    shares with one that is dropped.
-    """
-
-    def __init__(self, path: Path, split: str, form: Form, pictures: Pictures | None) -> None:
+    def __init__(self, release: Release, split: Split) -> None:
         """Look the file through; ``UserError`` if fields or answer types are not as expected, or nothing is left."""
-        self._path, self._split, self._form, self._pictures = path, split, form, pictures
-        left_out, cleaned, shared = self._look_through()
-        by_number = {"cleaned": cleaned, "number_of_a_dropped_question": shared} if cleaned else {}
-        self.notes: Mapping[str, Any] = {**form.notes, "left_out": dict(left_out), **by_number}
-        if not self.records:
-            found = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.items()) or "it is empty"
-            raise UserError(f"{path.name} has no record of this benchmark. {found}.")
-
-    def _look_through(self) -> tuple[Counter[str], dict[str, list[str]], list[str]]:
-        left_out: Counter[str] = Counter()
+        self._path, self._split = release.file(split.files[0]), split.name
+        folder = folder_of_images(release.folder, self.folders) if isinstance(release, LocalRelease) else None
+        self._images = self.images(release, folder)
+        left_out = Counter[str]()
         cleaned: dict[str, list[str]] = {}
         kept: list[str] = []
-        unknown: dict[tuple[str, str], list[int]] = {}
-        self.records = 0
+        unknown = Spellings({
+            name: functools.partial(_of_vocabulary, name, allowed) for name, allowed in self.vocabulary.items()
+        })  # fmt: skip
         for number, row in enumerate(json_lists.records(self._path), start=1):
-            self._check_fields(row, number)
-            reason = self._form.left_out(row)
-            if not reason and (reason := self._form.cleaned(row)):
-                cleaned.setdefault(reason, []).append(number_of(row))
+            where = f"{self._path.name}, record {number}"
+            if not isinstance(row, dict):
+                raise UserError(f"{where} is {type(row).__name__}, expected an object with fields.")
+            require(where, self.fields, row, hint=" (is it of another release, or one without answers?)")
+            reason = self.left_out(row)
+            if not reason and (reason := self.cleaned(row)):
+                cleaned.setdefault(reason, []).append(self.name(row))
             if reason:
                 left_out[reason] += 1
-                continue
-            self.records += 1
-            kept.append(number_of(row))
-            for name, allowed in self._form.vocabulary.items():
-                if str(row[name]).strip().lower() not in allowed:
-                    unknown.setdefault((name, str(row[name])), []).append(number)
-        if unknown:
-            raise UserError(self._unknown(unknown))
-        dropped_numbers = {number for numbers in cleaned.values() for number in numbers}
-        return left_out, cleaned, [number for number in kept if number in dropped_numbers]
+            else:
+                kept.append(self.name(row))
+                unknown.look(number, row)
+        unknown.check(self._path.name)
+        self.records = len(kept)
+        self.notes = {"left_out": dict(left_out)}
+        if cleaned:
+            dropped_numbers = {number for numbers in cleaned.values() for number in numbers}
+            again = [number for number in kept if number in dropped_numbers]
+            self.notes = {**self.notes, "cleaned": cleaned, "number_of_a_dropped_question": again}
+        if not kept:
+            found = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.items()) or "it is empty"
+            raise UserError(f"{self._path.name} has no record of this benchmark. {found}.")
 
-    def _check_fields(self, row: Any, number: int) -> None:
-        if not isinstance(row, dict):
-            raise UserError(
-                f"{self._path.name}, record {number} is {type(row).__name__}, expected an object with fields."
-            )
-        missing = [" or ".join(names) for names in self._form.fields if not any(name in row for name in names)]
-        if missing:
-            wanted = ", ".join(" or ".join(names) for names in self._form.fields)
-            raise UserError(
-                f"{self._path.name}, record {number} lacks required fields: is it of another release, or "
-                f"one without answers? Missing: {', '.join(missing)}. Required: {wanted}. Found: {', '.join(row)}."
-            )
+    def images(self, release: Release, folder: Path | None) -> Images:
+        """The images, of the ``folder`` if there is one; UserError where there are none."""
+        raise NotImplementedError
 
-    def _unknown(self, found: Mapping[tuple[str, str], list[int]]) -> str:
-        lines = [
-            f"{name} {value[:40]!r}, {counted(len(numbers), 'record')}, first record {numbers[0]}. "
-            f"Allowed, in any case: {', '.join(self._form.vocabulary[name])}."
-            for (name, value), numbers in found.items()
-        ]
-        return (
-            f"{self._path.name} has values that are not known; nothing was prepared from it. If the release really "
-            "has them, please report it.\n  " + "\n  ".join(lines)
-        )
+    def left_out(self, row: Row) -> str:
+        """Why a record is no part of the benchmark, "" if it is one."""
+        return ""
 
-    def rows(self) -> Iterator[tuple[int, Row, dict[str, Any] | RejectedRow]]:
-        """Number, record, and the document without its image (or why it is none) of each record of the benchmark.
+    def cleaned(self, row: Row) -> str:
+        """As :meth:`left_out`, for records that are to be listed by number."""
+        return ""
 
-        A document may have no question or answer yet (:func:`empty`): it counts in the paper's sizes.
-        """
-        for number, row in enumerate(json_lists.records(self._path), start=1):
-            if self._form.left_out(row) or self._form.cleaned(row):
-                continue
-            try:
-                yield number, row, self._form.document(row, self._split)
-            except RejectedRow as reason:
-                yield number, row, reason
-
-    def candidates(self) -> Iterator[Candidate]:
-        """Every record of the benchmark as a document without its ``data`` field, or with the reason why it is none.
-
-        What is left out is said first.
-        """
-        for line in left_out_lines(self.notes):
-            say(f"{self._path.name}: {line}")
-        for number, row, document in self.rows():
-            name = number_of(row)
-            reason = str(document) if isinstance(document, RejectedRow) else empty(document)
-            if reason or isinstance(document, RejectedRow):
-                yield Candidate(number, name, reason=reason)
-                continue
-            try:
-                yield Candidate(number, name, {**document, **self._image(row)})
-            except RejectedRow as reason:
-                yield Candidate(number, name, reason=str(reason))
-
-    def missing_images(self) -> Iterator[tuple[str, ...]]:
-        """For each question whose image is not there: its name. A number that comes again is no other question."""
-        known: set[str] = set()
-        for _, row, document in self.rows():
-            if isinstance(document, RejectedRow) or empty(document) or document["id"] in known:
-                continue
-            known.add(document["id"])
-            if not self._has_image(row):
-                yield (self.image_name(row),)
+    def texts(self, row: Row) -> dict[str, Any]:
+        """The fields of a document without its image. Question and answer may be empty: the paper's sizes have it."""
+        raise NotImplementedError
 
     def image_name(self, row: Row) -> str:
         """The name of a record's image in the release, which no other image has."""
-        return self._form.image(row)
+        raise NotImplementedError
 
-    def _has_image(self, row: Row) -> bool:
-        """Whether the file of a record's image is there; it is not read."""
-        try:
-            return self._pictures is not None and self._pictures.has(self._form.image(row))
-        except MissingFileError:  # a name that leaves the folder
-            return False
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """The records of the benchmark."""
+        rows = enumerate(json_lists.records(self._path), start=1)
+        return ((number, row) for number, row in rows if not self.left_out(row) and not self.cleaned(row))
 
-    def _image(self, row: Row) -> dict[str, Any]:
-        if self._pictures is None:
-            raise RejectedRow("there are no images")
-        image, name = self._pictures.of(self._form.image(row))
-        return {"image": image, "images": [], "image_id": name}
+    def name(self, row: Row) -> str:
+        """What the release calls a question."""
+        return str(row.get("qid", row.get("idx", "")))
+
+    def document(self, row: Row) -> dict[str, Any]:
+        """The document of a record; RejectedRow with the reason why it is none."""
+        found = self.texts(row)
+        need(not empty(found), empty(found))
+        return {**found, **self._images.fields(self.image_name(row))}
+
+    def missing(self, row: Row) -> list[str]:
+        """The name of the question's image, if it is not there. A number that comes again is no other question."""
+        found, name = self.texts(row), self.image_name(row)
+        if empty(found) or found["id"] in self._asked:
+            return []
+        self._asked.add(found["id"])
+        return [] if self._images.has(name) else [name]
+
+    def missing_images(self) -> Iterator[tuple[str, ...]]:
+        """As every reader's."""
+        self._asked = set[str]()
+        return super().missing_images()
+
+    def candidates(self) -> Iterator[Candidate]:
+        """As every reader's; what is left out is said first."""
+        for line in left_out_lines(self.notes):
+            say(f"{self._path.name}: {line}")
+        return super().candidates()
+
+    @classmethod
+    def looked_for(cls) -> str:
+        """Where images are looked for, for messages."""
+        return f"looked for {cls.archive and f'{cls.archive} and for '}the folders {', '.join(cls.folders)}"
+
+    @classmethod
+    def diagnose(cls, release: LocalRelease) -> list[Finding]:
+        """Whether the images are there."""
+        folder = folder_of_images(release.folder, cls.folders)
+        if folder is not None:
+            return [Finding("images", "there", f"folder {folder.relative_to(release.folder)}")]
+        if cls.archive and release.has(cls.archive):
+            return [Finding("images", "there", cls.archive)]
+        return [Finding("images", "missing", cls.looked_for())]
 
 
-def number_of(row: Row) -> str:
-    """What the release calls a question."""
-    return str(row.get("qid", row.get("idx", "")))
+def _of_vocabulary(name: str, allowed: Sequence[str], value: str) -> None:
+    if value.strip().lower() not in allowed:
+        raise UserError(f"Unknown {name} {value[:40]!r}. Allowed, in any case: {', '.join(allowed)}.")
 
 
 def empty(document: Mapping[str, Any]) -> str:
@@ -201,8 +178,7 @@ def left_out_lines(notes: Mapping[str, Any]) -> Iterator[str]:
 def text(row: Row, *names: str) -> str:
     """The first of the fields that the record has, as text; "" for null."""
     value = next((row[name] for name in names if name in row), None)
-    if isinstance(value, dict | list):
-        raise RejectedRow(f"{names[0]} is no text")
+    need(not isinstance(value, dict | list), f"{names[0]} is no text")
     return "" if value is None else str(value).strip()
 
 
@@ -215,7 +191,6 @@ def document(
         "question": question,
         "options": [],
         "answer": answer,
-        "data": "",
         "split": split,
         "answer_type": answer_type,
         "choices": SEPARATOR.join(choices),

@@ -50,33 +50,37 @@ def test_the_name_of_a_benchmark_with_several_data_sets_lists_them():
         sources.get("sure_vqa")
 
 
-def test_folders_that_are_not_installed(tmp_path):
-    given = [folder(tmp_path, "mine", OWN.format(name="own_data")), tmp_path / "without"]
-    assert sources.names(given) == ["own_data"]
-    assert sources.get("own_data", given).title == "Own"
-    assert sources.folder_of("own_data", given) == given[0]
-    with pytest.raises(UserError, match="Unknown suite 'own_date'.*Did you mean 'own_data'"):
-        sources.get("own_date", given)
+@pytest.fixture
+def given(monkeypatch):
+    """No folders were given yet."""
+    monkeypatch.setattr(sources, "_GIVEN", [])
+
+
+@pytest.mark.usefixtures("given")
+def test_two_folders_may_not_claim_one_name(tmp_path):
+    for name in ("one", "two"):
+        folder(tmp_path, name, OWN.format(name="own_data"))
+    with pytest.raises(UserError, match="'own_data'.*one.*two"):
+        sources.give([tmp_path])
+
+
+@pytest.mark.usefixtures("given")
+def test_a_source_without_sources_is_named(tmp_path):
+    folder(tmp_path, "mine", "SOURCES = []")
+    with pytest.raises(UserError, match=r"mine.source\.py exports no SOURCES"):
+        sources.give([tmp_path])
+
+
+@pytest.mark.usefixtures("given")
+def test_a_folder_that_is_given_is_found_by_name(tmp_path):
     with pytest.raises(UserError, match="Unknown suite 'own_data'"):
         sources.get("own_data")
-
-
-def test_two_folders_may_not_claim_one_name(tmp_path):
-    given = [folder(tmp_path, name, OWN.format(name="own_data")) for name in ("one", "two")]
-    with pytest.raises(UserError, match="'own_data'.*one.*two"):
-        sources.names(given)
-
-
-def test_a_source_without_sources_is_named(tmp_path):
-    with pytest.raises(UserError, match=r"mine.source\.py exports no SOURCES"):
-        sources.names([folder(tmp_path, "mine", "SOURCES = []")])
-
-
-def test_a_folder_that_is_given_is_found_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "_GIVEN", [])
     mine = folder(tmp_path, "mine", OWN.format(name="own_data"))
     sources.give([tmp_path])
     assert "own_data" in sources.names() and sources.folder_of("own_data") == mine and sources.given() == (mine,)
+    assert sources.get("own_data").title == "Own"
+    with pytest.raises(UserError, match="Unknown suite 'own_date'.*Did you mean 'own_data'"):
+        sources.get("own_date")
     folder(tmp_path, "clash", OWN.format(name="medobvious"))
     with pytest.raises(UserError, match="'medobvious'.*clash"):
         sources.give([tmp_path])

@@ -38,23 +38,8 @@ def test_what_was_written_is_read_also_by_place(
     table = Table(written(tmp_path / "t.tsv", ("\ufeff" if bom else "") + buffer.getvalue()))
     assert [tuple((r.cells or {}).values()) for r in table.records()] == numbered
     assert [r.number for r in table.records()] == list(range(1, len(rows) + 1))
-    scan = table.scan("index", ["text"])
-    assert scan.records == len(rows)
-    for index, text in numbered:
-        record = table.record_at(scan.offsets[index.strip()])
-        assert record.cells == {"index": index, "text": text}
-    assert sum(spelling.count for spelling in scan.spellings["text"].values()) == len(rows)
-
-
-def test_spellings_say_how_often_and_where_first(tmp_path: Path) -> None:
-    table = Table(written(tmp_path / "t.tsv", "index\tkind\n1\ta\n2\tb\n\n3\ta\n4\n"))
-    found = table.scan("index", ["kind"]).spellings["kind"]
-    assert found == {"a": tsv_records.Spelling(2, 1), "b": tsv_records.Spelling(1, 2)}
-
-
-def test_the_first_row_of_an_index_counts(tmp_path: Path) -> None:
-    table = Table(written(tmp_path / "t.tsv", "index\tkind\n1\tfirst\n1\tsecond\n"))
-    assert (table.record_at(table.scan("index", []).offsets["1"]).cells or {})["kind"] == "first"
+    for place, record in table.placed():
+        assert table.record_at(place).cells == record.cells
 
 
 def test_a_record_of_another_width_has_no_cells(tmp_path: Path) -> None:
@@ -75,17 +60,6 @@ def test_a_table_without_a_header_is_refused(tmp_path: Path, text: str) -> None:
 def test_a_column_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="t.tsv has a column twice: 'answer'"):
         Table(written(tmp_path / "t.tsv", "index\tanswer\tanswer\n"))
-
-
-def test_missing_columns_are_named_with_what_was_found(tmp_path: Path) -> None:
-    table = Table(written(tmp_path / "t.tsv", "index\tpicture\n"))
-    table.require([("index",), ("image", "picture")])
-    with pytest.raises(UserError) as error:
-        table.require([("index",), ("image", "image_path"), ("answer",)])
-    assert str(error.value) == (
-        "t.tsv lacks required columns. Missing: image or image_path, answer. "
-        "Required: index, image or image_path, answer. Found: index, picture."
-    )
 
 
 def test_text_that_is_not_utf8_is_refused_by_line(tmp_path: Path) -> None:
@@ -116,5 +90,5 @@ def test_a_table_that_cannot_be_read_says_so(tmp_path: Path, table: Callable[...
 def test_progress_adds_up_to_the_file(tmp_path: Path) -> None:
     path = written(tmp_path / "t.tsv", "index\tb\n" + "".join(f"{n}\tx\n" for n in range(50)))
     steps: list[int] = []
-    Table(path).scan("index", [], steps.append)
+    assert sum(1 for _ in Table(path).placed(steps.append)) == 50
     assert sum(steps) == path.stat().st_size - len("index\tb\n")

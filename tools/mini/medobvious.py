@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lmms_medtasks import grids
+from lmms_medtasks.data.image_bytes import stored
 from lmms_medtasks.grids.build_grids import Item
 from lmms_medtasks.grids.tasks import ROOT
 from lmms_medtasks.seeding import generator
@@ -89,7 +90,8 @@ def _documents(item: Item, tier: int) -> list[dict[str, Any]]:
     found = []
     for task in item.tasks:
         name = f"v{tier}_{task['id'].partition('_')[2]}"
-        row = source.document({**task, "id": name}, images[task["image_path"]], "" if task["is_negative"] else outlier)
+        image = stored([images[task["image_path"]]])
+        row = source.document({**task, "id": name}, image, "" if task["is_negative"] else outlier)
         found.append({**row, "id": f"mini_{name}", "data": "mini"})
     return found
 

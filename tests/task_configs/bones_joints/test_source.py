@@ -174,7 +174,7 @@ def test_a_table_that_names_no_task(source):
 
 
 def test_tasks_that_are_unknown(source):
-    with pytest.raises(UserError, match="'Task IX': 2 rows, first in row 2"):
+    with pytest.raises(UserError, match="task, 2 rows, first in row 2: Unknown task 'Task IX'. Allowed"):
         read(source(all=[exam("I", 1), exam("Task IX", 2), exam("Task IX", 3)]), "t1")
 
 

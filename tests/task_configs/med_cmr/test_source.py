@@ -20,8 +20,8 @@ from lmms_medtasks.data.hub import HubRelease
 from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.release_options import right_letter
 from lmms_medtasks.data.releases import LocalRelease
+from lmms_medtasks.data.row_reader import right_letter
 from lmms_medtasks.data.sources import Candidate, RejectedRow
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.med_cmr import source as med_cmr
@@ -230,7 +230,9 @@ def test_a_record_that_is_no_object(tmp_path: Path, files: Callable[..., Any]) -
 # --- bad releases ----------------------------------------------------------------------------------------------------
 def test_an_unknown_dimension_is_named_with_its_row(tmp_path: Path, files: Callable[..., Any]) -> None:
     folder = pack(tmp_path, files(mcq=[row(0), row(1, task="OCR"), row(2, task="OCR"), row(3, task="Staging")]))
-    with pytest.raises(UserError, match=r"(?s)not known.*'OCR': 2 rows, first in row 2.*'Staging': 1 rows, .* row 4"):
+    with pytest.raises(
+        UserError, match=r"(?s)not known.*, 2 rows, first in row 2: .*'OCR'.*, 1 row, .* row 4: .*'Staging'"
+    ):
         read(folder)
 
 
@@ -260,10 +262,10 @@ def test_a_copy_of_the_list_beside_its_own_place_is_no_matter(tmp_path: Path, fi
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'[{"index": 1', "is not JSON: .*Fetch it again"),
-        (b'{"a": 1}', "is dict, expected a list"),
+        (b'[{"index": 1', "cannot be read after record 0: .*Fetch it again"),
+        (b'{"a": 1}', "is no JSON list of records"),
         (b"[]", "an empty list"),
-        (b"\xff\xfe\x00", "is not JSON"),
+        (b"\xff\xfe\x00", "is not UTF-8"),
     ],
 )
 def test_lists_that_are_none(tmp_path: Path, files: Callable[..., Any], data: bytes, message: str) -> None:

@@ -176,8 +176,12 @@ DETECTION, OPEN, _, _, VISUAL, *_ = item(8)
         ({**OPEN, "grid": "9x9"}, "A grid of size '9x9'"),
         ({**OPEN, "options": DETECTION["options"]}, "there are options, but detection_open has none"),
         ({**OPEN, "question": ""}, "question is missing"),
+        ({**OPEN, "answer_keywords": 3}, "answer_keywords is no list: '3'"),
         ({key: value for key, value in OPEN.items() if key != "image_path"}, "image_path is missing"),
-        ({**OPEN, "image_path": "/share/other/../../passwd.png"}, "image is missing"),
+        (
+            {**OPEN, "image_path": "/share/other/../../passwd.png"},
+            "image_path '/share/other/../../passwd.png': The path",
+        ),
     ],
 )
 def test_a_bad_line_is_rejected_and_the_reason_says_why(row, reason, tmp_path):
@@ -202,8 +206,8 @@ def test_an_image_that_is_none_is_rejected(tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
-        ('{"a": 1}\n', "lacks required fields. Required: id, image_path"),
-        ("nonsense\n", "Found: no JSON object"),
+        ('{"a": 1}\n', "lacks required fields. Missing: id, .* Required: id, image_path"),
+        ("nonsense\n", "Found: none"),
     ],
 )
 def test_a_file_of_another_form_is_an_error(text, message, tmp_path):

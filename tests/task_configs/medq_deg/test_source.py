@@ -209,7 +209,7 @@ def test_images_in_files_of_the_release(
     assert document(candidates[0])["image"]["bytes"] == png(1)
     assert [image["bytes"] for image in document(candidates[1])["images"]] == [png(1), png(2)]
     reasons = [candidate.reason for candidate in candidates[2:]]
-    assert reasons[0] == f"image_path: 'imgs/c.png' is not in the source folder {str(folder)!r}."
+    assert reasons[0] == f"image 'imgs/c.png': 'imgs/c.png' is not in the source folder {str(folder)!r}."
     assert all("not inside the release's folder" in reasons[n] for n in (1, 2, 4))
     assert "is a link out of the folder" in reasons[3]
     assert reasons[5] == "there is no image"
@@ -237,9 +237,9 @@ def test_links_of_a_hub_snapshot_are_inside(tmp_path: Path, table: Write, clean_
         ({"B": ""}, "there are 1 options, expected at least 2"),
         ({"D": "a vessel"}, "option C is empty, but D is not"),
         ({"degradation_severity": "L1"}, "the row has severity 1, but stands among the clean ones"),
-        ({"image": "x" * 65}, "image is not base64: "),
-        ({"image": "[" + "x" * 65}, "image starts like a list and is none: "),
-        ({"image": "[1, 2" + ", 3" * 30 + "]"}, "image is not a list of texts: "),
+        ({"image": "x" * 65}, "image is no base64: "),
+        ({"image": "[" + "x" * 65}, "image starts like a list of texts and is none: "),
+        ({"image": "[1, 2" + ", 3" * 30 + "]"}, "image starts like a list of texts and is none: "),
     ],
 )
 def test_bad_rows_are_refused_with_the_reason(
@@ -287,8 +287,8 @@ def test_spellings_that_are_not_known_stop_everything(tmp_path: Path, table: Wri
     text = str(error.value)
     assert SIMULATED in text
     assert "degradation_type, 2 rows, first in row 2: Unknown degradation 'fog'" in text
-    assert "modality, 1 rows, first in row 3: Unknown modality 'PET'" in text
-    assert "degradation_severity, 1 rows, first in row 4: Unknown severity 'L7'" in text
+    assert "modality, 1 row, first in row 3: Unknown modality 'PET'" in text
+    assert "degradation_severity, 1 row, first in row 4: Unknown severity 'L7'" in text
 
 
 def test_missing_columns_are_named(tmp_path: Path, table: Write, clean_row: Row) -> None:

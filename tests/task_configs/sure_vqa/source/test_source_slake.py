@@ -67,8 +67,16 @@ def test_slake_without_a_question_in_english_is_an_error(write, rows_of):
 
 def test_unknown_answer_type(write, rows_of):
     rows = [rows_of["slake"](1), rows_of["slake"](2, answer_type="YES/NO"), rows_of["slake"](3, answer_type="YES/NO")]
-    with pytest.raises(UserError, match=r"answer_type 'YES/NO', 2 records, first record 2\. Allowed.*open, closed"):
+    with pytest.raises(
+        UserError, match=r"2 rows, first in row 2: Unknown answer_type 'YES/NO'\. Allowed.*open, closed"
+    ):
         prepared("sure_slake", write("slake", {"test": rows}))
+
+
+def test_an_answer_type_that_is_not_given_costs_one_question(write, rows_of):
+    rows = [rows_of["slake"](1), rows_of["slake"](2, answer_type=None), rows_of["slake"](3, answer_type=" ")]
+    assert [row["id"] for row in prepared("sure_slake", write("slake", {"test": rows}))] == ["test/1"]
+    assert [line["reason"] for line in rejected("sure_slake")] == ["answer_type is empty"] * 2
 
 
 def test_an_image_that_is_listed_and_absent(write, rows_of):
@@ -109,5 +117,5 @@ def test_a_file_of_another_form(write, rows_of, content, message):
 def test_without_images_nothing_is_prepared(write, rows_of):
     folder = write("slake", {"test": [rows_of["slake"](1)]}, zipped=True)
     (folder / "imgs.zip").unlink()
-    with pytest.raises(UserError, match=r"images are missing: expected imgs\.zip or the folder imgs"):
+    with pytest.raises(UserError, match=r"images are missing: looked for imgs\.zip and for the folders imgs"):
         prepared("sure_slake", folder)

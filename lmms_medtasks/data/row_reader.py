@@ -1,0 +1,161 @@
+"""What the readers of all releases share: a row becomes a document, or is rejected with the reason."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from lmms_medtasks.data.documents import LETTERS
+from lmms_medtasks.data.sources import Candidate, RejectedRow, counted
+from lmms_medtasks.errors import UserError
+
+Row = Mapping[str, Any]
+T = TypeVar("T")
+
+_LISTED = 12
+
+
+class RowReader:
+    """A split of a release that was looked through once: its form is known to be right, its size is known.
+
+    A reader raises UserError in ``__init__`` where files have another form, and says how it comes by rows, names,
+    documents and missing images. Rows may be of any type but RejectedRow.
+    """
+
+    records: int
+    """How many records the release has for this split, good or bad."""
+
+    notes: Mapping[str, Any]
+    """What was found and is worth keeping in the manifest (columns used, for instance)."""
+
+    def rows(self) -> Iterable[tuple[int, Any]]:
+        """Number, from 1, and row of every record; where one is no row, a RejectedRow with the reason."""
+        raise NotImplementedError
+
+    def name(self, row: Any) -> str:
+        """What the release calls a row, "" where it has no name."""
+        raise NotImplementedError
+
+    def document(self, row: Any) -> dict[str, Any]:
+        """The canonical document of a row without its ``data`` field; raises RejectedRow where it can be none."""
+        raise NotImplementedError
+
+    def missing(self, row: Any) -> Iterable[str]:
+        """The images that a row names and the release has not; none is read. May raise RejectedRow: it names none."""
+        return ()
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Every record as a document without its ``data`` field, or with the reason why it is none."""
+        for number, row in self.rows():
+            name = "" if isinstance(row, RejectedRow) else self.name(row)
+            try:
+                if isinstance(row, RejectedRow):
+                    raise row
+                yield Candidate(number, name, {"data": "", **self.document(row)})
+            except RejectedRow as reason:
+                yield Candidate(number, name, reason=str(reason))
+
+    def missing_images(self) -> Iterator[tuple[str, ...]]:
+        """For each question with images that are not there: their names."""
+        for _, row in self.rows():
+            with contextlib.suppress(RejectedRow):
+                if not isinstance(row, RejectedRow) and (missing := tuple(self.missing(row))):
+                    yield missing
+
+
+def need(found: T | None, reason: str) -> T:
+    """``found``; rejects the row for ``reason`` where it is false, empty or None."""
+    if not found:
+        raise RejectedRow(reason)
+    return found
+
+
+def require(where: str, wanted: Iterable[str], found: Iterable[str], what: str = "fields", hint: str = "") -> None:
+    """UserError unless all fields ``wanted`` are in ``found``; "image or image_path" wants one of two."""
+    wanted, found = list(wanted), list(found)
+    missing = [names for names in wanted if not set(names.split(" or ")) & set(found)]
+    if missing:
+        raise UserError(
+            f"{where} lacks required {what}{hint}. Missing: {', '.join(missing)}. Required: {', '.join(wanted)}. "
+            f"Found: {', '.join(found) or 'none'}."
+        )
+
+
+class Spellings:
+    """The texts in some fields of a table that are not known: how often each stands there, and in which row first.
+
+    ``readers``: field -> what reads its text, raising UserError (which says what is allowed) for one that is not known.
+    """
+
+    def __init__(self, readers: Mapping[str, Callable[[str], object]]) -> None:
+        self._readers = readers
+        self._errors: dict[tuple[str, str], str] = {}
+        self._rows: dict[tuple[str, str], list[int]] = {}
+
+    def look(self, number: int, row: Row) -> None:
+        """Take in the row ``number``. An empty text is a bad row perhaps, but no spelling."""
+        for field in self._readers:
+            text = "" if row.get(field) is None else str(row[field])
+            if not text.strip():
+                continue
+            if (field, text) not in self._errors:
+                self._errors[field, text] = self._error(field, text)
+            if self._errors[field, text]:
+                self._rows.setdefault((field, text), []).append(number)
+
+    def _error(self, field: str, text: str) -> str:
+        try:
+            self._readers[field](text)
+        except UserError as error:
+            return str(error)
+        return ""
+
+    def check(self, where: str) -> None:
+        """UserError that names every text that is not known, the most frequent first."""
+        found = sorted(self._rows.items(), key=lambda each: -len(each[1]))
+        lines = [
+            f"{field}, {counted(len(rows), 'row')}, first in row {rows[0]}: {self._errors[field, text]}"
+            for (field, text), rows in found[:_LISTED]
+        ]
+        if lines:
+            more = [f"and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
+            raise UserError(
+                f"{where} has spellings that are not known; nothing was prepared from it. If the release really spells "
+                "them so, please report it.\n  " + "\n  ".join([*lines, *more])
+            )
+
+
+def filled(texts: Sequence[str]) -> list[str]:
+    """The texts of the columns A, B, C ... up to the last that is filled; ``RejectedRow`` for a gap or one option."""
+    found = list(texts)
+    while found and not found[-1]:
+        found.pop()
+    gaps = [LETTERS[place] for place, text in enumerate(found) if not text]
+    need(not gaps, f"option {', '.join(gaps)} is empty, but {LETTERS[len(found) - 1]} is not")
+    need(len(found) > 1, f"there are {len(found)} options, expected at least 2")
+    return found
+
+
+def right_letter(answer: str, options: Sequence[str]) -> str:
+    """The letter of the right option: ``answer`` is the letter ("B", "b.", "(B)"), "B. text", or the option's text.
+
+    Raises:
+        RejectedRow: it is none of these, or the text of several options.
+    """
+    letters = LETTERS[: len(options)]
+    bare = re.fullmatch(r"[(\[]?([A-Za-z])[)\].:]?", answer)
+    if bare and bare.group(1).upper() in letters:
+        return bare.group(1).upper()
+    texts = [" ".join(option.casefold().split()) for option in options]
+    wanted = " ".join(answer.casefold().split())
+    labelled = re.fullmatch(r"[(\[]?([a-z])[)\].:]\s*(.+)", wanted)
+    if labelled and labelled.group(1).upper() in letters:
+        letter = labelled.group(1).upper()
+        if texts[letters.index(letter)] == labelled.group(2):
+            return letter
+    places = [letter for letter, text in zip(letters, texts, strict=True) if text == wanted]
+    need(len(places) < 2, f"answer {answer[:40]!r} is the text of several options: {', '.join(places)}")
+    need(places, f"answer {answer[:40]!r} is not among the options A to {letters[-1]}, nor one's text")
+    return places[0]
