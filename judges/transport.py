@@ -202,7 +202,7 @@ class ChatTransport:
     def _reply(self, content: bytes) -> Reply:
         try:
             found = json.loads(content)
-            if not found.get("choices") and (told := error_said(found.get("error"))):
+            if not found.get("choices") and (told := error_said(found.get("error") or found)):
                 raise Failure(f"request failed: an error with status 200, {self._said(told)}", repeat=True)
             choice = found["choices"][0]
             message = choice["message"]
