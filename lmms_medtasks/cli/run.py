@@ -177,7 +177,11 @@ def run(
         return
     if status < 0:
         number = signal.Signals(-status)
-        why = "Interrupted" if number in _ENDING else f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
+        why = (
+            "Interrupted"
+            if number in _ENDING
+            else f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
+        )
         typer.echo(f"lmms-medtasks: {why}. {_GO_ON}", err=True)
         raise typer.Exit(128 - status)
     if not written:

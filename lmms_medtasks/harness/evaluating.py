@@ -30,7 +30,6 @@ from lmms_medtasks import redacting
 from lmms_medtasks.data import subsets
 from lmms_medtasks.errors import UserError, is_command_line, user_errors
 from lmms_medtasks.harness import (
-    cached_failures,
     call_times,
     calls,
     chosen_settings,
@@ -39,7 +38,6 @@ from lmms_medtasks.harness import (
     ending,
     judged,
     model_names,
-    model_room,
     reasoning_tags,
     relied_on,
     reply_endings,
@@ -52,8 +50,8 @@ from lmms_medtasks.harness import (
     stamps,
 )
 from lmms_medtasks.progress import say
-from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
+from lmms_medtasks.suites import paper
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -85,7 +83,10 @@ def join_evaluator(module: Any) -> None:
             run_options.check_loaded(lm, ours, [task for task in every if not is_ours(task.config)], named)
             run_options.note(ours, named)
             tags = reasoning_tags.taken_over(ours, named)
-            model_room.lower(ours, lm)
+            if paper.chosen() == paper.THINKING:
+                from lmms_medtasks.harness import model_room
+
+                model_room.lower(ours, lm)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
             _restrict(every, ours, named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
@@ -101,7 +102,7 @@ def join_evaluator(module: Any) -> None:
             cut = cut_replies.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             secrets, options = run_secrets.of_run(named), named.get("cli_args")
             with (
-                cached_failures.left_out(named.get("response_cache")),
+                _left_out_of_cache(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 reply_endings.noted(lm, set(tags), cut.look),
@@ -126,6 +127,15 @@ def join_evaluator(module: Any) -> None:
                 return results
 
     module.evaluate = evaluate
+
+
+def _left_out_of_cache(cache: Any) -> contextlib.AbstractContextManager[None]:
+    """No failed requests in the harness's cache, if there is one."""
+    if cache is None:
+        return contextlib.nullcontext()
+    from lmms_medtasks.harness import cached_failures
+
+    return cached_failures.left_out(cache)
 
 
 def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
@@ -307,7 +317,11 @@ def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
 def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
     """The results with what a server was and was sent in our tasks' metadata, as far as the model tells that."""
     record: Any = getattr(lm, "server_record", None)
-    for config in filter(is_ours, _configs(task_dict)) if results and callable(record) else ():
+    if not results or not callable(record):
+        return results
+    from lmms_medtasks.samples import answering_model
+
+    for config in filter(is_ours, _configs(task_dict)):
         kept = results["configs"][config.task]
         told = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
         kept["metadata"] = {**(kept.get("metadata") or {}), "server": told}

@@ -230,8 +230,8 @@ def refusal(lost: list[Point], whose: str = "") -> str:
         "lmms-medtasks"
     )
     return (
-        f"{whose or lost[0].part}: this lmms-eval ({own}) has not what lmms-medtasks relies on: {said}. Scores could be "
-        f"wrong, so {lost[0].part} do not run with it; all others do. {way_out}."
+        f"{whose or lost[0].part}: this lmms-eval ({own}) has not what lmms-medtasks relies on: {said}. Scores could "
+        f"be wrong, so {lost[0].part} do not run with it; all others do. {way_out}."
     )
 
 

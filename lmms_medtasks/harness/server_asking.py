@@ -17,11 +17,12 @@ from typing import Any, Generic, TypeVar
 import openai
 
 from lmms_medtasks import redacting
-from lmms_medtasks.chat_replies import NoReply, reply_of, whole
+from lmms_medtasks.chat_replies import NoReply, reply_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.chat_clients import bounded, choices
 from lmms_medtasks.harness.failed_requests import MARK as FAILED
 from lmms_medtasks.parsing.reply import SentReply
+from lmms_medtasks.parsing.texts import whole
 
 IN_A_ROW = 20
 """So many questions in a row without a reply end the run."""

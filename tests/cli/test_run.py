@@ -168,7 +168,9 @@ def test_a_failure_is_told_here_only_where_the_harness_did_not_tell_it(harness, 
     assert ("no result file" in done.output) == told_here
 
 
-@pytest.mark.parametrize(("number", "said"), [(2, "Interrupted."), (15, "Interrupted."), (9, "SIGKILL"), (11, "SIGSEGV")])
+@pytest.mark.parametrize(
+    ("number", "said"), [(2, "Interrupted."), (15, "Interrupted."), (9, "SIGKILL"), (11, "SIGSEGV")]
+)
 def test_a_run_that_was_ended_is_no_failed_one_and_can_go_on(harness, number, said):
     """It ends with the status that shells give it, and with one line: what ended it, and the way on."""
     harness.results, harness.status = None, -number

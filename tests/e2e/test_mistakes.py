@@ -99,7 +99,15 @@ def test_a_comma_in_the_output_path(commands, tmp_path):
 @pytest.mark.parametrize("command", [("lmms_eval",), ("lmms_medtasks", "run")], ids=["lmms-eval", "run"])
 def test_a_run_that_nobody_reads_any_more_goes_on(commands, tmp_path, command, both):
     home = {"MEDTASKS_HOME": str(tmp_path / "home"), "MEDTASKS_DATA": "mini", "HF_HOME": str(tmp_path / "hf")}
-    program = [str(commands / "python"), "-m", *command, *ASKED, "--log_samples", "--output_path", str(tmp_path / "out")]
+    program = [
+        str(commands / "python"),
+        "-m",
+        *command,
+        *ASKED,
+        "--log_samples",
+        "--output_path",
+        str(tmp_path / "out"),
+    ]
     streams = {"stdout": -1, "stderr": subprocess.STDOUT if both else -1}
     with subprocess.Popen(program, **streams, text=True, env={**os.environ, **home}) as run:
         assert run.stdout.readline()
