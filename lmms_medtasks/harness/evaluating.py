@@ -46,7 +46,6 @@ from lmms_medtasks.harness import (
     run_secrets,
     runners,
     sampling,
-    server_sampling,
     stamps,
 )
 from lmms_medtasks.progress import say
@@ -97,7 +96,7 @@ def join_evaluator(module: Any) -> None:
             calls.check_tasks(lm, [config.task for config in _configs(tasks)])
             _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
-            kind = server_sampling.kind(lm)
+            kind = _server_kind(lm)
             served = kind if _drawn(tasks) else None
             cut = cut_replies.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             secrets, options = run_secrets.of_run(named), named.get("cli_args")
@@ -136,6 +135,14 @@ def _left_out_of_cache(cache: Any) -> contextlib.AbstractContextManager[None]:
     from lmms_medtasks.harness import cached_failures
 
     return cached_failures.left_out(cache)
+
+
+def _server_kind(lm: Any) -> str | None:
+    if not hasattr(lm, "client"):
+        return None
+    from lmms_medtasks.harness import server_sampling
+
+    return server_sampling.kind(lm)
 
 
 def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
@@ -274,6 +281,8 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = No
         if changed or (reached and _samples(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
     for task, settings in _drawn(task_dict).items() if served else ():
+        from lmms_medtasks.harness import server_sampling
+
         sent = server_sampling.fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
     why = None if served else runners.doubt(lm, calls.ranks(), reached)
