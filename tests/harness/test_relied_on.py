@@ -170,7 +170,7 @@ def renamed(tmp_path_factory):
     return {found.pop("word"): found for found in map(json.loads, done.stdout.splitlines())}
 
 
-def test_the_harness_as_it_is_says_nothing(renamed):
+def test_the_one_version_of_the_harness_that_is_allowed_says_nothing(renamed):
     """The small evaluation in memory whose numbers are known: they show a changed meaning of what has its old name."""
     assert renamed["as_it_is"]["foreign"] == renamed["as_it_is"]["ours"] == 0.5
     assert "lmms-medtasks" not in renamed["as_it_is"]["said"]
