@@ -16,9 +16,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lmms_medtasks.degradations import images, own
+from lmms_medtasks.degradations import images
 from lmms_medtasks.degradations.arguments import check_level, check_seed, check_severity
-from lmms_medtasks.degradations.base import MIXED_SHARE, MIXED_WITH, Degradation, FloatImage, Mixed, Parameters, Shape
+from lmms_medtasks.degradations.base import (
+    MIXED_SHARE,
+    MIXED_WITH,
+    Degradation,
+    FloatImage,
+    Mixed,
+    Parameters,
+    Shape,
+    is_own,
+)
 from lmms_medtasks.degradations.own_modalities import Modality
 from lmms_medtasks.degradations.registry import (
     canonical_modality,
@@ -156,11 +165,11 @@ def sample(
     # The level is no part of the seed: all levels of a question share their draws (the same cells and more of them,
     # fewer of the same k-space lines), so that a higher one is further from the clean image by construction, not by
     # luck.
-    own_one = own.get(canonical) if own.is_own(canonical) else None
-
     def drawn(numbers: Mapping[str, Any]) -> Parameters:
         # Of someone's own the title counts: a file has the same draws in whatever folder it lies.
-        whose = ("own degradation", own_one.title) if own_one else ("degradation", severity_version(), canonical)
+        whose = (
+            ("own degradation", title(name)) if is_own(canonical) else ("degradation", severity_version(), canonical)
+        )
         rng = generator(*whose, check_seed(seed))
         return get(canonical, modality).sample(rng, numbers, (height, width))
 
@@ -183,9 +192,12 @@ def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modalit
                 f"{degradation.name!r} takes {degradation.record.__name__}, got {type(record).__name__} {record!r}."
             )
 
-    if isinstance(mixed.drawn, own.Drawn):
-        images.size_of(image)
-        return own.get(canonical_name(name)).on_picture(image, mixed.drawn)  # type: ignore[no-any-return]
+    if is_own(canonical_name(name)):
+        from lmms_medtasks.degradations import own
+
+        if isinstance(mixed.drawn, own.Drawn):
+            images.size_of(image)
+            return own.get(canonical_name(name)).on_picture(image, mixed.drawn)  # type: ignore[no-any-return]
 
     def transform(unit: FloatImage) -> FloatImage:
         stronger = degradation.apply(unit, mixed.drawn)

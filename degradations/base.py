@@ -9,6 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lmms_medtasks import extensions
+
+KIND: Literal["degradation"] = "degradation"
+ANY = "any"
+"""The row of levels for all modalities that have none of their own."""
+
 FloatImage = NDArray[np.float32]
 """Grey (H, W) or colour (H, W, C), values in [0, 1]."""
 
@@ -94,3 +100,8 @@ class Degradation:
     channels: Channels = "shared"
     levels: Mapping[Any, Any] | str | None = None
     modalities: tuple[str, ...] = ()
+
+
+def is_own(name: object) -> bool:
+    """Whether ``name`` names a degradation of someone's own: a reference, or an installed one."""
+    return isinstance(name, str) and (extensions.is_reference(name) or name in extensions.installed(KIND))

@@ -21,6 +21,7 @@ from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import own, own_modalities
+from lmms_medtasks.degradations.base import is_own
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
 
@@ -49,7 +50,7 @@ class Order:
     def checked(self) -> Order:
         """The order in canonical names and plain numbers. Raises UserError where it is wrong: no file is open yet."""
         level = degradations.check_level(self.severity, self.strength)
-        if own.is_own(self.name) and level:
+        if is_own(self.name) and level:
             own.get(degradations.canonical_name(self.name)).check_strength(level)
         return replace(
             self,

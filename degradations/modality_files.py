@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import extensions
-from lmms_medtasks.degradations import own, own_modalities, registry
+from lmms_medtasks.degradations import own_modalities, registry
+from lmms_medtasks.degradations.base import is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL, Modality
 from lmms_medtasks.errors import UserError, unknown
 
@@ -82,7 +83,7 @@ def _check_own(modality: Modality, execute: bool) -> None:
 
 
 def _check_rows(name: str, rows: Any, where: str) -> None:
-    if own.is_own(name):
+    if is_own(name):
         raise UserError(f"{where}: a degradation of your own has its numbers in its own `levels`.")
     if (
         not isinstance(rows, Mapping)

@@ -19,12 +19,8 @@ import numpy as np
 from PIL import Image
 
 from lmms_medtasks import extensions, fingerprints, folders
-from lmms_medtasks.degradations.base import Degradation, FloatImage, Parameters, Shape
+from lmms_medtasks.degradations.base import ANY, KIND, Degradation, FloatImage, Parameters, Shape
 from lmms_medtasks.errors import UserError
-
-KIND: Literal["degradation"] = "degradation"
-ANY = "any"
-"""The row of levels for all modalities that have none of their own."""
 
 Rows = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
@@ -108,11 +104,6 @@ class OwnDegradation:
             return np.asarray(made).reshape(image.shape)
         made.info = dict(image.info)
         return made
-
-
-def is_own(name: object) -> bool:
-    """Whether ``name`` names a degradation of someone's own: a reference, or an installed one."""
-    return isinstance(name, str) and (extensions.is_reference(name) or name in extensions.installed(KIND))
 
 
 @functools.cache

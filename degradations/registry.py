@@ -12,19 +12,22 @@ import importlib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from lmms_medtasks import extensions, fingerprints
-from lmms_medtasks.degradations import own, own_modalities
+from lmms_medtasks.degradations import own_modalities
 from lmms_medtasks.degradations.arguments import check_seed, check_severity
-from lmms_medtasks.degradations.base import Degradation
+from lmms_medtasks.degradations.base import ANY, KIND, Degradation, is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL
 from lmms_medtasks.degradations.strength import anchors
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.fingerprints import SourceTrees
 from lmms_medtasks.seeding import generator
+
+if TYPE_CHECKING:
+    from lmms_medtasks.degradations.own import OwnDegradation
 
 PACKAGE = "lmms_medtasks.degradations"
 
@@ -70,7 +73,7 @@ def names() -> tuple[str, ...]:
 
 def known_names() -> tuple[str, ...]:
     """The eighteen names, then those of degradations that installed packages offer."""
-    return extensions.names(own.KIND, names())
+    return extensions.names(KIND, names())
 
 
 def modalities() -> tuple[str, ...]:
@@ -112,31 +115,37 @@ def canonical_name(name: str) -> str:
     'low_resolution'
     """
     found = _names_called().get(name) if isinstance(name, str) else None
-    if found is None and own.is_own(name):
+    if found is None and is_own(name):
         found = extensions.located(name, Path.cwd())
-        own.get(found)
+        _own(found)
     if found is None:
         raise unknown("degradation", name, known_names())
     known_names()  # refuses an installed one by the name of one of ours
     return found
 
 
+def _own(name: str) -> OwnDegradation:
+    from lmms_medtasks.degradations import own
+
+    return own.get(name)
+
+
 def title(name: str) -> str:
     """What records and reports call a degradation: its name, of someone's own without its file's folder."""
     canonical = canonical_name(name)
-    return own.get(canonical).title if own.is_own(canonical) else canonical
+    return _own(canonical).title if is_own(canonical) else canonical
 
 
 def levels_of(name: str) -> tuple[int, ...]:
     """The levels above 0 of a degradation: 1 and 2, of a plain function of someone's own perhaps 1 only."""
     canonical = canonical_name(name)
-    return own.get(canonical).levels if own.is_own(canonical) else (1, 2)
+    return _own(canonical).levels if is_own(canonical) else (1, 2)
 
 
 def code_of(name: str, modality: str | None = None) -> str:
     """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
     canonical = canonical_name(name)
-    code = own.get(canonical).code if own.is_own(canonical) else fingerprint()
+    code = _own(canonical).code if is_own(canonical) else fingerprint()
     given = own_modalities.known().get(canonical_modality(modality)) if modality is not None else None
     changed = given.levels.get(canonical) if given is not None else None
     return fingerprints.digest(code.encode(), repr(changed).encode()) if changed else code
@@ -172,7 +181,7 @@ def expanded(listed: Iterable[str]) -> tuple[str, ...]:
 def category(name: str) -> str:
     """``artifacts``, ``motion``, ``intensity``, ``noise`` or ``resolution_blur`` (paper, Table 5); "own"."""
     canonical = canonical_name(name)
-    return "own" if own.is_own(canonical) else str(_row_of(canonical)["category"])
+    return "own" if is_own(canonical) else str(_row_of(canonical)["category"])
 
 
 def _row_of(name: str) -> Mapping[str, Any]:
@@ -189,8 +198,8 @@ def modalities_of(name: str) -> tuple[str, ...]:
     """The modalities that ``name`` may be applied to without force (paper, Table 5)."""
     canonical = canonical_name(name)
     given = {each.name: each for each in own_modalities.known().values()}
-    if own.is_own(canonical):
-        said = own.get(canonical).made.modalities
+    if is_own(canonical):
+        said = _own(canonical).made.modalities
         allowed = map(_canonical_or_itself, said) if said else _our_modalities()
         listing = (of for of, each in given.items() if not said or canonical in _canonical(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
@@ -222,8 +231,8 @@ def depends_on_modality(name: str) -> bool:
     Modalities of someone's own don't count: what one task brings changes nothing for another.
     """
     canonical = canonical_name(name)
-    if own.is_own(canonical):
-        return bool(own.get(canonical).made.modalities) or len(own.get(canonical).rows) > 1
+    if is_own(canonical):
+        return bool(_own(canonical).made.modalities) or len(_own(canonical).rows) > 1
     known = [each for each in _our_modalities() if each in modalities_of(canonical)]
     made = {(_section(canonical, each), repr(settings(canonical, 1, each))) for each in known}
     return not is_general(canonical) or len(made) > 1
@@ -232,8 +241,8 @@ def depends_on_modality(name: str) -> bool:
 def source(name: str, modality: str | None = None) -> str:
     """Where the operator and its numbers come from, as severity.yaml tells it; whose it is, of someone's own."""
     canonical = canonical_name(name)
-    if own.is_own(canonical):
-        return own.get(canonical).origin
+    if is_own(canonical):
+        return _own(canonical).origin
     return " ".join(str(_read("severity.yaml")[_section(canonical, modality)]["source"]).split())
 
 
@@ -306,8 +315,8 @@ def get(name: str, modality: str | None = None) -> Degradation:
         UserError: An unknown name or modality.
     """
     canonical = canonical_name(name)
-    if own.is_own(canonical):
-        return own.get(canonical).made
+    if is_own(canonical):
+        return _own(canonical).made
     return _load(_section(canonical_name(name), modality))
 
 
@@ -336,15 +345,15 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     if level == 0:
         raise UserError("Level 0 is the untouched image and has no parameters.")
     of = canonical_name(name)
-    canonical = canonical_modality(modality) if modality is not None else own.ANY
-    if own.is_own(of):
-        entry: Mapping[str, Any] = {"levels": own.get(of).rows}
+    canonical = canonical_modality(modality) if modality is not None else ANY
+    if is_own(of):
+        entry: Mapping[str, Any] = {"levels": _own(of).rows}
     else:
         entry = _read("severity.yaml").get(_section(of, modality), {})
     if not entry:
         raise UserError(f"severity.yaml has no section {_section(of, modality)!r}.")
     rows = entry["levels"]
-    row = rows.get(canonical) or rows.get(own.ANY) or next(iter(rows.values()))
+    row = rows.get(canonical) or rows.get(ANY) or next(iter(rows.values()))
     given = own_modalities.known().get(canonical)
     changed = given.levels.get(of, {}).get(level, {}) if given is not None else {}
     return {**entry.get("shared", {}), **row[level], **changed}
@@ -358,9 +367,9 @@ def settings_at(
     See :func:`lmms_medtasks.degradations.strength.anchors`.
     """
     of = canonical_name(name)
-    if own.is_own(of):
-        own.get(of).check_strength(strength)
-        if own.get(of).function is not None:
+    if is_own(of):
+        _own(of).check_strength(strength)
+        if _own(of).function is not None:
             return None, {"level": strength}, 1.0
     first, second = (settings(name, level, modality) for level in (1, 2))
     rules = _read("severity.yaml")["strength"].get(_section(canonical_name(name), modality), {})

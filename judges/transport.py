@@ -202,7 +202,8 @@ class ChatTransport:
     def _reply(self, content: bytes) -> Reply:
         try:
             found = json.loads(content)
-            if not found.get("choices") and (told := error_said(found.get("error"))):
+            rest = {name: each for name, each in found.items() if name != "choices"}
+            if not found.get("choices") and (told := error_said(rest.get("error") or rest)):
                 raise Failure(f"request failed: an error with status 200, {self._said(told)}", repeat=True)
             choice = found["choices"][0]
             message = choice["message"]

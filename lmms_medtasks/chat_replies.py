@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from lmms_medtasks.parsing.reply import Ending, SentReply
+from lmms_medtasks.parsing.texts import whole
 
 LONGEST_BODY = 4_000_000
 """Bytes that a completion may have for each reply in it; no more is read. A reply of so many is none that answers."""
@@ -86,8 +87,3 @@ def reply_of(choice: Any, limit: int | None) -> SentReply:
 def too_long(text: str) -> str:
     """Why a text longer than :data:`LONGEST_BODY` is no reply."""
     return f"The reply has {len(text):,} characters, more than {LONGEST_BODY:,}."
-
-
-def whole(text: str) -> str:
-    """A text that can be sent and stored: JSON may hold halves of characters (U+FFFD here), which no file takes."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lmms_medtasks.chat_replies import NoReply, content_text, ending, error_said, reply_of, whole
+from lmms_medtasks.chat_replies import NoReply, content_text, ending, error_said, reply_of
+from lmms_medtasks.parsing.texts import whole
 
 
 def choice(content="B", finish="stop", **more):

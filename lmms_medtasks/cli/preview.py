@@ -12,6 +12,7 @@ from PIL import Image
 
 from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations import own
+from lmms_medtasks.degradations.base import is_own
 from lmms_medtasks.degradations.files import open_image
 from lmms_medtasks.degradations.gallery import Row, Section, Tile, distance
 from lmms_medtasks.degradations.similarity import psnr
@@ -43,7 +44,7 @@ def sections(
         degradations.check_modality(name, canonical)
     levels = CURVE if curve else (1.0, 2.0)
     for name in chosen:
-        if curve and own.is_own(name):
+        if curve and is_own(name):
             own.get(name).check_strength(CURVE[0])  # a function may have nothing between its levels
     shown: list[Section] = []
     failed: list[tuple[Path, str]] = []

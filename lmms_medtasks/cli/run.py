@@ -40,11 +40,13 @@ _TOLD = (1, 2)
 
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_INTERRUPTED = (
-    "lmms-medtasks: Interrupted. Give the same command again (without --fresh) to go on where it stopped: replies to "
-    "tasks of lmms-medtasks that came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked again, but for "
-    "what --use_cache holds."
+_GO_ON = (
+    "Give the same command again (without --fresh) to go on where it stopped: replies to tasks of lmms-medtasks that "
+    "came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked again, but for what --use_cache holds."
 )
+_CAUSES = {signal.SIGKILL: " (kill -9, or the machine or the job had no memory left)"}
+_OUTLIVED = 'read -r _; kill -s TERM -- "-$0"; kill -s CONT -- "-$0"'
+"""For a shell that waits for the end of its input, and ends a group of processes then."""
 
 
 def register(app: typer.Typer) -> None:
@@ -134,8 +136,9 @@ def run(
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
-    from lmms_medtasks.harness import ending, journal, stamps
+    from lmms_medtasks.harness import closed_output, ending, journal, stamps
 
+    closed_output.outlive()
     arguments = list(context.args)
     check_known(arguments, [name for each in context.command.params for name in each.opts])
     tasks = checked_tasks(arguments)
@@ -172,8 +175,14 @@ def run(
     if status == 0 and not missing and not failed:
         typer.echo(f"What was found, on one screen: lmms-medtasks report {shlex.quote(str(output))}", err=True)
         return
-    if -status in _ENDING:
-        typer.echo(_INTERRUPTED, err=True)
+    if status < 0:
+        number = signal.Signals(-status)
+        why = (
+            "Interrupted"
+            if number in _ENDING
+            else f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
+        )
+        typer.echo(f"lmms-medtasks: {why}. {_GO_ON}", err=True)
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
@@ -299,7 +308,8 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
     Minus the signal's number where one came and it failed then: the launcher of several processes says 1.
 
     They are a session of their own, so that a signal reaches them once, from here, whoever sent it: a terminal to all
-    of its processes, or a scheduler to this one.
+    of its processes, or a scheduler to this one. A shell ends them where this process is killed: the end of the pipe
+    that it reads is closed then.
     """
     own = {**os.environ, **variables, **installed_package.variables(Path.cwd())}
     started: list[int] = []
@@ -331,7 +341,10 @@ def _ended(command: list[str], variables: Mapping[str, str] = MappingProxyType({
             # What came before there was anybody to tell.
             for number in [each for each in early if each in _ENDING]:
                 passed_on(number, None)
-            status = process.wait()
+            watch = ["sh", "-c", _OUTLIVED, str(process.pid)]
+            with subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True) as watching:
+                status = process.wait()
+                watching.kill()
             return -came[0] if came and status else status
     finally:
         for number, handler in before.items():

@@ -15,6 +15,7 @@ from lmms_medtasks import degradations, extensions, pictures
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.degradations import own
+from lmms_medtasks.degradations.base import ANY, is_own
 from lmms_medtasks.degradations.similarity import psnr
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites.templates import DRAWN
@@ -35,7 +36,7 @@ def check(task: Loaded, found: Findings) -> None:
     names = [named] if named and named != DRAWN else sorted({each for each in column if each})
     for name in names:
         located = extensions.located(name, task.path.parent)
-        if own.is_own(located):
+        if is_own(located):
             _Check(task, located, name, found).all()
 
 
@@ -49,7 +50,7 @@ class _Check:
 
     def all(self) -> None:
         """Every check; what is told by a check of one picture is not told again of the next one."""
-        for modality in (*self._own.made.modalities, *(each for each in self._own.rows if each != own.ANY)):
+        for modality in (*self._own.made.modalities, *(each for each in self._own.rows if each != ANY)):
             try:
                 degradations.canonical_modality(modality)
             except UserError as error:

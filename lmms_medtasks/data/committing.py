@@ -12,8 +12,7 @@ from typing import Any
 
 from lmms_medtasks.data import store
 from lmms_medtasks.data.documents import DATA, Data
-from lmms_medtasks.data.releases import checksum
-from lmms_medtasks.data.store import Entry
+from lmms_medtasks.data.store import Entry, checksum
 from lmms_medtasks.data.writer import Written
 
 

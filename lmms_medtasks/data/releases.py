@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Protocol
 
+from lmms_medtasks.data.store import checksum
 from lmms_medtasks.errors import UserError
 
 
@@ -130,15 +130,6 @@ def checked_name(name: str) -> str:
     if not name.strip() or absolute or ".." in parts or "\0" in name:
         raise MissingFileError(f"The path {name[:200]!r} is not inside the release's folder; it was not followed.")
     return name
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, as 64 hexadecimal digits."""
-    digest = hashlib.sha256()
-    with path.open("rb") as handle:
-        while block := handle.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def source_file(release: Release, name: str) -> SourceFile:

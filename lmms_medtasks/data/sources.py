@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from lmms_medtasks import extensions
 from lmms_medtasks import folders as benchmark_folders
 from lmms_medtasks.data.release_counts import Expected
-from lmms_medtasks.data.releases import LocalRelease, Release
 from lmms_medtasks.errors import UserError, unknown
 
 if TYPE_CHECKING:
+    from lmms_medtasks.data.releases import LocalRelease, Release
     from lmms_medtasks.data.row_reader import RowReader
 
 FILE = "source.py"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.data.documents import DATA, SCHEMA_VERSION, Data
-from lmms_medtasks.data.releases import checksum
 from lmms_medtasks.errors import UserError, unknown
 
 MANIFEST = "manifest.json"
@@ -244,3 +244,12 @@ def writing(place: Path) -> Iterator[None]:
             f"Cannot write the prepared data to {place}: {reason}. "
             "Set MEDTASKS_HOME to a folder with room that you may write to, or make room there."
         ) from error
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    with path.open("rb") as handle:
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -36,11 +36,11 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
-from lmms_medtasks.chat_replies import whole
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import chat_clients, failed_requests, runners, server_sampling
+from lmms_medtasks.harness import failed_requests, runners
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.parsing.reply import SentReply
+from lmms_medtasks.parsing.texts import whole
 from lmms_medtasks.seeding import stable_seed
 
 METHODS = ("generate_until", "generate_until_multi_round", "generate_visual_cot", "loglikelihood")
@@ -154,9 +154,12 @@ def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], 
         task = requests[0].task_name
         with contextlib.ExitStack() as changed:
             changed.enter_context(_client_of_this_call(lm, module))
-            changed.enter_context(chat_clients.read_alike(lm, module))
-            if served and task in drawn:
-                changed.enter_context(server_sampling.sent_along(lm.client, drawn[task]))
+            if hasattr(lm, "client"):
+                from lmms_medtasks.harness import chat_clients, server_sampling
+
+                changed.enter_context(chat_clients.read_alike(lm, module))
+                if served and task in drawn:
+                    changed.enter_context(server_sampling.sent_along(lm.client, drawn[task]))
             if _singly(lm, module, own, drawn):
                 return _in_unicode(_one_by_one(lm, original, own, module))
             with failed_requests.watched(lm, module) as ended:

@@ -88,8 +88,8 @@ def choices(completion: Any) -> list[Any]:
     if not isinstance(completion, ChatCompletion):
         raise ValueError(f"a body that is no JSON object: {str(completion)[:100]!r}")
     found = completion.choices or []
-    if not found and (said := chat_replies.error_said(getattr(completion, "error", None))):
-        raise ValueError(f"an error with status 200: {said}")
+    if not found and (own := completion.model_extra):  # fields that no completion has: {"error": …}, {"detail": …}
+        raise ValueError(f"an error with status 200: {chat_replies.error_said(own.get('error') or own)}")
     if not isinstance(found, list) or not all(getattr(each, "message", None) for each in found):
         raise ValueError(f"choices without messages: {str(found)[:100]}")
     if all(isinstance(each.index, int) for each in found):

@@ -20,6 +20,7 @@ from PIL import Image
 
 from lmms_medtasks import degradations, fingerprints, pictures
 from lmms_medtasks.degradations import corruptions, images, own, picture_cache
+from lmms_medtasks.degradations.base import is_own
 from lmms_medtasks.degradations.picture_digest import digest as digest
 from lmms_medtasks.degradations.picture_digest import seed_of
 from lmms_medtasks.errors import UserError
@@ -107,7 +108,7 @@ def check_function(order: Order, where: str) -> None:
     ``where`` the order stands is said in the error.
     """
     what = order.reference
-    if order.is_control or not own.is_own(what):
+    if order.is_control or not is_own(what):
         return
     try:
         own.get(degradations.canonical_name(what)).check_strength(float(order.level))

@@ -30,7 +30,6 @@ from lmms_medtasks import redacting
 from lmms_medtasks.data import subsets
 from lmms_medtasks.errors import UserError, is_command_line, user_errors
 from lmms_medtasks.harness import (
-    cached_failures,
     call_times,
     calls,
     chosen_settings,
@@ -39,7 +38,6 @@ from lmms_medtasks.harness import (
     ending,
     judged,
     model_names,
-    model_room,
     reasoning_tags,
     relied_on,
     reply_endings,
@@ -48,12 +46,11 @@ from lmms_medtasks.harness import (
     run_secrets,
     runners,
     sampling,
-    server_sampling,
     stamps,
 )
 from lmms_medtasks.progress import say
-from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
+from lmms_medtasks.suites import paper
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -85,7 +82,10 @@ def join_evaluator(module: Any) -> None:
             run_options.check_loaded(lm, ours, [task for task in every if not is_ours(task.config)], named)
             run_options.note(ours, named)
             tags = reasoning_tags.taken_over(ours, named)
-            model_room.lower(ours, lm)
+            if paper.chosen() == paper.THINKING:
+                from lmms_medtasks.harness import model_room
+
+                model_room.lower(ours, lm)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
             _restrict(every, ours, named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
@@ -96,12 +96,12 @@ def join_evaluator(module: Any) -> None:
             calls.check_tasks(lm, [config.task for config in _configs(tasks)])
             _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
-            kind = server_sampling.kind(lm)
+            kind = _server_kind(lm)
             served = kind if _drawn(tasks) else None
             cut = cut_replies.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             secrets, options = run_secrets.of_run(named), named.get("cli_args")
             with (
-                cached_failures.left_out(named.get("response_cache")),
+                _left_out_of_cache(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _drawn(tasks), bool(served)),
                 reply_endings.noted(lm, set(tags), cut.look),
@@ -126,6 +126,23 @@ def join_evaluator(module: Any) -> None:
                 return results
 
     module.evaluate = evaluate
+
+
+def _left_out_of_cache(cache: Any) -> contextlib.AbstractContextManager[None]:
+    """No failed requests in the harness's cache, if there is one."""
+    if cache is None:
+        return contextlib.nullcontext()
+    from lmms_medtasks.harness import cached_failures
+
+    return cached_failures.left_out(cache)
+
+
+def _server_kind(lm: Any) -> str | None:
+    if not hasattr(lm, "client"):
+        return None
+    from lmms_medtasks.harness import server_sampling
+
+    return server_sampling.kind(lm)
 
 
 def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
@@ -264,6 +281,8 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = No
         if changed or (reached and _samples(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
     for task, settings in _drawn(task_dict).items() if served else ():
+        from lmms_medtasks.harness import server_sampling
+
         sent = server_sampling.fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
     why = None if served else runners.doubt(lm, calls.ranks(), reached)
@@ -307,7 +326,11 @@ def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
 def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
     """The results with what a server was and was sent in our tasks' metadata, as far as the model tells that."""
     record: Any = getattr(lm, "server_record", None)
-    for config in filter(is_ours, _configs(task_dict)) if results and callable(record) else ():
+    if not results or not callable(record):
+        return results
+    from lmms_medtasks.samples import answering_model
+
+    for config in filter(is_ours, _configs(task_dict)):
         kept = results["configs"][config.task]
         told = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
         kept["metadata"] = {**(kept.get("metadata") or {}), "server": told}

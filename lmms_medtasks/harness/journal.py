@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.data import store
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.harness import calls, ending, hooks, reply_keys, reply_lines
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
 from lmms_medtasks.harness.replacing import replaced
@@ -58,7 +58,7 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
     ``tasks``: ours, of the harness's classes, the same on every process. ``arguments``: what the harness's ``evaluate``
     was given, by name. Within this, each call of ``generate_until`` has requests of one task only.
 
-    Raises UserError for a value of ``MEDTASKS_JOURNAL`` that there is none of.
+    Raises UserError for a value of ``MEDTASKS_JOURNAL`` that there is none of, and where the same command is running.
     """
     mode = os.environ.get(VARIABLE, "") or KEEP
     if mode not in (KEEP, FRESH, OFF):
@@ -174,15 +174,20 @@ class _Journal:
         if self._opened:
             return
         self._opened = True
-        names, why = None, ""
+        names, why, holder = None, "", None
         if self._rank == 0:
             try:
                 names = self._folder.begin(self._fresh)
-            except Busy:
-                why = "the same command is running; two would mix. This one can't be resumed."
+            except Busy as error:
+                holder = str(error)
             except OSError as error:
                 why = f"{self._folder.path} can't be written: {error}. This run can't be resumed."
-        names, why = calls.gathered((names, why))[0]
+        names, why, holder = calls.gathered((names, why, holder))[0]
+        if holder is not None:
+            raise UserError(
+                f"The same command is running ({holder}): all would be asked twice. Wait until it has ended, or end "
+                f"it and start this one again, which goes on with its replies. {VARIABLE}={OFF} runs beside it."
+            )
         if names is None:
             if self._rank == 0:
                 say(f"lmms-medtasks: replies are not kept: {why}")

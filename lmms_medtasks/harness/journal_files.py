@@ -16,6 +16,7 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -29,7 +30,7 @@ Line = Mapping[str, Any]
 
 
 class Busy(Exception):
-    """Another process holds the folder: the same command is running."""
+    """Another process holds the folder: the same command is running. Its text names the process."""
 
 
 class JournalFolder:
@@ -54,9 +55,12 @@ class JournalFolder:
             # Not flock, which a child would go on holding after this process was killed.
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
+            holder = (self.path / _LOCK).read_text("utf-8")
             os.close(self._lock)
             self._lock = None
-            raise Busy from None
+            raise Busy(holder) from None
+        os.ftruncate(self._lock, 0)
+        os.write(self._lock, f"process {os.getpid()} on {socket.gethostname()}".encode())
         place = self.path / _TOKEN
         token = "" if fresh or not place.is_file() else place.read_text("ascii").strip()
         if not token:

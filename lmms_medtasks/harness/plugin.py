@@ -295,7 +295,8 @@ def _join_evaluator(module: Any) -> None:
 
         join_evaluator(module)
         return
-    refusing = _refusing(lost, {*task_index(), *model_names.MODELS}, gives_tasks=False)
+    models = model_names.MODELS if relied_on.needed(relied_on.MODELS) else ()
+    refusing = _refusing(lost, {*task_index(), *models}, gives_tasks=False)
     for name in ("evaluate", "simple_evaluate"):
         if hasattr(module, name):
             setattr(module, name, refusing(getattr(module, name)))

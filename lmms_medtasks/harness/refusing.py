@@ -80,6 +80,8 @@ def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
         metadata = value.get("metadata")
         if isinstance(metadata, Mapping) and "degrade" in metadata:
             return str(value.get("task") or "a degraded task")
+        if "task" in value:  # a configuration: its other texts are no names
+            return _first([value["task"]], is_ours, depth) or _first(value.values(), lambda text: False, depth)
         return _first((*value.keys(), *value.values()), is_ours, depth)
     if isinstance(value, list | tuple | set | frozenset):
         return _first(value, is_ours, depth)

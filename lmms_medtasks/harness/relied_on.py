@@ -222,10 +222,16 @@ def check(part: str, whose: str = "") -> None:
 def refusal(lost: list[Point], whose: str = "") -> str:
     """Why what needs these points does not run."""
     said = "; ".join(f"{each.short}, which {each.why}: without it {each.without}" for each in lost)
+    known, own = known_version(), version()
+    way_out = (
+        f"This copy of {own} was changed: install it anew (pip install --force-reinstall --no-deps lmms-eval=={own})"
+        if own == known
+        else f"Install the one that this lmms-medtasks was made for (pip install lmms-eval=={known}), or a newer "
+        "lmms-medtasks"
+    )
     return (
-        f"{whose or lost[0].part}: this lmms-eval ({version()}) has not what lmms-medtasks relies on: {said}. Scores "
-        f"could be wrong, so {lost[0].part} do not run with it; all others do. Install the lmms-eval that "
-        f"this lmms-medtasks was made for (pip install lmms-eval=={known_version()}), or a newer lmms-medtasks."
+        f"{whose or lost[0].part}: this lmms-eval ({own}) has not what lmms-medtasks relies on: {said}. Scores could "
+        f"be wrong, so {lost[0].part} do not run with it; all others do. {way_out}."
     )
 
 

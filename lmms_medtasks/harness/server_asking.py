@@ -17,11 +17,12 @@ from typing import Any, Generic, TypeVar
 import openai
 
 from lmms_medtasks import redacting
-from lmms_medtasks.chat_replies import NoReply, reply_of, whole
+from lmms_medtasks.chat_replies import NoReply, reply_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.chat_clients import bounded, choices
 from lmms_medtasks.harness.failed_requests import MARK as FAILED
 from lmms_medtasks.parsing.reply import SentReply
+from lmms_medtasks.parsing.texts import whole
 
 IN_A_ROW = 20
 """So many questions in a row without a reply end the run."""
@@ -127,6 +128,9 @@ class Seen:
     fingerprints: set[str] = field(default_factory=set)
 
 
+Tell = Callable[[dict[int, Reply]], object]
+
+
 class Asker(Generic[Item]):
     """Asks questions of a server. It can be used several times, each time with an event loop of its own.
 
@@ -151,7 +155,7 @@ class Asker(Generic[Item]):
         finished: Callable[[Item, dict[int, Reply]], None],
         seen: Seen,
     ) -> None:
-        """Ask all questions. ``prepare`` is called in threads, ``finished`` with the trials' replies as they come.
+        """Ask all questions. ``prepare`` is called in threads, ``finished`` with each trial's reply as it comes, once.
 
         ``seen`` counts on.
 
@@ -238,7 +242,7 @@ class _Call(Generic[Item]):
                     await self._freed.wait_for(lambda: self._held < HELD_BYTES)
                 question = await loop.run_in_executor(self._pool, prepare, item)
                 self._held += question.size
-            replies = await self._replies(question)
+            replies = await self._replies(question, functools.partial(finished, item))
             size = question.size
             del question  # the next one is prepared while this one's reply is taken care of
             async with self._freed:
@@ -249,10 +253,9 @@ class _Call(Generic[Item]):
                 self._seen.empty += each.text == ""
                 self._seen.failed += each.failed
             self._asker.count_in_a_row(replies.values())
-            finished(item, replies)
 
-    async def _replies(self, question: Prepared) -> dict[int, Reply]:
-        """The reply to each of the question's trials."""
+    async def _replies(self, question: Prepared, tell: Tell) -> dict[int, Reply]:
+        """The reply to each of the question's trials, all of which ``tell`` is called with."""
         first, count = question.trials[0], len(question.trials)
         in_order = question.trials == tuple(range(first, first + count))  # as n counts its seeds
         replies: dict[int, Reply] = {}
@@ -269,19 +272,22 @@ class _Call(Generic[Item]):
             try:
                 replies = await self._request(question, question.trials[:1])
             except _Refused as error:
-                return dict.fromkeys(question.trials, _failed(error))
+                replies = dict.fromkeys(question.trials, _failed(error))
             if refused and not replies[first].failed:
                 self._asker.most_together = min(self._asker.most_together, count - 1)
+        tell(replies)  # before another request takes this one's place: a kill loses those in flight, and no more
         missing = [trial for trial in question.trials if trial not in replies]
-        for found in await asyncio.gather(*(self._single(question, trial) for trial in missing)):
+        for found in await asyncio.gather(*(self._single(question, trial, tell) for trial in missing)):
             replies.update(found)
         return replies
 
-    async def _single(self, question: Prepared, trial: int) -> dict[int, Reply]:
+    async def _single(self, question: Prepared, trial: int, tell: Tell) -> dict[int, Reply]:
         try:
-            return await self._request(question, (trial,))
+            found = await self._request(question, (trial,))
         except _Refused as error:
-            return {trial: _failed(error)}
+            found = {trial: _failed(error)}
+        tell(found)
+        return found
 
     async def _request(self, question: Prepared, trials: tuple[int, ...]) -> dict[int, Reply]:
         """One request; the replies to ``trials``, or to the first of them. Raises _Refused for what can't be asked."""

@@ -59,7 +59,7 @@ class ServerModel(OwnModel):
 
     is_simple = False
     on_replies: Callable[[Mapping[int, Any]], object] | None = None
-    """Called with the replies to each question as they come, by their places in the call's list of requests."""
+    """Called with replies as they come, by their places in the call's list of requests."""
 
     def __init__(
         self,
@@ -219,13 +219,14 @@ class ServerModel(OwnModel):
         shown = tqdm(total=count, desc="Asking", disable=None if self.rank == 0 else True)
 
         def finished(question: _Question, found: dict[int, Reply]) -> None:
-            for trial, place in question.places.items():
-                reply = found[trial if trial in found else min(found)]  # a greedy reply is that of all trials
-                counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
-                replies[place] = GenerationResult(reply.text, counts)
+            if not question.samples:  # a greedy reply is that of all trials
+                found = dict.fromkeys(question.places, *found.values())
+            own = {question.places[trial]: _result(reply) for trial, reply in found.items()}
+            for place, result in own.items():
+                replies[place] = result
             if self.on_replies is not None:
-                self.on_replies({place: replies[place] for place in question.places.values()})
-            shown.update(len(question.places))
+                self.on_replies(own)
+            shown.update(len(own))
 
         for task in dict.fromkeys(each.task for each in questions):
             own = [each for each in questions if each.task == task]
@@ -300,6 +301,11 @@ class _Question:
     @property
     def samples(self) -> bool:
         return server_kinds.samples(self.request.args[2])
+
+
+def _result(reply: Reply) -> GenerationResult:
+    counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+    return GenerationResult(reply.text, counts)
 
 
 def _questions(requests: Sequence[Any]) -> list[_Question]:

@@ -6,28 +6,17 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 
-from lmms_medtasks.parsing.checked_lists import read_checked
 from lmms_medtasks.parsing.letters import circled_as_letters, option_letters
-from lmms_medtasks.parsing.option_lines import (
-    read_as_yes_no,
-    read_bold,
-    read_brackets,
-    read_concluded,
-    read_edge,
-    read_leading,
-    read_said,
-    read_same,
-    read_whole,
-)
-from lmms_medtasks.parsing.option_reading import OfferedOptions, OptionReading, ambiguous
-from lmms_medtasks.parsing.option_statements import read_stated
-from lmms_medtasks.parsing.outcomes import find_refusal
+from lmms_medtasks.parsing.option_reading import OfferedOptions, OptionReading, ambiguous, single_letter
+from lmms_medtasks.parsing.option_texts import MINUS_IN_BRACKETS, Exact
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.parsing.statements import gives_up, is_taken_back
 from lmms_medtasks.parsing.texts import normalised
 from lmms_medtasks.parsing.words import any_of, numbered
 
 __all__ = ["OptionReading", "read_option"]
+
+_NEXT_LETTER = r"(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?"
+_LIST = re.compile(rf"[(\[]?[A-Z][)\].]?(?:{_NEXT_LETTER})+\.?")
 
 
 def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool = False) -> OptionReading:
@@ -76,41 +65,51 @@ def read_option(reply: Reply | str | None, options: Sequence[str], *, grid: bool
     if reply.outcome:
         return OptionReading(reply.outcome)
     text = _with_letters(normalised(circled_as_letters(reply.answer, options)).strip(), len(options))
-    found = _read(text, OfferedOptions(options, grid), reply.unfinished)
+    offered = OfferedOptions(options, grid)
+    found = read_whole(text, offered)
+    if found is None:
+        # What trained models answer is a letter or a text, as a rule: what reads all else is loaded when it is met.
+        from lmms_medtasks.parsing.option_lines import read_in_words
+
+        found = read_in_words(text, offered, reply.unfinished)
     return OptionReading(reply.unread, text=found.text) if found.status == "unreadable" else found
 
 
-def _read(text: str, offered: OfferedOptions, unfinished: bool) -> OptionReading:
-    found = read_whole(text, offered) or read_stated(text, offered)
-    if found is not None:
-        return found
-    if (checked := read_checked(text, offered.options)) is not None and len(checked) == 1:
-        return offered.read_letter(checked, "checked", text)
-    several = False
-    for readings in (read_bold(text, offered), read_leading(text, offered)):
-        found = read_same(readings)
-        if found is not None and found.status == "ok":
-            return ambiguous(text) if _is_taken_back(text, found) else found
-        several = several or found is not None
-    if not unfinished and (found := read_edge(text, offered)) is not None:
-        return found
-    if (refusal := find_refusal(text)) is not None:
-        return OptionReading("refused", text=refusal)
-    if several:
-        return ambiguous()
-    if unfinished:
-        return OptionReading("unreadable")
-    if (found := read_brackets(text, offered)) is not None:
-        return found
-    if gives_up(text):
-        return OptionReading("refused", text=text[-80:])
-    found = read_as_yes_no(text, offered) or read_concluded(text, offered) or read_said(text, offered)
-    return found or OptionReading("unreadable")
+def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
+    """What a reply chooses that is nothing but a letter, a text, both, a number, or one of them again and again."""
+    single = single_letter().fullmatch(text)
+    if single is not None:
+        return offered.read_letter(single[1].upper(), "single_letter", text)
+    for lettered in (True, False):
+        exact = offered.texts.match_beginning(text, lettered)
+        rest = _without_letter(text, exact, offered) if exact is not None else ""
+        if exact is not None and not re.search(r"\w", rest) and not MINUS_IN_BRACKETS.search(rest):
+            return offered.read_place(exact.place, "exact", text)
+    if places := offered.texts.find_equal(text):
+        return offered.read_places(places, "exact", text)
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and len(set(lines)) == 1:
+        return read_whole(lines[0].strip(), offered)
+    if _LIST.fullmatch(text):
+        letters = set(re.findall("[A-Z]", text))
+        return ambiguous(text) if len(letters) > 1 else offered.read_letter(letters.pop(), "single_letter", text)
+    if places := offered.texts.find_beginning_or_end(text):
+        return offered.read_places(places, "exact", text)
+    named = _option_number().fullmatch(text)
+    return None if named is None else offered.read_number(named[1])
 
 
-def _is_taken_back(text: str, found: OptionReading) -> bool:
-    place = text.find(found.text)
-    return place >= 0 and is_taken_back(text, place + len(found.text))
+def _without_letter(text: str, exact: Exact, offered: OfferedOptions) -> str:
+    """What follows an option's text, without that option's letter: "Stage III (C)", "No, B"."""
+    letter = offered.letters[exact.place]
+    return re.sub(rf"^[\s,(\[*\"'—–-]{{0,4}}(?:option |answer )?{letter}(?![^\W_])", "", text[exact.end :])
+
+
+@functools.cache
+def _option_number() -> re.Pattern[str]:
+    return re.compile(
+        rf"[\s*_(\[\"']{{0,6}}{any_of('names_option')}\s{{0,2}}(\d{{1,2}})[\s*_)\]\"'.]{{0,6}}", re.IGNORECASE
+    )
 
 
 def _with_letters(text: str, count: int) -> str:

@@ -1,4 +1,4 @@
-"""Which option a reply chooses that is nothing but an answer, or that states none: by its lines, or by what it says."""
+"""Which option a reply chooses that is more than an answer: by what it states, by its lines, or by what it says."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import functools
 import re
 from collections.abc import Sequence
 
+from lmms_medtasks.parsing.checked_lists import read_checked
 from lmms_medtasks.parsing.option_reading import (
     MARKUP,
     OfferedOptions,
     OptionReading,
     ambiguous,
     says_no_more,
-    single_letter,
 )
-from lmms_medtasks.parsing.option_statements import read_choice, repeats_options
-from lmms_medtasks.parsing.option_texts import MINUS_IN_BRACKETS, Exact
+from lmms_medtasks.parsing.option_statements import read_choice, read_stated, repeats_options
+from lmms_medtasks.parsing.outcomes import find_refusal
 from lmms_medtasks.parsing.sentences import iter_beginnings, split_sentences
 from lmms_medtasks.parsing.statements import gives_up, is_taken_back
 from lmms_medtasks.parsing.words import any_of
@@ -27,51 +27,9 @@ _BOLD_TEXT = re.compile(r"\*\*([^*\n]{1,200})\*\*")
 _TOLD_OF = re.compile(r"[)\].:]?\**[ \t]+(?:is|are|was|were|seems|appears|shows|would|could|can|may|might|does)\b")
 _LABELLED = re.compile(r"(?<![^\W_])(?:\(([A-Z])\)|([A-Z])(?:\)|\s?:\s))")
 _BRACKETS = re.compile(r"[(\[]([A-Z])[)\]]")
-_NEXT_LETTER = r"(?:\s*[,/&]\s*|\s+)(?:(?:or|and)\s+)?[(\[]?[A-Z][)\].]?"
-_LIST = re.compile(rf"[(\[]?[A-Z][)\].]?(?:{_NEXT_LETTER})+\.?")
 _AFTERTHOUGHT = re.compile(r"\(.*\)?\.?")
 _LAST_SENTENCES = 30
 _ONE_SENTENCE = 200
-
-
-# --- The reply as a whole ---------------------------------------------------------------------------------------------
-
-
-def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
-    """What a reply chooses that is nothing but a letter, a text, both, a number, or one of them again and again."""
-    single = single_letter().fullmatch(text)
-    if single is not None:
-        return offered.read_letter(single[1].upper(), "single_letter", text)
-    for lettered in (True, False):
-        exact = offered.texts.match_beginning(text, lettered)
-        rest = _without_letter(text, exact, offered) if exact is not None else ""
-        if exact is not None and not re.search(r"\w", rest) and not MINUS_IN_BRACKETS.search(rest):
-            return offered.read_place(exact.place, "exact", text)
-    if places := offered.texts.find_equal(text):
-        return offered.read_places(places, "exact", text)
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > 1 and len(set(lines)) == 1:
-        return read_whole(lines[0].strip(), offered)
-    if _LIST.fullmatch(text):
-        letters = set(re.findall("[A-Z]", text))
-        return ambiguous(text) if len(letters) > 1 else offered.read_letter(letters.pop(), "single_letter", text)
-    if places := offered.texts.find_beginning_or_end(text):
-        return offered.read_places(places, "exact", text)
-    named = _option_number().fullmatch(text)
-    return None if named is None else offered.read_number(named[1])
-
-
-def _without_letter(text: str, exact: Exact, offered: OfferedOptions) -> str:
-    """What follows an option's text, without that option's letter: "Stage III (C)", "No, B"."""
-    letter = offered.letters[exact.place]
-    return re.sub(rf"^[\s,(\[*\"'—–-]{{0,4}}(?:option |answer )?{letter}(?![^\W_])", "", text[exact.end :])
-
-
-@functools.cache
-def _option_number() -> re.Pattern[str]:
-    return re.compile(
-        rf"[\s*_(\[\"']{{0,6}}{any_of('names_option')}\s{{0,2}}(\d{{1,2}})[\s*_)\]\"'.]{{0,6}}", re.IGNORECASE
-    )
 
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
@@ -199,3 +157,39 @@ def read_said(text: str, offered: OfferedOptions) -> OptionReading | None:
     if not places and len(text) <= _ONE_SENTENCE and len(split_sentences(text)) == 1:
         places = offered.texts.find_in_other_order(text)
     return offered.read_places(places, "said", text)
+
+
+# --- All of it --------------------------------------------------------------------------------------------------------
+
+
+def read_in_words(text: str, offered: OfferedOptions, unfinished: bool) -> OptionReading:
+    """What a reply chooses that is more than an answer, by the order of :func:`.option.read_option`."""
+    if (found := read_stated(text, offered)) is not None:
+        return found
+    if (checked := read_checked(text, offered.options)) is not None and len(checked) == 1:
+        return offered.read_letter(checked, "checked", text)
+    several = False
+    for readings in (read_bold(text, offered), read_leading(text, offered)):
+        found = read_same(readings)
+        if found is not None and found.status == "ok":
+            return ambiguous(text) if _is_taken_back(text, found) else found
+        several = several or found is not None
+    if not unfinished and (found := read_edge(text, offered)) is not None:
+        return found
+    if (refusal := find_refusal(text)) is not None:
+        return OptionReading("refused", text=refusal)
+    if several:
+        return ambiguous()
+    if unfinished:
+        return OptionReading("unreadable")
+    if (found := read_brackets(text, offered)) is not None:
+        return found
+    if gives_up(text):
+        return OptionReading("refused", text=text[-80:])
+    found = read_as_yes_no(text, offered) or read_concluded(text, offered) or read_said(text, offered)
+    return found or OptionReading("unreadable")
+
+
+def _is_taken_back(text: str, found: OptionReading) -> bool:
+    place = text.find(found.text)
+    return place >= 0 and is_taken_back(text, place + len(found.text))

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lmms_medtasks.parsing.option_texts import OptionTexts
-from lmms_medtasks.parsing.outcomes import AnswerStatus
+from lmms_medtasks.parsing.outcomes import AnswerStatus, StatementRule
 from lmms_medtasks.parsing.sentences import iter_beginnings
-from lmms_medtasks.parsing.statements import StatementRule
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 Rule = (

@@ -11,7 +11,6 @@ from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.option_parts import GENERIC, find_own_parts
 from lmms_medtasks.parsing.quantities import Quantity, find_quantities, parse_quantity
 from lmms_medtasks.parsing.sentences import Clause, clause_before, split_clauses, split_sentences
-from lmms_medtasks.parsing.statements import is_left_open
 from lmms_medtasks.parsing.texts import CJK, SIZE, folded, normalised, without_accents
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
@@ -175,6 +174,8 @@ class OptionTexts:
         It concludes by its words ("therefore", "consistent with", "this is") or a colon, and then may name the option
         by a part that only this option has; the ``last`` sentence of a reply also concludes by saying nothing else.
         """
+        from lmms_medtasks.parsing.statements import is_left_open
+
         if len(sentence) > _A_SENTENCE or "?" in sentence or is_left_open(sentence):
             return []
         concludes = word_pattern("concludes", after="|[:：→]").search(sentence) is not None

@@ -14,6 +14,11 @@ said that it can't tell. unreadable: a reply with words and without an answer; "
 it."""
 
 
+StatementRule = Literal["boxed", "statement", "so", "it_is", "correction", "last", "predicate"]
+"""What makes a statement: a wrapper; words that announce an answer; "so"; "it is" before a letter; a correction; a last
+sentence or line that is a letter; words behind a letter that say that it is right."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What was read from one reply: ``value`` if ``status`` is "ok", else "". ``rule``: what it was read from."""

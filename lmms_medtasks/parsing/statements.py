@@ -11,16 +11,13 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
+from lmms_medtasks.parsing.outcomes import StatementRule
 from lmms_medtasks.parsing.sentences import sentence_before
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
 Value = TypeVar("Value")
-
-StatementRule = Literal["boxed", "statement", "so", "it_is", "correction", "last", "predicate"]
-"""What makes a statement: a wrapper; words that announce an answer; "so"; "it is" before a letter; a correction; a last
-sentence or line that is a letter; words behind a letter that say that it is right."""
 
 MOST = 1000
 """Of a reply that repeats itself for ever the last statements are enough."""

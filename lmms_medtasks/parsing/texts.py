@@ -93,3 +93,8 @@ def folded(text: str) -> str:
 def without_accents(text: str) -> str:
     """``text`` with its Latin letters' accents left out, character by character, so that places stay the same."""
     return "".join(unicodedata.normalize("NFD", each)[0] if "\u00c0" <= each <= "\u024f" else each for each in text)
+
+
+def whole(text: str) -> str:
+    """A text that can be sent and stored: JSON may hold halves of characters (U+FFFD here), which no file takes."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

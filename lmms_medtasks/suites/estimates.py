@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.statistics.bootstrap import RESAMPLES, Distribution, bootstrap
 from lmms_medtasks.statistics.intervals import Interval, estimates, intervals
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
@@ -30,6 +29,9 @@ from lmms_medtasks.statistics.sums import (
     range_of,
     scored,
 )
+
+if TYPE_CHECKING:
+    from lmms_medtasks.statistics.bootstrap import Distribution
 
 Bounds = tuple[float, float]
 
@@ -65,13 +67,13 @@ class Estimate:
         """What is computed of ``rows``, which are restricted already; None where nothing can be estimated."""
         raise NotImplementedError
 
-    def distributions(
-        self, rows: Samples, resamples: int = RESAMPLES, seed: int | str = 0
-    ) -> Mapping[str, Distribution]:
+    def distributions(self, rows: Samples, resamples: int, seed: int | str = 0) -> Mapping[str, Distribution]:
         """Each statistic on the rows and on resamples of the clusters, by name; {} where nothing can be estimated.
 
         For what a paper compares resample by resample.
         """
+        from lmms_medtasks.statistics.bootstrap import bootstrap
+
         drawn = self.draw(rows.where(self.where))
         return {} if drawn is None else bootstrap(*drawn, seed=seed, resamples=0 if self.exact else resamples)
 

@@ -51,7 +51,7 @@ def all_release_levels(dataset: Dataset) -> Dataset:
     (question, options, answer, modality, pool). Clean questions that agree in all of these can't be told apart; they
     and their degraded forms stay unpaired.
     """
-    from lmms_medtasks.task_configs.medq_deg.source import question_key
+    from lmms_medtasks.task_configs.medq_deg.tables import question_key
 
     plain = dataset.select_columns(["id", "question", "options", "answer", "modality", "source", "severity"])
     rows = list(plain)

@@ -29,7 +29,9 @@ def harness(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     state = SimpleNamespace(commands=[], results={"gqa": {"accuracy,none": 0.5}}, status=0, more={})
 
-    def stand_in(arguments, env, start_new_session):
+    def stand_in(arguments, env=None, **given):
+        if env is None:  # the shell that watches
+            return nullcontext(SimpleNamespace(kill=lambda: None))
         state.commands.append(arguments)
         state.environment = env
         folder = command.Path(run_arguments.value_of(arguments, "--output_path")) / "model"
@@ -157,21 +159,24 @@ def test_no_result_file_is_a_failure(harness):
     assert "The evaluation failed: no result file" in done.output
 
 
-@pytest.mark.parametrize(("status", "told_here"), [(0, True), (1, False), (2, False), (3, True), (-9, True)])
+@pytest.mark.parametrize(("status", "told_here"), [(0, True), (1, False), (2, False), (3, True)])
 def test_a_failure_is_told_here_only_where_the_harness_did_not_tell_it(harness, status, told_here):
-    """Ended by its own message, traceback or usage error, the harness has said why; killed, or with status 0, not."""
+    """Ended by its own message, traceback or usage error, the harness has said why; with another status, not."""
     harness.results, harness.status = None, status
     done = call(*ASKED)
     assert done.exit_code == (status or 1)
     assert ("no result file" in done.output) == told_here
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_was_ended_is_no_failed_one_and_can_go_on(harness, number):
-    """It ends with the status that shells give it, and with the way on."""
+@pytest.mark.parametrize(
+    ("number", "said"), [(2, "Interrupted."), (15, "Interrupted."), (9, "SIGKILL"), (11, "SIGSEGV")]
+)
+def test_a_run_that_was_ended_is_no_failed_one_and_can_go_on(harness, number, said):
+    """It ends with the status that shells give it, and with one line: what ended it, and the way on."""
     harness.results, harness.status = None, -number
     done = call(*ASKED)
     assert done.exit_code == 128 + number
+    assert done.output.count("lmms-medtasks: ") == 1 and said in done.output
     assert "same command again" in done.output and "failed" not in done.output
 
 
@@ -281,6 +286,20 @@ def test_what_ends_it_reaches_the_harness_once_and_is_waited_for(tmp_path, numbe
         assert process.stdout.readline() == b"ready\n"
         send(process.pid, number)
         assert process.wait(30) == number and process.stdout.read() == b"1\n"
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_run_whose_command_is_killed_ends_too(tmp_path, paused):
+    """The end of the pipe that both write into is closed when both have ended, also where the harness was paused."""
+    child = "import time; print('ready', flush=True); time.sleep(30); print('still there')"
+    code = f"from lmms_medtasks.cli.run import _ended; _ended([{sys.executable!r}, '-c', {child!r}])"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout.readline() == b"ready\n"
+        if paused:
+            os.kill(process.pid, signal.SIGTSTP)
+            os.waitpid(process.pid, os.WUNTRACED)
+        process.kill()
+        assert process.stdout.read() == b""
 
 
 def test_a_hangup_that_is_ignored_ends_nothing(tmp_path):

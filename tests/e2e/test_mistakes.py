@@ -95,22 +95,25 @@ def test_a_comma_in_the_output_path(commands, tmp_path):
     assert "Traceback" not in done.stdout + done.stderr and not list(tmp_path.iterdir())
 
 
-def test_a_run_that_nobody_reads_any_more_goes_on(commands, tmp_path):
+@pytest.mark.parametrize("both", [False, True], ids=["| head", "2>&1 | head"])
+@pytest.mark.parametrize("command", [("lmms_eval",), ("lmms_medtasks", "run")], ids=["lmms-eval", "run"])
+def test_a_run_that_nobody_reads_any_more_goes_on(commands, tmp_path, command, both):
     home = {"MEDTASKS_HOME": str(tmp_path / "home"), "MEDTASKS_DATA": "mini", "HF_HOME": str(tmp_path / "hf")}
-    command = [
+    program = [
         str(commands / "python"),
         "-m",
-        "lmms_eval",
+        *command,
         *ASKED,
         "--log_samples",
         "--output_path",
         str(tmp_path / "out"),
     ]
-    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, env={**os.environ, **home}) as run:
+    streams = {"stdout": -1, "stderr": subprocess.STDOUT if both else -1}
+    with subprocess.Popen(program, **streams, text=True, env={**os.environ, **home}) as run:
         assert run.stdout.readline()
         run.stdout.close()
-        said = run.stderr.read()
+        said = "" if both else run.stderr.read()
     assert run.returncode == 0, said
-    assert said.count("nobody reads what is printed any more") == 1
+    assert both or said.count("nobody reads what is printed any more") == 1
     assert "Traceback" not in said
     assert list((tmp_path / "out").rglob("*_results.json"))

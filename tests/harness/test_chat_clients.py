@@ -84,6 +84,8 @@ def test_a_reply_is_the_same_through_every_runner(ask, answer, text, ended):
         (Answer(text="It is", finish="content_filter"), "withheld the reply (finish_reason content_filter)", 1),
         (Answer(text=None, finish="tool_use"), "No content, finish_reason tool_use", 1),
         (Answer(body=b'{"error": {"message": "no GPU is left", "code": 503}}'), "no GPU is left", 2),
+        (Answer(body=b'{"detail": "all GPUs are busy"}'), "all GPUs are busy", 2),
+        (Answer(body=b'{"message": "quota used up", "choices": null}'), "an error with status 200: quota used up", 2),
         (Answer(body=b'{"choices": []}'), "choices", 2),
     ],
 )

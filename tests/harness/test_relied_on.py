@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ import pytest
 
 import lmms_medtasks
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import refusing, relied_on
+from lmms_medtasks.harness import plugin, refusing, relied_on
 from tests.conftest import QUIET
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "chest_side"
@@ -73,6 +74,25 @@ def test_an_argument_or_attribute_that_is_missing_is_seen(point, name, monkeypat
     assert relied_on.lacking(point) == (name,)
 
 
+@pytest.mark.parametrize(("version", "said"), [("0.7.3", "was changed: install it anew"), ("0.7.9", "was made for")])
+def test_the_way_out_depends_on_the_version(version, said, monkeypatch):
+    monkeypatch.setattr(relied_on, "version", lambda: version)
+    assert said in relied_on.refusal([relied_on.POINTS[0]])
+
+
+@pytest.mark.parametrize("lacks", [relied_on.TASKS, relied_on.MODELS])
+def test_a_model_of_ours_answers_others_tasks_where_it_lacks_nothing(lacks, monkeypatch):
+    lost = {relied_on.TASKS, lacks}
+    point = relied_on.POINTS[1]
+    monkeypatch.setattr(relied_on, "needed", lambda part: [point] if part in lost else [])
+    module = SimpleNamespace(simple_evaluate=lambda model, tasks: "done")
+    plugin._join_evaluator(module)
+    with pytest.raises(UserError) if lacks == relied_on.MODELS else nullcontext():
+        assert module.simple_evaluate(model="medtasks_random", tasks=["own"]) == "done"
+    with pytest.raises(UserError):
+        module.simple_evaluate(model="dummy", tasks=["medq_deg_l2"])
+
+
 def test_a_new_way_of_asking_a_model_is_seen(monkeypatch):
     from lmms_eval.api.model import lmms
 
@@ -119,7 +139,8 @@ def test_ours_are_found_in_whatever_holds_them():
     assert ours([["mme@gaussian_noise.2"]], partial(by_name, False)) == ""
     assert ours({"metric_list": [{"aggregation": relied_on.check}]}, own).startswith("a task with lmms_medtasks.")
     config.process_results = inspect.signature
-    assert ours([task, {"task": "mme", "doc_to_text": inspect.signature}, None, 3, "to: a@b c"], own) == ""
+    contact = {"metadata": {"contact": "me@lab.org"}, "repo": "medq_deg_l2"}
+    assert ours([task, {"task": "mme", **contact, "doc_to_text": inspect.signature}, None, 3, "to: a@b c"], own) == ""
 
 
 REFUSED = ("match_tasks", "load_task_or_group", "load_config", "_get_config", "evaluate", "lm", "task_index", "doc_id")
@@ -149,7 +170,7 @@ def renamed(tmp_path_factory):
     return {found.pop("word"): found for found in map(json.loads, done.stdout.splitlines())}
 
 
-def test_the_harness_as_it_is_says_nothing(renamed):
+def test_the_one_version_of_the_harness_that_is_allowed_says_nothing(renamed):
     """The small evaluation in memory whose numbers are known: they show a changed meaning of what has its old name."""
     assert renamed["as_it_is"]["foreign"] == renamed["as_it_is"]["ours"] == 0.5
     assert "lmms-medtasks" not in renamed["as_it_is"]["said"]

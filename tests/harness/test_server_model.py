@@ -151,11 +151,12 @@ def test_tokens_of_trials_are_counted_as_the_server_counts_those_of_n(stub, owne
     assert [each.token_counts.output_tokens for each in found] == written
 
 
-def test_replies_are_told_as_they_come(stub):
-    lm, told = model(stub), []
+@pytest.mark.parametrize("many", [True, False])
+def test_replies_are_told_as_they_come(stub, many):
+    lm, told = model(stub, many=many), []
     lm.on_replies = told.append
     found = texts(lm, asked(5, 3))
-    assert [len(each) for each in told] == [3] * 5
+    assert [len(each) for each in told] == ([3] * 5 if many else [1] * 15)
     assert {place: reply.text for each in told for place, reply in each.items()} == dict(enumerate(found))
 
 

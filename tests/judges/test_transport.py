@@ -106,9 +106,10 @@ def with_finish(finish, content="it is", **choice):
         (with_finish("error", error={"message": "upstream is gone"}), True, "broke off, finish_reason error: upstream"),
         (with_finish("abort"), True, "broke off, finish_reason abort"),
         (b'{"error": {"message": "no GPU is left"}}', True, "an error with status 200, no GPU is left"),
+        (b'{"detail": "all GPUs are busy"}', True, "status 200, .*all GPUs are busy"),
         (with_finish("stop", "A" * 10_000_000), False, "larger than 4 MB, so it was cut off"),
     ],
-    ids=["error", "abort", "error body", "huge body"],
+    ids=["error", "abort", "error body", "detail", "huge body"],
 )
 def test_what_is_no_reply_though_its_status_is_200(send, stub_judge, body, repeat, said):
     with pytest.raises(Failure, match=f"request failed: .*{said}") as caught:

@@ -59,7 +59,8 @@ def of_task(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path
 
 def _fingerprint(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
     from lmms_medtasks import degradations
-    from lmms_medtasks.degradations import own, own_modalities
+    from lmms_medtasks.degradations import own_modalities
+    from lmms_medtasks.degradations.base import is_own
 
     named = settings.get("degradation")
     names = {str(named)} if named and named != templates.DRAWN else _column(config, "degradation")
@@ -76,7 +77,7 @@ def _fingerprint(config: Mapping[str, Any], settings: Mapping[str, Any], folder:
             said.append([canonical, found.levels, [extensions.portable(name, folder) for name in drawn]])
     for name in sorted(names):
         located = extensions.located(name, folder)
-        if own.is_own(located):
+        if is_own(located):
             # A name in a column is told with its row, when the data are read.
             code = degradations.code_of(located) if name == named else _or_none(degradations.code_of, located)
             said.append([extensions.portable(name, folder), code])

@@ -20,9 +20,9 @@ from lmms_medtasks.data.image_bytes import image_id, image_problem
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.sources import Candidate
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.medq_deg import source as medq_deg
-from lmms_medtasks.task_configs.medq_deg.source import (
-    MEDQ_DEG,
+from lmms_medtasks.task_configs.medq_deg.source import MEDQ_DEG
+from lmms_medtasks.task_configs.medq_deg.tables import (
+    MedQDegReader,
     degradation_name,
     modality_name,
     question_key,
@@ -355,7 +355,7 @@ def test_the_real_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_reader_holds_one_row_at_a_time(tmp_path: Path, table: Write, clean_row: Row) -> None:
     """Candidates come lazily: the table is changed under the reader, and the later rows are seen as changed."""
     path = table(tmp_path, [clean_row(number) for number in range(2000)])
-    reader = medq_deg.MedQDegReader(LocalRelease(tmp_path), MEDQ_DEG.split("clean"))
+    reader = MedQDegReader(LocalRelease(tmp_path), MEDQ_DEG.split("clean"))
     candidates = reader.candidates()
     assert next(candidates).document is not None
     with path.open("r+b") as handle:
