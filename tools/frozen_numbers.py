@@ -1,8 +1,8 @@
 """Freezes every number that the package shows, and compares two such dumps.
 
-``python -m tools.frozen_numbers dump OUT`` makes runs on the mini data, and writes all cells into OUT, a JSON line each.
-``python -m tools.frozen_numbers compare A B --moved LIST.yml`` names the cells that were dropped, are new or moved. It
-ends with 0 if the list names all of them, with 1 if something else differs, with 2 if the list is wrong::
+``python -m tools.frozen_numbers dump OUT`` makes runs on the mini data, and writes all cells into OUT, a JSON line
+each. ``python -m tools.frozen_numbers compare A B --moved LIST.yml`` names cells that were dropped, are new or moved.
+It ends with 0 if the list names all of them, with 1 if something else differs, with 2 if the list is wrong::
 
     - cells: "report|*|variance*"
       reason: components beyond one table each went
@@ -17,7 +17,6 @@ import math
 import os
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -40,20 +39,20 @@ class Difference(NamedTuple):
 
 def dump(output: Path, runs: Path | None) -> None:
     """Write all cells to ``output``; runs that are not in ``runs`` yet are made there."""
-    from tools import frozen_sources as sources
+    from tools import frozen_cells, frozen_runs
 
     runs = (runs or output.with_name(f"{output.stem}_runs")).resolve()
     runs.mkdir(parents=True, exist_ok=True)
-    os.environ.update({**sources.ENVIRONMENT, "MEDTASKS_HOME": str(runs.with_name(f"{runs.name}_home"))})
-    started = time.process_time()
-    sources.make_runs(runs)
-    made = time.process_time()
+    os.environ.update({**frozen_runs.ENVIRONMENT, "MEDTASKS_HOME": str(runs.with_name(f"{runs.name}_home"))})
+    started = sum(os.times()[:4])
+    frozen_runs.make_runs(runs)
+    made = sum(os.times()[:4])
     with tempfile.TemporaryDirectory() as scratch:
-        lines = sorted(numbered(sources.all_cells(runs, Path(scratch))))
+        lines = sorted(numbered(frozen_cells.all_cells(runs, Path(scratch))))
     output.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     by_source = Counter(json.loads(line)["key"].split("|")[0] for line in lines)
     print(", ".join(f"{name} {count:,}" for name, count in sorted(by_source.items())))
-    print(f"Runs {made - started:.0f} s, cells {time.process_time() - made:.0f} s of processor time.", file=sys.stderr)
+    print(f"Runs {made - started:.0f} s, cells {sum(os.times()[:4]) - made:.0f} s of processor time.", file=sys.stderr)
 
 
 def numbered(cells: Iterable[tuple[str, Cell]]) -> Iterable[str]:
@@ -67,7 +66,7 @@ def numbered(cells: Iterable[tuple[str, Cell]]) -> Iterable[str]:
 
 
 def _written(value: Any) -> Any:
-    from tools.frozen_sources import plain
+    from tools.frozen_runs import plain
 
     if isinstance(value, (bool, int, str)):
         return plain(value) if isinstance(value, str) else value
@@ -100,44 +99,47 @@ def differences(before: Cells, after: Cells) -> list[Difference]:
 
 
 def renamed(before: Cells, after: Cells) -> Cells:
-    """``before``, with the rows and then the columns that are called otherwise in ``after`` under their new names.
+    """``before``, with parts, tables, rows and columns that only have another name in ``after`` under that name.
 
-    Such a row (column) is gone, one of the same table is new that has the same cells, and no other of these has them.
+    One that is gone, and one that is new in the same place, have the same cells, and no other of these has them.
     """
-    for place in (-2, -1):
-        one, other = _lines(before, place), _lines(after, place)
+    for level in (_PART, _TABLE, _ROW, _COLUMN):
+        one, other = _lines(before, level), _lines(after, level)
         gone, new = _by_content(one, one.keys() - other.keys()), _by_content(other, other.keys() - one.keys())
         moved: dict[str, str] = {}
         for content in gone.keys() & new.keys():
             if len(gone[content]) == len(new[content]) == 1:
-                (table, old), (_, name) = gone[content][0], new[content][0]
-                print(f"renamed  {'|'.join(table)}: {old} -> {name}")
-                for key in one[table, old].values():
+                (place, old), (_, name) = gone[content][0], new[content][0]
+                print(f"renamed  {'|'.join(place)}: {old} -> {name}")
+                for _, key in one[place, old]:
                     parts = key.split("|")
-                    parts[place] = name
+                    parts[level] = name
                     moved[key] = "|".join(parts)
         before = {moved.get(key, key): cell for key, cell in before.items()}
     return before
 
 
+_PART, _TABLE, _ROW, _COLUMN = range(-4, 0)
+"""Where their names stand in a key."""
 Line = tuple[tuple[str, ...], str]
 
 
-def _lines(cells: Cells, place: int) -> dict[Line, dict[str, str]]:
-    """The rows (-2) or columns (-1) of all tables: table and name -> the cells' other name and content -> their keys."""
-    found: dict[Line, dict[str, str]] = defaultdict(dict)
+def _lines(cells: Cells, level: int) -> dict[Line, list[tuple[str, str]]]:
+    """All parts (tables, rows, columns): where it stands and its name -> the content and the key of its cells."""
+    found: dict[Line, list[tuple[str, str]]] = defaultdict(list)
     for key, cell in cells.items():
         parts = key.split("|")
-        if parts[0] in ("report", "board") and len(parts) > 3:  # noqa: PLR2004 (source, what of, table, row)
+        if parts[0] in ("report", "board") and len(parts) + level > 0 and len(parts) >= -_PART:
             rounded = {name: f"{each:.8g}" if isinstance(each, float) else each for name, each in cell.items()}
-            found[tuple(parts[:-2]), parts[place]][f"{parts[-3 - place]}{rounded}"] = key
+            row = parts[_ROW] if level == _COLUMN else ""
+            found[tuple(parts[: min(level, _ROW)]), parts[level]].append((f"{row}{rounded}", key))
     return found
 
 
-def _by_content(lines: Mapping[Line, Mapping[str, str]], chosen: Iterable[Line]) -> dict[Any, list[Line]]:
+def _by_content(lines: Mapping[Line, Sequence[tuple[str, str]]], chosen: Iterable[Line]) -> dict[Any, list[Line]]:
     found: dict[Any, list[Line]] = defaultdict(list)
     for line in chosen:
-        found[line[0], tuple(sorted(lines[line]))].append(line)
+        found[line[0], tuple(sorted(content for content, _ in lines[line]))].append(line)
     return found
 
 
