@@ -14,7 +14,7 @@ from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.rank_tests import kruskal_wallis
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.within_blocks import within_blocks
-from simulations.claims import Claim
+from simulations.claims import Claim, percent
 
 TASKS = 6
 """Questions on a case."""
@@ -107,4 +107,4 @@ def _power(repeats: int, seed: int) -> Iterator[Claim]:
 
 
 def _share(about: str, setting: str, claimed: str, found: list[bool]) -> Claim:
-    return Claim(about, setting, claimed, f"{100 * float(np.mean(found)):.1f} %", len(found))
+    return Claim(about, setting, claimed, (percent(found),), len(found))

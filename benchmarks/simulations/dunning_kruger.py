@@ -6,7 +6,7 @@ not change" where both levels do. Effects are planted by how often a question's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from lmms_medtasks.statistics.calibration import Confidence, calibrated_shift, c
 from lmms_medtasks.statistics.inter_model import inter_model_dke
 from lmms_medtasks.statistics.intervals import intervals
 from lmms_medtasks.statistics.intra_model import intra_model_dke
-from lmms_medtasks.statistics.ranks import rank_agreement
+from lmms_medtasks.statistics.ranks import swaps_beyond_chance
 from lmms_medtasks.statistics.sums import group
 from lmms_medtasks.statistics.votes import VoteTable
-from simulations.claims import Claim
+from simulations.claims import Claim, average, percent
 
 _OPTIONS = 4
 _EXCHANGES = 499
@@ -64,82 +64,23 @@ def _tops(count: int, share: float, rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.random(count) < share, 0, rng.integers(1, _OPTIONS, count))
 
 
-def _percent(values: list[bool] | np.ndarray) -> str:
-    return f"{100 * np.mean(values):.1f} %"
-
-
 # --- Equation 6 -------------------------------------------------------------------------------------------------------
 
 
-def _alike(models: int, count: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
-    chances, answers = _drawn_questions(count, rng)
-    return [chances] * models, answers
-
-
-def _unrelated(models: int, count: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
-    """Accuracies from .4 to .8; agreement is above or below accuracy by up to .12, whatever the accuracy."""
-    found = []
-    for accuracy, offset in zip(rng.uniform(0.4, 0.8, models), rng.uniform(-0.12, 0.12, models), strict=True):
-        # Chances a, (1 - a) / 3 three times have the agreement a^2 + (1 - a)^2 / 3.
-        peak = (2 + np.sqrt(4 - 16 * (1 - 3 * (accuracy + offset)))) / 8
-        rest = (1 - peak) / 3
-        found.append(_peaked(_tops(count, (accuracy - rest) / (peak - rest), rng), peak))
-    return found, np.zeros(count, dtype=np.int32)
-
-
-def _unaware(models: int, count: int, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
-    """All equally sure; the likeliest option is right in .3 to .8 of the questions."""
-    return [_peaked(_tops(count, share, rng), 0.85) for share in np.linspace(0.3, 0.8, models)], np.zeros(
-        count, dtype=np.int32
-    )
-
-
-Maker = Callable[[int, int, np.random.Generator], tuple[list[np.ndarray], np.ndarray]]
-
-
 def _inter_model(repeats: int, seed: int) -> Iterator[Claim]:
-    yield from _alike_models(repeats, seed)
-    settings: tuple[tuple[str, Maker, Confidence, str], ...] = (
-        ("models all alike", _alike, "entropy", "false findings at most 5 %"),
-        ("accuracies .4 to .8, shift unrelated", _unrelated, "agreement", "false findings at most 5 %"),
-        ("accuracies .3 to .8, all equally sure", _unaware, "entropy", "finds the effect"),
-    )
-    for models in (6, 12):
-        for images in (60, 1000):
-            for said, make, kind, claimed in settings:
-                low = []
-                for repeat in range(repeats):
-                    rng = generator("inter-model", seed, said, models, images, repeat)
-                    chances, answers = make(models, images, rng)
-                    tables = {
-                        f"m{number:02d}": _table(each, answers, 10, np.arange(images), rng)
-                        for number, each in enumerate(chances)
-                    }
-                    p = inter_model_dke(tables, kind=kind, exchanges=0).halves.p
-                    low.append(p is not None and p <= 0.05)
-                setting = f"{models} models, {images:,} images, T = 10; {said}"
-                yield Claim("equation 6, halves: p at most .05", setting, claimed, _percent(low), repeats)
-
-
-def _alike_models(repeats: int, seed: int) -> Iterator[Claim]:
-    """The issue's data: twelve models that are alike, 350 images of three questions."""
-    repeats = max(1, repeats // 4)
+    """Twelve models that are alike, 350 images of three questions."""
     found = []
     for repeat in range(repeats):
         rng = generator("alike", seed, repeat)
         chances, answers = _drawn_questions(1050, rng)
         tables = {f"m{number:02d}": _table(chances, answers, 10, np.arange(1050) // 3, rng) for number in range(12)}
         dke = inter_model_dke(tables, exchanges=50)
-        found.append((dke.paper.share, dke.alike_share, dke.halves.share, dke.paper.spearman, dke.alike_spearman,
-                      dke.halves.spearman))  # fmt: skip
-    share, alike, halves, rho, alike_rho, halves_rho = np.array(found, dtype=float).mean(axis=0)
+        found.append((dke.paper.share, dke.alike_share, dke.paper.spearman, dke.alike_spearman))
+    share, alike, rho, alike_rho = np.array(found, dtype=float).T
     setting = "12 models all alike, 1,050 questions on 350 images, T = 10"
-    yield Claim(
-        "equation 6, the paper's share", setting, f"alike: {100 * alike:.1f} %", f"{100 * share:.1f} %", repeats
-    )
-    yield Claim("equation 6, share of halves", setting, "unrelated: 50 %", f"{100 * halves:.1f} %", repeats)
-    yield Claim("equation 6, the paper's Spearman", setting, f"alike: {alike_rho:+.3f}", f"{rho:+.3f}", repeats)
-    yield Claim("equation 6, Spearman of halves", setting, "unrelated: 0", f"{halves_rho:+.3f}", repeats)
+    for about, own, expected, factor in (("share", share, alike, 100), ("Spearman", rho, alike_rho, 1)):
+        figures = average(factor * own), average(factor * expected, "if all models are alike")
+        yield Claim(f"equation 6, the paper's {about}", setting, "as if all are alike", figures, repeats)
 
 
 # --- Equation 5 -------------------------------------------------------------------------------------------------------
@@ -163,9 +104,15 @@ def _intra_model(repeats: int, seed: int) -> Iterator[Claim]:
             rows.append(_levels(chances, chances, answers, on_image, trials, rng))
         holds, null, p, parts = np.array(rows, dtype=float).T
         setting = f"{images} images, {on_image} question(s) each, three forms, T = {trials}; nothing changes"
-        yield Claim("equation 5 is true", setting, f"dke_intra_null: {_percent(null)}", _percent(holds), repeats)
-        yield Claim("equation 5: p at most .05", setting, "5 %", _percent(p <= 0.05), repeats)
-        yield Claim("equation 5: both parts' p at most .05", setting, "at most 5 %", _percent(parts <= 0.05), repeats)
+        yield Claim(
+            "equation 5 is true",
+            setting,
+            "as dke_intra_null",
+            (percent(holds), average(100 * null, "dke_intra_null")),
+            repeats,
+        )
+        yield Claim("equation 5: p at most .05", setting, "5 %", (percent(p <= 0.05),), repeats)
+        yield Claim("equation 5: both parts' p at most .05", setting, "at most 5 %", (percent(parts <= 0.05),), repeats)
     planted: tuple[tuple[str, tuple[float, float], tuple[float, float], Confidence, str], ...] = (
         ("accuracy .73 to .53, confidence stays", (0.85, 0.85), (0.6, 0.85), "entropy", "finds the effect"),
         ("accuracy .73 to .53, C falls more", (0.85, 0.85), (0.85, 0.6), "entropy", "at most 5 %"),
@@ -183,8 +130,8 @@ def _intra_model(repeats: int, seed: int) -> Iterator[Claim]:
             _, _, p, parts = np.array(rows, dtype=float).T
             setting = f"{images} images, three forms, T = 10; {said}"
             rejects = "more than 5 %: something changes" if kind == "agreement" else claimed
-            yield Claim("equation 5: p at most .05", setting, rejects, _percent(p <= 0.05), repeats)
-            yield Claim("equation 5: both parts' p at most .05", setting, claimed, _percent(parts <= 0.05), repeats)
+            yield Claim("equation 5: p at most .05", setting, rejects, (percent(p <= 0.05),), repeats)
+            yield Claim("equation 5: both parts' p at most .05", setting, claimed, (percent(parts <= 0.05),), repeats)
 
 
 def _levels(
@@ -236,28 +183,33 @@ def _calibration(repeats: int, seed: int) -> Iterator[Claim]:
                 covered.append(
                     interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
                 )
-            paper, reference, agreement = np.array(rows, dtype=float).mean(axis=0)
+            paper, reference, agreement = np.array(rows, dtype=float).T
             setting = f"{said}; {count} questions, T = {trials}"
             truth_said = "-.180" if said.startswith("right") else "0"
-            yield Claim("the paper's shift", setting, f"if calibrated: {reference:+.3f}", f"{paper:+.3f}", repeats)
-            yield Claim("agreement less accuracy", setting, truth_said, f"{agreement:+.3f}", repeats)
-            yield Claim("interval of agreement less accuracy", setting, "covers 95 %", _percent(covered), repeats)
+            yield Claim(
+                "the paper's shift",
+                setting,
+                "(no claim)",
+                (average(paper), average(reference, "if calibrated")),
+                repeats,
+            )
+            yield Claim("agreement less accuracy", setting, truth_said, (average(agreement),), repeats)
+            yield Claim("interval of agreement less accuracy", setting, "covers 95 %", (percent(covered),), repeats)
 
 
 # --- Orders -----------------------------------------------------------------------------------------------------------
 
 
 def _orders(repeats: int, seed: int) -> Iterator[Claim]:
-    orders: tuple[tuple[str, Callable[[np.ndarray, np.random.Generator], np.ndarray], str, str], ...] = (
-        ("orders unrelated", lambda own, rng: rng.permutation(own), "at most 5 %", ""),
-        ("second set: all alike", lambda own, rng: 0 * own, "at most 5 %", "at most 5 %"),
-        ("one order", lambda own, rng: own, "finds it", "at most 5 %"),
-        ("reversed", lambda own, rng: -own, "at most 5 %", "finds some"),
+    orders = (
+        ("second set: all alike", 0, "at most 5 %"),
+        ("one order", 1, "at most 5 %"),
+        ("reversed", -1, "finds some"),
     )
     for models in (6, 12):
         for images in (60, 1000):
-            for said, other, claimed, claimed_swaps in orders:
-                low, swapped = [], []
+            for said, factor, claimed in orders:
+                swapped = []
                 for repeat in range(repeats):
                     rng = generator("orders", seed, said, models, images, repeat)
                     own = np.linspace(-1, 1, models)
@@ -265,14 +217,10 @@ def _orders(repeats: int, seed: int) -> Iterator[Claim]:
                     common = rng.normal(0, 1.5, images) + rng.normal(0, 0.7, (models, images))
                     labels = [f"i{number}" for number in range(images)]
                     both = []
-                    for skill in (own, other(own, rng)):
+                    for skill in (own, factor * own):
                         chance = 1 / (1 + np.exp(-(skill[:, None] + common)))
                         scores = rng.binomial(3, chance) / 3
                         both.append({f"m{number:02d}": group(labels, each) for number, each in enumerate(scores)})
-                    found = rank_agreement(*both)
-                    low.append(found.across.p is not None and found.across.p <= 0.05)
-                    swapped.append(bool(found.swaps))
+                    swapped.append(bool(swaps_beyond_chance(*both)[1]))
                 setting = f"{models} models, {images:,} images in both sets, T = 3; {said}"
-                yield Claim("orders alike: p at most .05", setting, claimed, _percent(low), repeats)
-                if claimed_swaps:
-                    yield Claim("a swap is beyond chance", setting, claimed_swaps, _percent(swapped), repeats)
+                yield Claim("a swap is beyond chance", setting, claimed, (percent(swapped),), repeats)

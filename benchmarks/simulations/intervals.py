@@ -15,12 +15,17 @@ import numpy as np
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.agreement.two_raters import agreement
-from lmms_medtasks.statistics.bootstrap import bootstrap
-from lmms_medtasks.statistics.intervals import Limits, difference_limits, intervals, ratio_limits, share_limits
+from lmms_medtasks.statistics.intervals import (
+    Limits,
+    difference_limits,
+    intervals,
+    ratio_limits,
+    share_limits,
+    student_limits,
+)
 from lmms_medtasks.statistics.reliability import Binning, reliability_draw
-from lmms_medtasks.statistics.sums import Statistic, group, mean
 from lmms_medtasks.statistics.votes import VoteTable
-from simulations.claims import Claim
+from simulations.claims import Claim, Figure, percent
 
 IMAGES = (5, 8, 12, 20, 60)
 SHARES = (0.02, 0.06, 0.1, 0.18, 0.26, 0.34, 0.42, 0.5, 0.58, 0.66, 0.74, 0.82, 0.9, 0.94, 0.98)
@@ -54,7 +59,6 @@ RATIOS = ((0.3, 0.3), (0.5, 0.3), (0.5, 0.6), (0.7, 0.5), (0.8, 0.8), (0.9, 0.4)
 
 def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """Every claim; 2,000 repeats take one to two minutes of one core."""
-    yield from _before(min(repeats, 500), seed)
     for images in IMAGES:
         for design in DESIGNS:
             yield _shares(images, design, repeats, seed)
@@ -64,8 +68,12 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     for images in IMAGES:
         for design in (Design(1, 1, 0), Design(6, 10, 0.1), Design(6, 3, 0.6)):
             yield from _apart(images, design, repeats // 2, seed)
-    for images in (50, 100, 200):
+    for images in (20, 50, 100, 200):
         yield _macro(images, repeats, seed)
+    for images in (10, 20, 60, 200):
+        yield from _uneven(images, repeats, seed)
+    for images in (10, 30, 100):
+        yield _unbounded(images, repeats, seed)
     for images in (20, 60, 200, 600):
         yield from _others(images, max(1, repeats // 5), seed)
 
@@ -134,23 +142,61 @@ def _macro(images: int, repeats: int, seed: int) -> Claim:
     return _claim("macro mean of 3 groups", f"{images} images (60, 30, 10 %), {design}", covered, SHARES, repeats)
 
 
-def _before(repeats: int, seed: int) -> Iterator[Claim]:
-    """What the percentile bootstrap over clusters covers, which was the rule."""
-    for images, design, share in (
-        (3, Design(4, 1, 0.3), 0.7), (5, Design(4, 1, 0.3), 0.7), (8, Design(4, 1, 0.3), 0.7),
-        (20, Design(4, 1, 0.3), 0.7), (10, Design(1, 1, 0), 0.9), (52, Design(1, 1, 0), 0.96),
-    ):  # fmt: skip
-        rng = generator("intervals", "before", seed, images, str(design))
-        sizes = design.sizes(images)
-        labels = [str(image) for image in np.repeat(np.arange(images), sizes)]
-        held = 0
-        for scores in _scores(rng, repeats, sizes, design, share):
-            rows = group(labels, _rows(scores, sizes))
-            drawn = bootstrap({"": rows}, {"": Statistic(mean, ("",))})[""].values
-            low, high = np.quantile(drawn, [0.025, 0.975])
-            held += low <= share <= high
-        setting = f"{images} images, {design}, share {share}"
-        yield Claim("percentile bootstrap (not used)", setting, "95 %", f"{100 * held / repeats:.1f} %", repeats)
+HARDER = (("1 to 40", 2.0, -1.0), ("1 to 40", 3.0, -1.5), ("1 to 6", 3.0, -1.5))
+"""Questions an image, and the logit of their chance: the first number, and the second for each unit of their log."""
+
+
+def sizes_of(rng: np.random.Generator, said: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Drawn numbers of questions: 1 to 40 is log-normal (median 3.3), 1 to 6 uniform."""
+    if said == "1 to 6":
+        return rng.integers(1, 7, shape)
+    return np.clip(np.exp(rng.normal(1.2, 1.0, shape)), 1, 40).astype(int)
+
+
+def harder_images(
+    rng: np.random.Generator, said: str, first: float, slope: float, repeats: int, images: int
+) -> tuple[np.ndarray, np.ndarray, float, str]:
+    """(repeats, images) right answers and questions where harder images have more of these, the truth, in words.
+
+    The truth is the share of all questions of very many images that are answered right.
+    """
+    of_size = 1 / (1 + np.exp(-(first + slope * np.log(np.arange(1, 41)))))
+    every = sizes_of(rng, said, (1_000_000,))
+    truth = float((every * of_size[every - 1]).sum() / every.sum())
+    sizes = sizes_of(rng, said, (repeats, images))
+    sums = rng.binomial(sizes, _beta(rng, of_size[sizes - 1], 0.3)).astype(float)
+    most = 6 if said == "1 to 6" else 40
+    chances = f"{100 * of_size[0]:.0f} % right with one, {100 * of_size[most - 1]:.0f} % with {most}"
+    return sums, sizes, truth, f"{images} images, {said} an image, {chances}"
+
+
+def _uneven(images: int, repeats: int, seed: int) -> Iterator[Claim]:
+    """Images with unlike numbers of questions; where the harder ones have more, a number says something of the score."""
+    rng = generator("intervals", "uneven", seed, images)
+    for setting in HARDER:
+        sums, sizes, truth, said = harder_images(rng, *setting, repeats, images)
+        limits = _limits_of_sums(sums, sizes)
+        below, above = limits.high < truth, limits.low > truth
+        figures = (percent(~(below | above), "mean"), percent(below, "too low"), percent(above, "too high"))
+        yield Claim("share, harder images have more questions", said, "covers 95 %", figures, repeats)
+    for said, sizes, correlation in (
+        ("60 an image for a tenth, else 1", np.where(np.arange(images) % 10 == 0, 60, 1), 0.9),
+        ("1 to 40 an image", sizes_of(rng, "1 to 40", (images,)), 0.6),
+    ):
+        design = Design(1, 1, correlation)
+        covered = [_covers(_limits(_scores(rng, repeats, sizes, design, share), sizes), share) for share in SHARES]
+        setting = f"{images} images, {said}, correlation {correlation}"
+        yield _claim("share, uneven images", setting, covered, SHARES, repeats)
+
+
+def _unbounded(images: int, repeats: int, seed: int) -> Claim:
+    """Student's t of a skewed score (log-normal) without a known range."""
+    scores = generator("intervals", "unbounded", seed, images).lognormal(0, 1, (repeats, images))
+    deviations = (scores - scores.mean(-1, keepdims=True)) / (images - 1)
+    low, high = student_limits(scores.mean(-1), deviations)
+    truth = np.exp(0.5)
+    return Claim("mean without a range", f"{images} images, log-normal scores", "covers 95 %",
+                 (percent((low <= truth) & (truth <= high)),), repeats)  # fmt: skip
 
 
 def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
@@ -158,28 +204,28 @@ def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
     rng = generator("intervals", "others", seed, images)
     for calibrated, names in ((False, ("ece", "brier", "aurc")), (True, ("ece",))):
         truths = _calibration(generator("intervals", "truth", seed), 20000, calibrated)
-        held = {name: 0 for name in names}
+        held: dict[str, list[bool]] = {name: [] for name in names}
         for _ in range(repeats):
             found = intervals(*reliability_draw(_votes(rng, images, calibrated), "share", Binning()))
             for name in names:
                 low, high = found[name].low, found[name].high
-                held[name] += low is not None and high is not None and low <= truths[name] <= high
+                held[name].append(low is not None and high is not None and low <= truths[name] <= high)
         for name in names:
             setting = f"{images} images, 2 an image, T = 10; truth {truths[name]:.3f}"
-            yield Claim(name, setting, "95 %", f"{100 * held[name] / repeats:.1f} %", repeats)
+            yield Claim(name, setting, "95 %", (percent(held[name]),), repeats)
     coefficients = ("kappa", "kappa_quadratic", "spearman", "exact")
     first, second, _ = _ratings(generator("intervals", "ratings", seed), 20000)
     labels = [str(item) for item in range(len(first))]
     wanted = {name: each.value for name, each in agreement(first, second, labels[:], names=coefficients).items()}
-    held = {name: 0 for name in coefficients}
+    held = {name: [] for name in coefficients}
     for _ in range(repeats):
         one, other, clusters = _ratings(rng, images)
         for name, each in agreement(one, other, clusters, names=coefficients).items():
             low, high, truth = each.interval.low, each.interval.high, wanted[name]
-            held[name] += low is not None and high is not None and truth is not None and low <= truth <= high
+            held[name].append(low is not None and high is not None and truth is not None and low <= truth <= high)
     for name in coefficients:
         setting = f"{images} images, 2 answers an image; truth {wanted[name]:.3f}"
-        yield Claim(f"agreement: {name}", setting, "95 %", f"{100 * held[name] / repeats:.1f} %", repeats)
+        yield Claim(f"agreement: {name}", setting, "95 %", (percent(held[name]),), repeats)
 
 
 # --- Made-up data -----------------------------------------------------------------------------------------------------
@@ -263,14 +309,14 @@ def _ratings(rng: np.random.Generator, images: int) -> tuple[np.ndarray, np.ndar
 # --- Counting ---------------------------------------------------------------------------------------------------------
 
 
-def _rows(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    return scores[np.arange(scores.shape[1]) < sizes[:, None]]
-
-
 def _limits(scores: np.ndarray, sizes: np.ndarray) -> Limits:
     """The interval of each data set's mean, as :func:`intervals` makes it of the jackknife over images."""
-    sums, total = scores.sum(-1), sizes.sum()
-    value = sums.sum(-1) / total
+    return _limits_of_sums(scores.sum(-1), sizes)
+
+
+def _limits_of_sums(sums: np.ndarray, sizes: np.ndarray) -> Limits:
+    total = sizes.sum(-1, keepdims=True)
+    value = sums.sum(-1) / total[..., 0]
     left_out = (sums.sum(-1, keepdims=True) - sums) / (total - sizes)
     deviations = left_out.mean(-1, keepdims=True) - left_out
     return Limits(value, *share_limits(sums / total, sizes / total, deviations), deviations)
@@ -285,5 +331,9 @@ def _covers(limits: Limits, truth: float) -> float:
 
 def _claim(about: str, setting: str, covered: Sequence[float], settings: Sequence[object], repeats: int) -> Claim:
     least = int(np.argmin(covered))
-    measured = f"mean {100 * np.mean(covered):.1f} %, least {100 * covered[least]:.1f} % (at {settings[least]})"
-    return Claim(about, setting, _CLAIM, measured, repeats)
+    errors = [percent(np.arange(repeats) < share * repeats).error for share in covered]
+    figures = (
+        Figure("mean", 100 * float(np.mean(covered)), float(np.sqrt(np.sum(np.square(errors)))) / len(errors)),
+        Figure(f"least, at {settings[least]}", 100 * covered[least], errors[least]),
+    )
+    return Claim(about, setting, _CLAIM, figures, repeats)

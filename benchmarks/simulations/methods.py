@@ -29,7 +29,7 @@ from lmms_medtasks.task_configs.sure_vqa.report_baselines import (
     corrected,
 )
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift
-from simulations.claims import Claim
+from simulations.claims import Claim, percent
 
 QUESTIONS = 3
 """Questions on an image."""
@@ -189,4 +189,4 @@ def _against(answers: Mapping[str, np.ndarray], name: str, baseline: str) -> Aga
 
 
 def _share(about: str, setting: str, claimed: str, found: list[bool]) -> Claim:
-    return Claim(about, setting, claimed, f"{100 * float(np.mean(found)):.1f} %", len(found))
+    return Claim(about, setting, claimed, (percent(found),), len(found))

@@ -13,7 +13,7 @@ import numpy as np
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
-from simulations.claims import Claim
+from simulations.claims import Claim, average, percent
 
 _ABOUT = "rank intervals"
 _ALPHA = 0.05
@@ -23,24 +23,44 @@ _HARD = {"shares about .67": (2.0, 1.0), "shares about .9": (9.0, 1.0)}
 
 def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """A claim for each setting."""
+    yield from _unlike(repeats, seed)
     for images, models in _SETTINGS:
         for said, shape in _HARD.items():
             for questions in (1, 4):
                 rng = generator("rank intervals", seed, images, models, said, questions)
-                wrong = sum(_told(_scores(rng, images, models, questions, shape)).any() for _ in range(repeats))
+                wrong = [_told(_scores(rng, images, models, questions, shape)).any() for _ in range(repeats)]
                 setting = f"{models} equal models, {_data(images, questions)}, {said}"
-                yield Claim(_ABOUT, setting, "some pair told apart: at most 5 %", f"{wrong / repeats:.1%}", repeats)
+                yield Claim(_ABOUT, setting, "some pair told apart: at most 5 %", (percent(wrong),), repeats)
     for images, models in ((20, 6), (100, 6), (400, 6)):
         for gap in (0.1, 0.2):
             rng = generator("rank intervals, two better", seed, images, models, gap)
-            wrong, found = 0, 0.0
+            wrong, found = [], []
             for _ in range(repeats):
                 told = _told(_scores(rng, images, models, 3, (6.0, 5.0), better=2, gap=gap))
-                wrong += bool(told[2:, 2:].any() or told[2:, :2].any() or told[:2, :2].any())
-                found += told[:2, 2:].mean()
+                wrong.append(bool(told[2:, 2:].any() or told[2:, :2].any() or told[:2, :2].any()))
+                found.append(100 * told[:2, 2:].mean())
             setting = f"4 equal models and 2 that are {100 * gap:.0f} points better, {_data(images, 3)}"
-            yield Claim(_ABOUT, setting, "some pair told apart wrongly: at most 5 %", f"{wrong / repeats:.1%}", repeats)
-            yield Claim(_ABOUT, setting, "power: different models told apart", f"{found / repeats:.0%}", repeats)
+            yield Claim(_ABOUT, setting, "some pair told apart wrongly: at most 5 %", (percent(wrong),), repeats)
+            yield Claim(_ABOUT, setting, "power: different models told apart", (average(found),), repeats)
+
+
+def _unlike(repeats: int, seed: int) -> Iterator[Claim]:
+    """Two models with equal means that are not alike: the chance claimed does not hold."""
+    for images in (10, 20, 60):
+        rng = generator("rank intervals, unlike", seed, images)
+        settings: dict[str, list[bool]] = {
+            "6 questions an image: one misses all of an image where the other misses single ones": [],
+            "1 question an image, T = 10, .9 right: one always gives the same answer": [],
+        }
+        whole, single = settings.values()
+        for _ in range(repeats):
+            missed = 6.0 * (rng.random(images) < 0.9), rng.binomial(6, 0.9, images).astype(float)
+            whole.append(bool(_told(np.column_stack(missed)).any()))
+            always = (rng.random(images) < 0.9).astype(float), rng.binomial(10, 0.9, images) / 10
+            single.append(bool(_told(np.column_stack(always)).any()))
+        for said, found in settings.items():
+            setting = f"2 models with equal means, {images} images, {said}"
+            yield Claim(_ABOUT, setting, "told apart: more than 5 %", (percent(found),), repeats)
 
 
 def _data(images: int, questions: int) -> str:

@@ -10,7 +10,7 @@ from lmms_medtasks.data.subsets import Subset, drawn, strata_of
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.suites.estimates import Mean
-from simulations.claims import Claim
+from simulations.claims import Claim, average, percent
 
 _GROUPS = 7
 _ACCURACY = 0.62
@@ -22,18 +22,18 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
         rows, right = _benchmark(images, seed)
         places = strata_of((row["cluster"], (row["group"],)) for row in rows)
         clusters = np.array([row["cluster"] for row in rows])
-        truth, covered, widths, errors = right.mean(), 0, 0.0, []
+        truth, covered, widths, errors = right.mean(), [], [], []
         for repeat in range(repeats):
             chosen = drawn(places, Subset(size, repeat))
             kept = np.flatnonzero(np.isin(clusters, list(chosen)))
             found = Mean().of(Samples.of_rows(rows[row] for row in kept))["mean"]
             assert found.estimate is not None and found.low is not None and found.high is not None
-            covered += found.low <= truth <= found.high
-            widths += found.high - found.low
-            errors.append(found.estimate - truth)
+            covered.append(found.low <= truth <= found.high)
+            widths.append(100 * (found.high - found.low))
+            errors.append(100 * (found.estimate - truth))
         setting = f"{size} of {images} images, {len(rows):,} questions in {_GROUPS} unlike groups"
-        yield Claim("subset: interval of a mean", setting, "covers at least 95 %", f"{covered / repeats:.1%}", repeats)
-        measured = f"bias {100 * np.mean(errors):+.2f}, width {100 * widths / repeats:.1f} points"
+        yield Claim("subset: interval of a mean", setting, "covers at least 95 %", (percent(covered),), repeats)
+        measured = (average(errors, "bias, points"), average(widths, "width, points"))
         yield Claim("subset: the mean itself", setting, "no bias", measured, repeats)
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.intervals import mean_interval
-from lmms_medtasks.statistics.variance_components import crossed_mean, nested_components
+from lmms_medtasks.statistics.intervals import Interval, mean_interval
+from lmms_medtasks.statistics.variance_components import CrossedMean, crossed_mean, nested_components
 from lmms_medtasks.suites.image_benefit import LostBenefit
-from simulations.claims import Claim
+from simulations.claims import Claim, average, percent
 
 PLANTED = {"image": 4.0, "question": 2.0, "reply": 1.0, "judgement": 0.5}
 """Variances of the effects of each level."""
@@ -35,12 +35,11 @@ def _components(repeats: int, seed: int) -> Iterator[Claim]:
     for images in (5, 20, 60):
         rng = generator(_SEED, "components", images, seed)
         found = [[part.variance for part in _nested(rng, images)] for _ in range(repeats)]
-        means, errors = np.mean(found, axis=0), np.std(found, axis=0, ddof=1) / repeats**0.5
         yield Claim(
             "variance components, mean of the estimates",
             f"{images} images, 1 to 4 questions each, 1 to 3 replies, 3 judgements",
             ", ".join(f"{name} {value:g}" for name, value in PLANTED.items()),
-            ", ".join(f"{mean:.2f} ± {error:.2f}" for mean, error in zip(means, errors, strict=True)),
+            tuple(average(each, name) for name, each in zip(PLANTED, np.array(found).T, strict=True)),
             repeats,
         )
 
@@ -61,6 +60,10 @@ def _nested(rng: np.random.Generator, images: int):  # type: ignore[no-untyped-d
     return nested_components(values, levels, "judgement", "question")
 
 
+def _holds(interval: Interval | CrossedMean, truth: float) -> bool:
+    return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
+
+
 # --- Judgements and judges --------------------------------------------------------------------------------------------
 
 
@@ -68,17 +71,17 @@ def _repeated_judgements(repeats: int, seed: int) -> Iterator[Claim]:
     """The interval of a mean over images has the noise of judgements in it, as much as there is."""
     for images, noise in ((20, 0.0), (20, 2.0), (100, 2.0)):
         rng = generator(_SEED, "repeated", images, int(noise), seed)
-        covered = 0
+        covered = []
         for _ in range(repeats):
             effects = np.repeat(rng.standard_normal(images), 3)
             judged = effects + noise * rng.standard_normal((3 * images, 3)).mean(axis=1)
             interval = mean_interval([str(row // 3) for row in range(3 * images)], judged)
-            covered += interval.low is not None and interval.high is not None and interval.low <= 0 <= interval.high
+            covered.append(_holds(interval, 0))
         yield Claim(
             "interval of a judged mean, one judge",
             f"{images} images, 3 questions each, 3 judgements of standard deviation {noise:g} to 1 of images",
             "covers 95 %",
-            f"{covered / repeats:.1%}",
+            (percent(covered),),
             repeats,
         )
 
@@ -89,8 +92,7 @@ def _several_judges(repeats: int, seed: int) -> Iterator[Claim]:
         (20, 2, 0.0), (100, 2, 0.0), (20, 2, 0.5), (100, 2, 0.5), (20, 3, 0.5), (100, 3, 0.5), (100, 5, 0.5),
     ):  # fmt: skip
         rng = generator(_SEED, "judges", images, judges, str(spread), seed)
-        covered = given = 0
-        widths = []
+        covered, given, widths = [], [], []
         for _ in range(repeats):
             names = [str(row // 2) for row in range(2 * images)]
             scores = (
@@ -100,17 +102,15 @@ def _several_judges(repeats: int, seed: int) -> Iterator[Claim]:
                 + 0.5 * rng.standard_normal((2 * images, judges))
             )
             found = crossed_mean(scores, names)
+            covered.append(_holds(found, 0))
             if found.low is not None and found.high is not None:
-                covered += found.low <= 0 <= found.high
                 widths.append(found.high - found.low)
-            plain = mean_interval(names, scores.mean(axis=1))
-            given += plain.low is not None and plain.high is not None and plain.low <= 0 <= plain.high
+            given.append(_holds(mean_interval(names, scores.mean(axis=1)), 0))
         yield Claim(
             "interval of a mean over judges",
             f"{images} images, 2 questions each, {judges} judges of standard deviation {spread:g} to 1 of images",
             "covers 95 %",
-            f"{covered / repeats:.1%}, median width {np.median(widths):.2f} (judges taken as given: "
-            f"{given / repeats:.1%})",
+            (percent(covered), average(widths, "width"), percent(given, "judges taken as given")),
             repeats,
         )
 
@@ -125,27 +125,22 @@ def _lost_benefit(repeats: int, seed: int) -> Iterator[Claim]:
         (200, 0.25, 0.45, 0.35), (200, 0.25, 0.25, 0.25),
     ):  # fmt: skip
         rng = generator(_SEED, "benefit", images, str(clean), seed)
-        covered = shown = 0
+        covered, shown = [], []
         for _ in range(repeats):
             rows, without = _questions(rng, images, floor, clean, degraded)
             estimate = LostBenefit(
                 floor=without, first={"severity": 0}, second={"severity": 2}, pair=("pair",)
             )  # fmt: skip
             found = estimate.of(rows)
-            if found["benefit"].low is None or found["benefit"].low <= 0:
-                continue
-            shown += 1
-            lost = found["lost"]
-            true = (clean - degraded) / (clean - floor) if clean > floor else np.nan
-            covered += lost.low is not None and lost.high is not None and lost.low <= true <= lost.high
+            shown.append(found["benefit"].low is not None and found["benefit"].low > 0)
+            if shown[-1] and clean > floor:
+                covered.append(_holds(found["lost"], (clean - degraded) / (clean - floor)))
         yield Claim(
             "share of the image's benefit that is lost",
             f"{images} images, 3 questions each, accuracy {clean:.0%} clean, {degraded:.0%} degraded, {floor:.0%} "
             "without the image",
-            "covers 95 %" if clean > floor else "empty in 97.5 %",
-            f"{covered / shown:.1%} of the shown, shown in {shown / repeats:.0%}"
-            if clean > floor
-            else f"empty in {1 - shown / repeats:.1%}",
+            "covers 95 %" if clean > floor else "shown in 2.5 %",
+            (*([percent(covered, "share of the shown")] if covered else []), percent(shown, "shown")),
             repeats,
         )
 

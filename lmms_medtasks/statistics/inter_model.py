@@ -2,8 +2,7 @@
 
 The paper's figures take a model's accuracy and shift from the same replies. As shift is confidence less accuracy, luck
 raises one and lowers the other: models that are all alike fulfil equation 6 in about 70 % of their pairs. Here the
-paper's figures stand beside what models that are all alike would show, and beside the same figures of disjoint halves
-of the images (:mod:`lmms_medtasks.statistics.image_halves`), which have a test.
+paper's figures stand beside what models that are all alike would show.
 """
 
 from __future__ import annotations
@@ -16,17 +15,8 @@ import numpy as np
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.calibration import Confidence, calibration_group
-from lmms_medtasks.statistics.image_halves import (
-    SPLITS,
-    HalvesResult,
-    compare_halves,
-    half_means,
-    halves,
-    image_sums,
-    mean_of_known,
-    nothing,
-)
-from lmms_medtasks.statistics.rank_correlation import kendall, known, share_of_opposite_pairs, signs, spearman, value
+from lmms_medtasks.statistics.ranks import kendall, known, rounded, spearman
+from lmms_medtasks.statistics.sums import sums_by_cluster
 from lmms_medtasks.statistics.votes import VoteTable
 
 EXCHANGES = 200
@@ -56,18 +46,20 @@ class Equation6:
 
 @dataclass(frozen=True)
 class InterModelDKE:
-    """Equation 6 as in the paper, and from disjoint halves of the images.
+    """Equation 6 as in the paper, and what models that are all alike would show.
 
     Attributes:
-        paper: on all images. alike_share, alike_spearman: what the paper's figures are on average if the models are
-            all alike: over exchanges of the models' replies, those to an image together, drawn anew for each image.
-        halves: accuracy from one half of the images, shift from the other.
+        paper: on all images, of which there are ``images``.
+        alike_share, alike_spearman: what the paper's figures are on average if the models are all alike: over exchanges
+            of the models' replies, those to an image together, drawn anew for each image.
+        untested: why nothing is computed; "" where it is.
     """
 
     paper: Equation6
-    alike_share: float | None
-    alike_spearman: float | None
-    halves: HalvesResult
+    images: int
+    alike_share: float | None = None
+    alike_spearman: float | None = None
+    untested: str = ""
 
 
 def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float | None]) -> Equation6:
@@ -77,17 +69,16 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
     """
     models = tuple(sorted(name for name in accuracy if known(accuracy, name) and known(shift, name)))
     first, second = (np.array([numbers[name] for name in models], dtype=float) for numbers in (accuracy, shift))
-    ahead, more = signs(first), signs(second)
-    pairs = int((ahead != 0).sum()) // 2
+    pairs, fulfilled = _pairs(first, second)
     return Equation6(
         models=models,
         left_out=tuple(sorted({*accuracy, *shift} - {*models})),
-        pairs=pairs,
-        same_accuracy=len(models) * (len(models) - 1) // 2 - pairs,
-        fulfilled=int((ahead * more < 0).sum()) // 2,
-        share=value(share_of_opposite_pairs(first, second)),
-        spearman=value(spearman(first, second)),
-        kendall=value(kendall(first, second)),
+        pairs=int(pairs),
+        same_accuracy=len(models) * (len(models) - 1) // 2 - int(pairs),
+        fulfilled=int(fulfilled),
+        share=float(fulfilled / pairs) if pairs else None,
+        spearman=_number(spearman(first, second)),
+        kendall=kendall(first, second),
     )
 
 
@@ -96,33 +87,28 @@ def inter_model_dke(
     *,
     kind: Confidence = "entropy",
     seed: int | str = 0,
-    splits: int = SPLITS,
     exchanges: int = EXCHANGES,
 ) -> InterModelDKE:
     """Inter-model Dunning-Kruger effect of models that were asked the same questions the same number of times.
-
-    The hypothesis of ``halves.p``: among these models shift is unrelated to accuracy. Units are the models; images
-    serve to keep the noise of the two numbers apart. One-sided: less accurate models have the higher shift.
 
     Models with no question that has both numbers are left out. With one trial there is no confidence, and nothing is
     computed. Raises UserError where the tables hold different questions (use
     :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
     """
-    return inter_model_dkes([(tables, kind)], seed=seed, splits=splits, exchanges=exchanges)[0]
+    return inter_model_dkes([(tables, kind)], seed=seed, exchanges=exchanges)[0]
 
 
 def inter_model_dkes(
     cases: Sequence[tuple[Mapping[str, VoteTable], Confidence]],
     *,
     seed: int | str = 0,
-    splits: int = SPLITS,
     exchanges: int = EXCHANGES,
 ) -> list[InterModelDKE]:
     """Of each of several cases, votes and a kind of confidence, what :func:`inter_model_dke` gives of it.
 
     It draws the same exchanges for as many models and images: together they are drawn once.
     """
-    found = [_case(*case, splits, seed) for case in cases]
+    found = [_case(*case) for case in cases]
     alike = _alike([sums for sums, _ in found], exchanges, seed)
     return [
         replace(each, alike_share=share, alike_spearman=correlation)
@@ -130,25 +116,23 @@ def inter_model_dkes(
     ]
 
 
-def _case(
-    tables: Mapping[str, VoteTable], kind: Confidence, splits: int, seed: int | str
-) -> tuple[np.ndarray, InterModelDKE]:
+def _case(tables: Mapping[str, VoteTable], kind: Confidence) -> tuple[np.ndarray, InterModelDKE]:
     """(models, images, 3) sums, and the result without what it is if the models are alike."""
     _check(tables)
     if max((table.trials for table in tables.values()), default=0) == 1:
         said = "T = 1: one reply is always unanimous, so there is no confidence to compare"
         empty: dict[str, float | None] = dict.fromkeys(tables)
-        return np.zeros((0, 0, 3)), InterModelDKE(equation_6(empty, empty), None, None, nothing(said, len(tables)))
+        return np.zeros((0, 0, 3)), InterModelDKE(equation_6(empty, empty), 0, untested=said)
     groups = {name: calibration_group(tables[name], kind) for name in sorted(tables)}
     kept = {name: each for name, each in groups.items() if each.clusters}
-    sums = image_sums(kept)
-    accuracy, shift = _numbers(half_means(sums, np.ones((1, sums.shape[1]))))
+    sums = sums_by_cluster(kept)
+    accuracy, shift = _numbers(sums.sum(axis=1))
     names = list(kept)
     paper = equation_6(
-        {**dict.fromkeys(tables), **dict(zip(names, accuracy[0].tolist(), strict=True))},
-        {**dict.fromkeys(tables), **dict(zip(names, shift[0].tolist(), strict=True))},
+        {**dict.fromkeys(tables), **dict(zip(names, accuracy.tolist(), strict=True))},
+        {**dict.fromkeys(tables), **dict(zip(names, shift.tolist(), strict=True))},
     )
-    return sums, InterModelDKE(paper, None, None, _on_halves(sums, splits, seed))
+    return sums, InterModelDKE(paper, sums.shape[1])
 
 
 def _check(tables: Mapping[str, VoteTable]) -> None:
@@ -169,17 +153,6 @@ def _check(tables: Mapping[str, VoteTable]) -> None:
         )
 
 
-def _on_halves(sums: np.ndarray, splits: int, seed: int | str) -> HalvesResult:
-    models, images = sums.shape[:2]
-    if images < 2 or models < 2 or not splits:
-        too_few = "fewer than two models" if models < 2 else "one image has no halves" if images else "no questions"
-        return nothing(too_few if splits else "no resamples were asked for", models, images)
-    half = halves(images, splits, generator("halves of the images", seed))
-    accuracy, _ = _numbers(half_means(sums, half))
-    _, shift = _numbers(half_means(sums, 1 - half))
-    return compare_halves(accuracy, shift, images, "opposite", generator("assigned models", seed))
-
-
 def _alike(every: Sequence[np.ndarray], exchanges: int, seed: int | str) -> list[tuple[float | None, float | None]]:
     """Of each (models, images, 3) sums the mean share and Spearman's correlation over exchanges of the models' sums,
     image by image."""
@@ -197,13 +170,30 @@ def _alike(every: Sequence[np.ndarray], exchanges: int, seed: int | str) -> list
             for own, total in zip(by_image, totals, strict=True):
                 total[exchange] = own.take(rows, axis=0).sum(axis=0)
         for place, total in zip(places, totals, strict=True):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                accuracy, shift = _numbers(total[..., 1:] / total[..., :1])
-            shares, correlations = share_of_opposite_pairs(accuracy, shift), spearman(accuracy, shift)
-            found[place] = mean_of_known(shares), mean_of_known(correlations)
+            accuracy, shift = _numbers(total[(total[..., 0] > 0).all(axis=1)])
+            pairs, fulfilled = _pairs(accuracy, shift)
+            found[place] = _mean(fulfilled[pairs > 0] / pairs[pairs > 0]), _mean(spearman(accuracy, shift))
     return found
 
 
-def _numbers(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Accuracy and shift from (..., 2) means of accuracy and confidence."""
+def _pairs(accuracy: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(...) pairs of (..., models) with different accuracy, and those of them that fulfil equation 6."""
+    one, other = rounded(accuracy), rounded(shift)
+    less = one[..., :, None] < one[..., None, :]
+    return less.sum((-2, -1)), (less & (other[..., :, None] > other[..., None, :])).sum((-2, -1))
+
+
+def _numbers(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Accuracy and shift from (..., 3) sums: rows, accuracy and confidence; NaN for a model without rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = totals[..., 1:] / totals[..., :1]
     return means[..., 0], means[..., 1] - means[..., 0]
+
+
+def _mean(numbers: np.ndarray) -> float | None:
+    known_ones = numbers[~np.isnan(numbers)]
+    return float(known_ones.mean()) if len(known_ones) else None
+
+
+def _number(number: np.ndarray) -> float | None:
+    return None if np.isnan(number) else float(number)

@@ -1,8 +1,7 @@
-"""Whether two task sets rank models alike (MedQ-Deg, section 4.6).
+"""Whether two task sets rank models alike (MedQ-Deg, section 4.6), and which swaps are beyond chance.
 
 No percentile bootstrap of ranks or of their correlation: models that are nearly alike change places in most resamples,
-and the interval covers neither their order nor their tie. In its place stand the correlation from disjoint halves of
-the images, what it would be for orders that are unrelated and for one order, and which swaps are beyond chance.
+and the interval covers neither their order nor their tie.
 """
 
 from __future__ import annotations
@@ -12,20 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.image_halves import (
-    SPLITS,
-    HalvesResult,
-    compare_halves,
-    half_means,
-    halves,
-    image_sums,
-    mean_of_known,
-    nothing,
-)
-from lmms_medtasks.statistics.rank_correlation import kendall, known, ranks, signs, spearman, value
 from lmms_medtasks.statistics.significance import adjust
-from lmms_medtasks.statistics.sums import Group
+from lmms_medtasks.statistics.sums import Group, sums_by_cluster
 
 FEWEST_IMAGES = 10
 """Below this number of images in a set no swap is tested."""
@@ -67,74 +54,41 @@ class RankConsistency:
     spearman: float | None
 
 
-@dataclass(frozen=True)
-class RankAgreement:
-    """The order of the models in two sets, each from another half of the images.
-
-    Attributes:
-        across: scores in the first set from one half of the images, in the second set from the other half; ``p`` is of
-            the hypothesis that the two orders are unrelated, against that they are alike.
-        one_order: what Kendall's tau of halves is where the order is the same: the mean of the first set's halves
-            against each other and the second set's. Below 1 by the noise of half the images.
-        swaps: pairs of models whose swap is beyond chance, see :func:`rank_agreement`; None where that is not tested,
-            and ``swaps_untested`` says why.
-    """
-
-    across: HalvesResult
-    one_order: float | None
-    swaps: tuple[Swap, ...] | None
-    swaps_untested: str
-
-
 def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> RankConsistency:
     """Compare the order of models in two task sets by a number of which more is better (accuracy), by model."""
     shared = sorted(name for name in first if known(first, name) and known(second, name))
     one, other = (np.array([numbers[name] for name in shared], dtype=float) for numbers in (first, second))
-    ranks_one, ranks_other = ranks(-one), ranks(-other)
+    ranks_one, ranks_other = _ranks(-one), _ranks(-other)
     rows = np.lexsort((ranks_other, ranks_one))
-    ahead, behind = np.nonzero((signs(one) > 0) & (signs(other) < 0))
+    ahead, behind = np.nonzero((ranks_one[:, None] < ranks_one) & (ranks_other[:, None] > ranks_other))
     return RankConsistency(
         ranks=tuple(RankedModel(shared[row], float(ranks_one[row]), float(ranks_other[row])) for row in rows),
         only_first=tuple(sorted(name for name in first if name not in shared and known(first, name))),
         only_second=tuple(sorted(name for name in second if name not in shared and known(second, name))),
         pairs=len(shared) * (len(shared) - 1) // 2,
         swaps=tuple(Swap(shared[better], shared[worse]) for better, worse in zip(ahead, behind, strict=True)),
-        kendall=value(kendall(one, other)),
-        spearman=value(spearman(one, other)),
+        kendall=kendall(one, other),
+        spearman=None if np.isnan(rho := spearman(one, other)) else float(rho),
     )
 
 
-def rank_agreement(
-    first: Mapping[str, Group], second: Mapping[str, Group], *, seed: int | str = 0, splits: int = SPLITS
-) -> RankAgreement:
-    """The order of the models that both sets have; a group for each model, its first column the score.
+def swaps_beyond_chance(
+    one: Mapping[str, Group], other: Mapping[str, Group]
+) -> tuple[int, tuple[Swap, ...] | None, str]:
+    """Images of the models that both sets have, swaps of these beyond chance, and why there are none to be found.
 
-    Halves are of the images of both sets together, so that an image that both have serves one of them only.
-
-    A swap is beyond chance where the one model is better in the first set and the other in the second, each by a
-    one-sided t test of the difference of their means with errors over images, at 5 % over all pairs of models (Holm).
-    Both tests must agree, so the larger p value of the two counts.
+    A group for each model, its first column the score. A swap is beyond chance where the one model is better in the
+    first set and the other in the second, each by a one-sided t test of the difference of their means with errors over
+    images, at 5 % over all pairs of models (Holm). Both tests must agree, so the larger p value of the two counts.
     """
-    shared = [name for name in sorted(first) if name in second and first[name].clusters and second[name].clusters]
-    both = {**{f"1/{name}": first[name] for name in shared}, **{f"2/{name}": second[name] for name in shared}}
-    sums = image_sums(both)
-    images, models = sums.shape[1], len(shared)
-    swaps, swaps_untested = _swaps_beyond_chance(shared, sums[:models], sums[models:])
-    if images < 2 or models < 2 or not splits:
-        too_few = "fewer than two models" if models < 2 else "one image has no halves"
-        nothing_said = nothing(too_few if splits else "no resamples were asked for", models, images)
-        return RankAgreement(nothing_said, None, swaps, swaps_untested)
-    half = halves(images, splits, generator("halves of the images", seed))
-    own, others = half_means(sums, half)[..., 0], half_means(sums, 1 - half)[..., 0]
-    across = compare_halves(own[:, :models], others[:, models:], images, "same", generator("assigned models", seed))
-    within = np.concatenate([kendall(own[:, each], others[:, each]) for each in (slice(models), slice(models, None))])
-    return RankAgreement(across, mean_of_known(within), swaps, swaps_untested)
+    names = [name for name in sorted(one) if name in other and one[name].clusters and other[name].clusters]
+    sums = sums_by_cluster({f"{place}/{name}": each[name] for place, each in enumerate((one, other)) for name in names})
+    images, (first, second) = sums.shape[1], np.split(sums, 2)
+    found, reason = _beyond_chance(names, first, second)
+    return images, found, reason
 
 
-def _swaps_beyond_chance(
-    names: list[str], first: np.ndarray, second: np.ndarray
-) -> tuple[tuple[Swap, ...] | None, str]:
-    """Swaps of models (m, images, 1 + columns) in two sets, and why there are none to be found."""
+def _beyond_chance(names: list[str], first: np.ndarray, second: np.ndarray) -> tuple[tuple[Swap, ...] | None, str]:
     if len(names) < 2:
         return None, "fewer than two models"
     fewest = min(int((each[..., 0].sum(axis=0) > 0).sum()) for each in (first, second))
@@ -173,3 +127,40 @@ def _better_p(sums: np.ndarray) -> np.ndarray:
     certain = np.where(differences > 0, 0.5**images, 1 - 0.5**images)
     p: np.ndarray = np.where(np.isnan(ratios), certain, stdtr(images - 1, -ratios))
     return p
+
+
+def known(numbers: Mapping[str, float | None], name: str) -> bool:
+    """Whether there is a number of this name."""
+    found = numbers.get(name)
+    return found is not None and not np.isnan(found)
+
+
+def rounded(numbers: np.ndarray) -> np.ndarray:
+    """Numbers of which those are the same that agree to 12 decimals: they are tied."""
+    return np.round(numbers, 12)
+
+
+def _ranks(numbers: np.ndarray) -> np.ndarray:
+    from scipy.stats import rankdata
+
+    found: np.ndarray = rankdata(rounded(numbers), axis=-1)
+    return found
+
+
+def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(...) Spearman's rho of (..., models) numbers: Pearson's correlation of their mean ranks; NaN where all are tied.
+
+    scipy.stats.spearmanr takes one pair of rows at a time, which is slow for the exchanges of models.
+    """
+    one, other = (_ranks(each) - (each.shape[-1] + 1) / 2 for each in (first, second))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: np.ndarray = (one * other).sum(-1) / np.sqrt((one**2).sum(-1) * (other**2).sum(-1))
+    return found
+
+
+def kendall(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Kendall's tau-b of (models,) numbers; None with fewer than two, or where all are tied in one of them."""
+    from scipy.stats import kendalltau
+
+    one, other = rounded(first), rounded(second)
+    return float(kendalltau(one, other).statistic) if len(set(one)) > 1 and len(set(other)) > 1 else None

@@ -191,6 +191,14 @@ def plain_cluster_sums(rows: Group, codes: Mapping[str, int]) -> np.ndarray:
     return np.bincount(cluster * rows.width + places, weights=entries, minlength=size).reshape(len(codes), rows.width)
 
 
+def sums_by_cluster(groups: Mapping[str, Group]) -> np.ndarray:
+    """(groups, clusters of all, 1 + columns) sums of groups of one cell and as many columns; numbers of rows first."""
+    labels = sorted(set().union(*(each.clusters for each in groups.values())))
+    codes = {label: code for code, label in enumerate(labels)}
+    sums = [shaped(plain_cluster_sums(each, codes), each)[:, 0] for each in groups.values()]
+    return np.stack(sums) if sums else np.zeros((0, 0, 1))
+
+
 def _entries(rows: Group, codes: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What is added up, and to which cluster and place of the sums."""
     cluster = np.fromiter((codes[label] for label in rows.clusters), dtype=np.intp, count=len(rows.clusters))

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from lmms_medtasks.report.about import extent
-from lmms_medtasks.report.cells import NONE, count, decimal, label, number, p_value, percent_of, probability, share
+from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent_of, share
 from lmms_medtasks.report.document import Cell, Figure, Flag, Row, Section, Table
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import CellFunction, Column, Source, rows_of_sources
@@ -26,9 +26,8 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
-from lmms_medtasks.statistics.image_halves import FEWEST_MODELS, SPLITS
 from lmms_medtasks.statistics.inter_model import EXCHANGES, InterModelDKE, inter_model_dkes
-from lmms_medtasks.statistics.ranks import RankAgreement, RankConsistency, Swap, rank_agreement, rank_consistency
+from lmms_medtasks.statistics.ranks import RankConsistency, Swap, rank_consistency, swaps_beyond_chance
 from lmms_medtasks.statistics.sums import Group, group
 from lmms_medtasks.statistics.votes import VoteTable, common
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, AGREEMENT, CALIBRATION, FALL, LEVELS, counted
@@ -120,12 +119,14 @@ class Overconfidence:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How alike two conditions rank the models: on all images, and on disjoint halves of them."""
+    """How alike two conditions rank the models. ``certain``: swaps beyond chance; ``untested``: why there are none."""
 
     first: str
     second: str
     ranks: RankConsistency
-    halves: RankAgreement
+    images: int
+    certain: tuple[Swap, ...] | None
+    untested: str
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def compare(sources: Sequence[Source], *, resamples: int = RESAMPLES) -> Compari
     bump, missing = _bump(found)
     return Comparison(
         overconfidence=tuple(_overconfidence([condition for condition in found if condition.of_one_t], resamples)),
-        agreements=tuple(_agreement(*two, resamples) for two in combinations(found, 2)),
+        agreements=tuple(_agreement(*two) for two in combinations(found, 2)),
         bump=bump,
         not_in_bump=missing,
     )
@@ -177,7 +178,7 @@ def conditions(sources: Sequence[Source]) -> list[Condition]:
 
 def _overconfidence(found: Sequence[Condition], resamples: int) -> Iterator[Overconfidence]:
     cases = [(condition.tables, kind) for condition in found for kind in CONFIDENCES]
-    dkes = iter(inter_model_dkes(cases, splits=min(SPLITS, resamples), exchanges=min(EXCHANGES, resamples)))
+    dkes = iter(inter_model_dkes(cases, exchanges=min(EXCHANGES, resamples)))
     for condition in found:
         points = {
             kind: {model: calibration(table, kind) for model, table in condition.tables.items()} for kind in CONFIDENCES
@@ -185,12 +186,10 @@ def _overconfidence(found: Sequence[Condition], resamples: int) -> Iterator[Over
         yield Overconfidence(condition, points, {kind: next(dkes) for kind in CONFIDENCES})
 
 
-def _agreement(first: Condition, second: Condition, resamples: int) -> Agreement:
+def _agreement(first: Condition, second: Condition) -> Agreement:
+    ranks = rank_consistency(first.accuracies(), second.accuracies())
     return Agreement(
-        first=first.label,
-        second=second.label,
-        ranks=rank_consistency(first.accuracies(), second.accuracies()),
-        halves=rank_agreement(first.score_groups(), second.score_groups(), splits=min(SPLITS, resamples)),
+        first.label, second.label, ranks, *swaps_beyond_chance(first.score_groups(), second.score_groups())
     )
 
 
@@ -277,19 +276,15 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
     for each in found:
         for kind, name in CONFIDENCES.items():
             dke = each.dke[kind]
-            head = (each.condition.label, name, each.condition.questions, dke.halves.images, len(dke.paper.models))
+            head = (each.condition.label, name, each.condition.questions, dke.images, len(dke.paper.models))
             own = (dke.paper.pairs, dke.paper.fulfilled)
             shares = (dke.paper.share, dke.alike_share)
-            halves = dke.halves
             rows.append(
                 Row(
                     (
                         *map(Cell, (*head, *own)),
                         *map(percent_of, shares),
                         *map(Cell, (dke.paper.spearman, dke.alike_spearman)),
-                        *map(percent_of, (halves.share, halves.unrelated_share)),
-                        Cell(halves.spearman),
-                        probability(halves.p),
                     )
                 )
             )
@@ -305,13 +300,8 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
         share("share if all models are alike"),
         decimal("Spearman (the paper's)", signed=True),
         decimal("Spearman if all models are alike", signed=True),
-        share("share, halves"),
-        share("share, halves, if unrelated"),
-        decimal("Spearman, halves", signed=True),
-        p_value("p"),
     )
-    untested = [each.dke[kind].halves.untested for each in found for kind in CONFIDENCES]
-    splits = max(each.dke[kind].halves.splits for each in found for kind in CONFIDENCES)
+    untested = [each.dke[kind].untested for each in found for kind in CONFIDENCES]
     notes = (
         "Equation 6: of two models, the less accurate has the higher shift. Share: of the pairs with different "
         "accuracy. Spearman: of accuracy against shift. Questions: those that all the models were asked.",
@@ -319,14 +309,8 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
         "moves both, in opposite directions: models that are all alike fulfil equation 6 in most of their pairs. What "
         "they would show is computed on this data: the models' replies to each image are exchanged at random. Do not "
         "read the paper's figures without it.",
-        f"Halves: accuracy from one half of the images, shift from the other, the mean over {splits} random halves. "
-        "Unrelated numbers have a share of one half (less ties) and a Spearman correlation of 0 on average. Noise "
-        "draws both towards these values.",
-        "p: one-sided, of the hypothesis that among these models shift is unrelated to accuracy; units are the models, "
-        "assigned to the shifts at random; twice the mean of the p values of all halves, which is conservative. No "
-        f"correction for several rows. No test below {FEWEST_MODELS} models.",
         "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: see confidence too.",
-        *_reasons("No p value", untested),
+        *_reasons("No value", untested),
         *_few(len(each.condition.tables) for each in found),
     )
     title = f"Equation 6 by level, T = {trials}"
@@ -342,7 +326,7 @@ def _reasons(lacking: str, said: Sequence[str]) -> Iterator[str]:
 def _few(models: Iterable[int]) -> Iterator[str]:
     """A warning where the fewest models are too few for a rank correlation to say much."""
     fewest = min(models)
-    if fewest < FEWEST_MODELS:
+    if fewest < 5:
         values = "can only be -1 or +1 (or have no value)" if fewest <= 2 else "takes few values"
         yield f"With {fewest} models a rank correlation {values}: it says little of other models."
 
@@ -393,31 +377,25 @@ def _ranks(found: Comparison, drawn: bool) -> Section:
 def _agreements(found: Sequence[Agreement]) -> Table:
     rows = []
     for each in found:
-        across, certain = each.halves.across, each.halves.swaps
+        certain = each.certain
         row = (
             each.first,
             each.second,
             len(each.ranks.ranks),
-            across.images,
+            each.images,
             each.ranks.kendall,
-            across.kendall,
-            each.halves.one_order,
-            probability(across.p),
             len(each.ranks.swaps),
             _named(each.ranks.swaps) or None,
             None if certain is None else len(certain),
             _named(certain or ()) or None,
         )
-        rows.append(Row(tuple(each if isinstance(each, Cell) else Cell(each) for each in row)))
+        rows.append(Row(tuple(map(Cell, row))))
     columns = (
         label("first"),
         label("second"),
         count("models"),
         count("images"),
         decimal("Kendall", signed=True),
-        decimal("Kendall, halves", signed=True),
-        decimal("Kendall, halves, if one order", signed=True),
-        p_value("p, unrelated orders"),
         count("swaps"),
         label("swapped (better in the first / in the second)"),
         count("swaps beyond chance"),
@@ -426,18 +404,10 @@ def _agreements(found: Sequence[Agreement]) -> Table:
     notes = (
         "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
         "nearly alike change places by chance, and the noise of images that both levels share makes orders look alike.",
-        "Halves: accuracy in the first from one half of the images, in the second from the other half, the mean over "
-        f"{max(each.halves.across.splits for each in found)} random halves. Unrelated orders have 0 on average. If one "
-        "order: halves of the same level and task set against each other, the mean of both; what an order that does "
-        "not change shows with so much noise.",
-        "p: one-sided, of the hypothesis that the two orders are unrelated, against alike; units are the models, "
-        "assigned to each other at random; twice the mean of the p values of all halves. No correction for several "
-        f"rows. No test below {FEWEST_MODELS} models.",
         "Beyond chance: the one model is better in the first and the other in the second, each by a one-sided t test "
         "with errors over images, the larger p value of the two at most .05 after Holm's correction over all pairs of "
         "models of the row.",
-        *_reasons("No p value", [each.halves.across.untested for each in found]),
-        *_reasons("No swaps beyond chance", [each.halves.swaps_untested for each in found]),
+        *_reasons("No swaps beyond chance", [each.untested for each in found]),
         *_few(len(each.ranks.ranks) for each in found),
     )
     return Table("rank_consistency", "Order of the models in two conditions", columns, tuple(rows), notes)

@@ -21,7 +21,7 @@ def test_claims_are_made_again_from_the_same_seed(simulate):
     assert len(first) == 18
     # Agreement less accuracy of a guesser is about 0 at both T; the paper's shift is not.
     guesser = [each for each in first if each.about == "the paper's shift" and "guesser" in each.setting]
-    assert [float(claim.measured) > 0.1 for claim in guesser] == [True, False]
+    assert [claim.figures[0].value > 0.1 for claim in guesser] == [True, False]
 
 
 def test_no_change_is_simulated_with_a_test(simulate):
