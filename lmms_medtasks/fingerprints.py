@@ -48,7 +48,6 @@ NO_NUMBERS: Mapping[str, str] = {
     "lmms_medtasks.judges.registry": "finds a protocol by its name; the task's own are taken in",
     "lmms_medtasks.judges.handed_verdicts": "hands verdicts from the judging stage to the hooks",
     "lmms_medtasks.judges.withheld": "keeps replies that no log may hold",
-    "lmms_medtasks.statistics.bootstrap": "draws resamples; the numbers themselves come from statistics.sums",
     "lmms_medtasks.statistics.intervals": "makes intervals; the numbers themselves come from statistics.sums",
     "lmms_medtasks.suites.own_parts": "says what a task's own parts are; their code is taken in by the task",
     "lmms_medtasks.suites.registry": "finds a benchmark by its folder; the task's own is taken in",

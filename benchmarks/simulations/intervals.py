@@ -171,7 +171,7 @@ def harder_images(
 
 
 def _uneven(images: int, repeats: int, seed: int) -> Iterator[Claim]:
-    """Images with unlike numbers of questions; where the harder ones have more, a number says something of the score."""
+    """Images with unlike numbers of questions; where the harder ones have more, their number tells of the score."""
     rng = generator("intervals", "uneven", seed, images)
     for setting in HARDER:
         sums, sizes, truth, said = harder_images(rng, *setting, repeats, images)

@@ -14,11 +14,9 @@ import numpy as np
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.paired_robustness import swap_test
-from lmms_medtasks.statistics.robustness import relative_robustness
-from lmms_medtasks.statistics.significance import adjust, welch
+from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.versus import Answer, versus
-from lmms_medtasks.task_configs.sure_vqa.measures import ROBUSTNESS
-from lmms_medtasks.task_configs.sure_vqa.report_across import RESAMPLES
+from lmms_medtasks.task_configs.sure_vqa.report_across import resampled_rr
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import (
     ALPHA,
     AgainstBaseline,
@@ -29,6 +27,8 @@ from lmms_medtasks.task_configs.sure_vqa.report_baselines import (
     corrected,
 )
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift
+from lmms_medtasks.task_configs.sure_vqa.resampled_tests import RESAMPLES, welch
+from lmms_medtasks.task_configs.sure_vqa.robustness import relative_robustness
 from simulations.claims import Claim, percent
 
 QUESTIONS = 3
@@ -86,8 +86,8 @@ def _welch_p(answers: Mapping[str, np.ndarray]) -> list[float]:
              "closed.score": score, "closed.asked": True}
             for image, scores in enumerate(own) for number, score in enumerate(scores.tolist())
         )  # fmt: skip
-        values[name] = ROBUSTNESS["closed"].distributions(rows, RESAMPLES)["ratio"].values[:RESAMPLES]
-    return [1.0 if test.p is None else test.p for test in welch({"": values}, correction="none")]
+        values[name] = resampled_rr("closed", rows, RESAMPLES)
+    return [1.0 if test.p is None else test.p for test in welch({"": values})]
 
 
 def _alike(images: int, repeats: int, seed: int) -> Iterator[Claim]:

@@ -16,7 +16,7 @@ from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.document import Document, Part, Table
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.samples.run_paths import RunPaths, paths_of
-from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.writing import write_text
 
 if TYPE_CHECKING:

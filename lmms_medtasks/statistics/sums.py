@@ -2,7 +2,7 @@
 
 A mean is a sum over a count, a calibration error a function of the sums in its bins. Sums are taken for each cluster
 (image id) first: what is left out, drawn or added up afterwards is whole clusters
-(:mod:`lmms_medtasks.statistics.intervals`, :mod:`lmms_medtasks.statistics.bootstrap`).
+(:mod:`lmms_medtasks.statistics.intervals`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,6 @@ from lmms_medtasks.statistics.sums import (
     range_of,
     scored,
 )
-
-if TYPE_CHECKING:
-    from lmms_medtasks.statistics.bootstrap import Distribution
 
 Bounds = tuple[float, float]
 
@@ -66,16 +63,6 @@ class Estimate:
     def draw(self, rows: Samples) -> Draw | None:
         """What is computed of ``rows``, which are restricted already; None where nothing can be estimated."""
         raise NotImplementedError
-
-    def distributions(self, rows: Samples, resamples: int, seed: int | str = 0) -> Mapping[str, Distribution]:
-        """Each statistic on the rows and on resamples of the clusters, by name; {} where nothing can be estimated.
-
-        For what a paper compares resample by resample.
-        """
-        from lmms_medtasks.statistics.bootstrap import bootstrap
-
-        drawn = self.draw(rows.where(self.where))
-        return {} if drawn is None else bootstrap(*drawn, seed=seed, resamples=0 if self.exact else resamples)
 
     def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
         """Each statistic with its 95 % interval, by name; {} where nothing can be estimated."""

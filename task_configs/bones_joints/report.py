@@ -16,7 +16,6 @@ from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.runs import printable, records
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.text_shortcut import Asked, TextShortcut, text_shortcut
 from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
@@ -42,6 +41,7 @@ from lmms_medtasks.task_configs.bones_joints.report_groups import (
     task_groups,
 )
 from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE, published_scores
+from lmms_medtasks.task_configs.bones_joints.text_shortcut import Asked, TextShortcut, text_shortcut
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""

@@ -24,9 +24,9 @@ from lmms_medtasks.report.views import Table as DeclaredTable
 from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed
-from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
 from lmms_medtasks.statistics.inter_model import EXCHANGES, InterModelDKE, inter_model_dkes
+from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.statistics.ranks import RankConsistency, Swap, rank_consistency, swaps_beyond_chance
 from lmms_medtasks.statistics.sums import Group, group
 from lmms_medtasks.statistics.votes import VoteTable, common

@@ -17,7 +17,6 @@ from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.robustness import relative_robustness
 from lmms_medtasks.suites.common_metrics import MANY_EMPTY, outcome_count
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
@@ -42,6 +41,7 @@ from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     shifts,
     statistic,
 )
+from lmms_medtasks.task_configs.sure_vqa.robustness import relative_robustness
 
 SMALL = 100
 """Questions of a kind in an OoD test below which it is called small: the standard error of a share of one half is then

@@ -13,19 +13,24 @@ from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_robustness import SwapTest, swap_test
-from lmms_medtasks.statistics.robustness import Sides, differences
-from lmms_medtasks.statistics.significance import Comparison, WinLoss, adjust, welch, win_loss
+from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.sums import scored as scored_group
-from lmms_medtasks.statistics.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
 from lmms_medtasks.statistics.versus import Answer as Scored
 from lmms_medtasks.statistics.versus import Versus, versus
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import ALPHA, Condition, Standing, standings
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, scores
-
-RESAMPLES = 100
-"""Resamples of RR that Welch's tests compare (SURE-VQA, appendix C.5.1)."""
+from lmms_medtasks.task_configs.sure_vqa.resampled_tests import (
+    RESAMPLES,
+    Comparison,
+    WinLoss,
+    resampled,
+    welch,
+    win_loss,
+)
+from lmms_medtasks.task_configs.sure_vqa.robustness import Sides, differences
+from lmms_medtasks.task_configs.sure_vqa.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method]
     }
     standing = standings(every or methods, methods, conditions)
     tests = _paired_tests(compared) if resamples else []
-    resampled = welch({condition: each.values for condition, each in compared.items()}) if resamples else []
+    as_paper = welch({condition: each.values for condition, each in compared.items()}) if resamples else []
     return Across(
         methods=tuple(method.name for method in methods),
         compared=compared,
@@ -130,8 +135,8 @@ def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method]
         ranks=_ranks(table, standing, tests),
         tests=tuple(tests),
         win_loss=win_loss([test for test in tests if _both_better(test, standing)]),
-        welch=tuple(resampled),
-        welch_wins=win_loss(resampled),
+        welch=tuple(as_paper),
+        welch_wins=win_loss(as_paper),
         depends=tuple(_depends(table)),
     )
 
@@ -141,10 +146,9 @@ def _paired_tests(compared: Mapping[Condition, Compared]) -> list[Comparison]:
     found = [(condition, *pair, swap) for condition, each in compared.items() for pair, swap in each.swaps.items()]
     adjusted = iter(adjust([swap.p for *_, swap in found if swap.p is not None]))
     return [
-        Comparison(condition, first, second, swap.difference, None, swap.p,
-                   None if swap.p is None else next(adjusted))
+        Comparison(condition, first, second, swap.difference, swap.p, None if swap.p is None else next(adjusted))
         for condition, first, second, swap in found
-    ]  # fmt: skip
+    ]
 
 
 def _both_better(test: Comparison, standing: Mapping[tuple[Condition, str], Standing]) -> bool:
@@ -193,11 +197,8 @@ def _compared(condition: Condition, methods: Sequence[Method], resamples: int) -
     common = set.intersection(*scored.values())
     every = {key for rows in asked.values() for key in _keys(rows)}
     rows = {key: own.take(np.array([each in common for each in _keys(own)], dtype=bool)) for key, own in asked.items()}
-    # All are over the same questions: resamples of one seed draw the same images of each.
-    found = {key: ROBUSTNESS[kind].distributions(own, resamples)["ratio"] for key, own in rows.items()}
-    by_method = {method.name: [found[method.name, number] for number in range(len(method.sources))]
+    by_method = {method.name: [rows[method.name, number] for number in range(len(method.sources))]
                  for method in methods}  # fmt: skip
-    estimates = {name: [each.estimate for each in own] for name, own in by_method.items()}
     images, ood = _clusters(next(iter(rows.values())))
     scores = {
         method.name: np.mean([_sorted_scores(rows[method.name, number], kind) for number in range(len(method.sources))],
@@ -211,13 +212,29 @@ def _compared(condition: Condition, methods: Sequence[Method], resamples: int) -
     pairs = itertools.combinations(scores, 2) if resamples else ()
     return Compared(
         condition=condition,
-        rr={name: None if np.isnan(own).any() else float(np.mean(own)) for name, own in estimates.items()},
-        values={name: np.concatenate([each.values[:RESAMPLES] for each in own]) for name, own in by_method.items()},
+        rr={name: _mean_rr([ROBUSTNESS[kind].value(each) for each in own]) for name, own in by_method.items()},
+        # All are over the same questions: resamples of one seed draw the same images of each.
+        values={
+            name: np.concatenate([resampled_rr(kind, each, min(resamples, RESAMPLES)) for each in own])
+            for name, own in by_method.items()
+        },
         differences={(each.first, each.second): each.difference for each in differences(sides, bounds=RANGES[kind])},
         swaps={pair: swap_test(images.tolist(), ood, *(scores[name] for name in pair)) for pair in pairs},
         questions=len(common),
         left_out=len(every) - len(common),
     )
+
+
+def _mean_rr(of_seeds: Sequence[float | None]) -> float | None:
+    values = [value for value in of_seeds if value is not None]
+    return float(np.mean(values)) if len(values) == len(of_seeds) else None
+
+
+def resampled_rr(kind: str, rows: Samples, resamples: int) -> np.ndarray:
+    """(resamples,) RR of closed or open questions on draws of the images."""
+    estimate = ROBUSTNESS[kind]
+    drawn = estimate.draw(rows.where(estimate.where))
+    return resampled(drawn.groups, drawn.statistics["ratio"], resamples) if drawn else np.empty(0)
 
 
 def _order(rows: Samples) -> list[int]:

@@ -19,14 +19,14 @@ from lmms_medtasks.report.cells import (
 )
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.statistics.significance import WinLoss
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
-from lmms_medtasks.task_configs.sure_vqa.report_across import RESAMPLES, Across, Duel
+from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, AgainstBaseline, Standing
 from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method
 from lmms_medtasks.task_configs.sure_vqa.report_published import score
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
+from lmms_medtasks.task_configs.sure_vqa.resampled_tests import RESAMPLES, WinLoss
 
 _METHODS = {"all": "all fine-tuning methods", "without_full": "without full fine-tuning"}
 

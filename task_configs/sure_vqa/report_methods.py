@@ -17,7 +17,6 @@ from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.suite_report import settings_of
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import distinct_names, model_name
-from lmms_medtasks.statistics.variability import join
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     Shift,
@@ -28,6 +27,7 @@ from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     shifts,
     statistic,
 )
+from lmms_medtasks.task_configs.sure_vqa.variability import join
 
 MARKS = {LEXICAL: MEANINGS[LEXICAL]}
 """The marks of :meth:`Method.joined`, for a table."""

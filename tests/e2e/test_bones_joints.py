@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lmms_medtasks.statistics.text_shortcut import Asked, text_shortcut
+from lmms_medtasks.task_configs.bones_joints.text_shortcut import Asked, text_shortcut
 
 TWINS = "bones_joints_t3_image,bones_joints_t3_image_noimage,bones_joints_t3_image_swapped"
 

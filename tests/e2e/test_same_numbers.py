@@ -21,7 +21,7 @@ from lmms_medtasks.board.site.model_tables import scores
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES
 
 REORDERED = 1e-12

@@ -71,7 +71,11 @@ def test_macro_interval_is_that_of_draws_where_these_hold():
     rng = generator("test", "macro")
     scores, names = rng.random(120), ("CU", "IP", "AR")
     rows = table(*(record(f"{n:03d}", scores[n], cluster=f"{n // 2:02d}", g=names[n % 3]) for n in range(120)))
-    low, high = np.quantile(Macro(by="g").distributions(rows, 2000)["mean"].values, [0.025, 0.975])
+    draws = []
+    for chosen in rng.integers(0, 60, (2000, 60)):
+        drawn = np.concatenate([2 * chosen, 2 * chosen + 1])
+        draws.append(np.mean([scores[drawn[drawn % 3 == part]].mean() for part in range(3)]))
+    low, high = np.quantile(draws, [0.025, 0.975])
     found = Macro(by="g").of(rows)["mean"]
     assert (found.low, found.high) == pytest.approx((low, high), abs=(high - low) / 5)
     assert (found.n, found.clusters) == (120, 60)

@@ -19,7 +19,7 @@ from lmms_medtasks.report.reported_suites import holding, suites
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name
-from lmms_medtasks.statistics.bootstrap import RESAMPLES
+from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 
 _COMPARISON = "Comparison"
 _COMPARED = 2

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lmms_medtasks.statistics.variability import anova, anova_of_methods, spread
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.reference import Printed
+from lmms_medtasks.task_configs.sure_vqa.variability import anova, anova_of_methods, spread
 
 HALF = Fraction(1, 200)  # half a unit of the last digit of an RR
 FINE_TUNED = ("full_finetuning", "prompt_tuning", "lora", "ia3")

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.statistics.intervals import FEW
-from lmms_medtasks.statistics.text_shortcut import Asked, text_shortcut
+from lmms_medtasks.task_configs.bones_joints.text_shortcut import Asked, text_shortcut
 
 
 def answers(letters, right="AAAA"):

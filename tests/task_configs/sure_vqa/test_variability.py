@@ -7,8 +7,8 @@ import pytest
 import scipy.stats
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.statistics import variability
-from lmms_medtasks.statistics.variability import Anova, Joined, anova, anova_of_methods, join, ranks, spread
+from lmms_medtasks.task_configs.sure_vqa import variability
+from lmms_medtasks.task_configs.sure_vqa.variability import Anova, Joined, anova, anova_of_methods, join, ranks, spread
 
 TABLE = {
     ("modality", "closed"): {"x": 0.7, "y": 0.8, "z": 0.6},
