@@ -44,7 +44,9 @@ def scaled(interval: Interval | None, factor: float, bare: bool = False) -> Cell
         return Cell(estimate)
     if interval.low is None or interval.high is None:
         return Cell(estimate, mark=_MARKS.get(interval.reason, ""), reason=interval.reason or None)
-    return Cell(estimate, factor * interval.low, factor * interval.high)
+    clustered = interval.clustered_error
+    stderr = None if clustered is None else factor * clustered
+    return Cell(estimate, factor * interval.low, factor * interval.high, stderr_clustered=stderr)
 
 
 def label(name: str) -> Column:

@@ -1,5 +1,5 @@
-"""Tables as CSV: numbers in full, an interval in two columns of its own, a deviation in one, the reason why there is no
-interval in one, and the smallest difference that would have been shown in one; empty without a number."""
+"""Tables as CSV: numbers in full, and what else is known of them (:data:`MORE`) in columns of its own; empty without a
+number."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import io
 import math
 from collections.abc import Sequence
 
-from lmms_medtasks.report.document import PUBLISHED, Column, Document, Table
+from lmms_medtasks.report.document import MORE, PUBLISHED, Column, Document, Table
 from lmms_medtasks.visible_text import visible
 
-_MORE = ("low", "high", "sd", "reason", "detectable")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -23,7 +22,7 @@ def csv_text(table: Table, origin: Sequence[tuple[str, str]] = ()) -> str:
     """
     places = range(len(table.columns))
     own = [
-        [name for name in _MORE if any(getattr(row.cells[place], name) is not None for row in table.rows)]
+        [name for name in MORE if any(getattr(row.cells[place], name) is not None for row in table.rows)]
         for place in places
     ]
     head: list[str] = []

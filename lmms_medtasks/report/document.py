@@ -30,6 +30,7 @@ class Cell:
     """A value, None if there is none; numbers may have an interval, or a standard deviation over seeds.
 
     ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "". ``href``: where a page links it to, or "".
+    ``stderr_clustered``: of a mean with an interval Miller's clustered standard error, for files.
     ``reason``: why a number has no interval, for files. ``detectable``: of a difference, the smallest that would have
     been shown, see :class:`lmms_medtasks.report.views.Table`; for files. ``tier``: of a ranked number 1 where nobody is
     better beyond chance, 2 for the next group, 3 for the others; a page tints it. 0: not ranked.
@@ -44,6 +45,11 @@ class Cell:
     reason: str | None = None
     detectable: float | None = None
     tier: int = 0
+    stderr_clustered: float | None = None
+
+
+MORE = ("low", "high", "stderr_clustered", "sd", "reason", "detectable")
+"""What of a cell stands beside its value in files and data frames, a column each where any cell has it."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.assemble import build
-from lmms_medtasks.report.document import Document, Part, Table
+from lmms_medtasks.report.document import MORE, Document, Part, Table
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.samples.run_paths import RunPaths, paths_of
 from lmms_medtasks.statistics.paired_resampling import RESAMPLES
@@ -22,7 +22,6 @@ from lmms_medtasks.writing import write_text
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_MORE = ("low", "high", "sd", "reason", "detectable")
 _HEIGHT = 640
 _WIDTH = 760
 """Of a chart by itself, in pixels; on a page it is as wide as its place."""
@@ -214,7 +213,7 @@ def _frame(table: Table) -> DataFrame:
     for place, column in enumerate(table.columns):
         cells = [row.cells[place] for row in table.rows]
         columns.append((column.head, [cell.value for cell in cells]))
-        for name in _MORE:
+        for name in MORE:
             more = [getattr(cell, name) for cell in cells]
             if any(each is not None for each in more):
                 columns.append((f"{column.head} {name}", more))

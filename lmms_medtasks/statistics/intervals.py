@@ -39,6 +39,7 @@ from lmms_medtasks.statistics.sums import (
     Through,
     cluster_sums,
     evaluate,
+    mean_of,
     mean_statistic,
     plain_cluster_sums,
     range_of,
@@ -78,6 +79,8 @@ class Interval:
         reason: why there is an estimate and no interval; "" where there is one or none is wanted.
         standard_error: by the jackknife over clusters; None without an interval. What the interval is made of is not
             this alone.
+        clustered_error: of a plain mean with an interval, see :func:`clustered_error`; else None. No interval is made
+            of it.
     """
 
     estimate: float | None
@@ -88,6 +91,7 @@ class Interval:
     level: float = 0.95
     reason: str = ""
     standard_error: float | None = None
+    clustered_error: float | None = None
 
 
 class Limits(NamedTuple):
@@ -132,6 +136,21 @@ def mean_interval(
     used = np.flatnonzero(~np.isnan(numbers))
     rows = scored([clusters[row] for row in used.tolist()], numbers[used])
     return intervals({"": rows}, {"": mean_statistic("", range_of(numbers[used], bounds))}, level=level)[""]
+
+
+def clustered_error(rows: Group, column: int = 0) -> float:
+    """Miller's clustered standard error of the mean of a column of two rows or more.
+
+    Equation 4 of Miller (2024), as the harness prints it (``Stderr_Clustered``): the squared standard error of
+    independent rows, and the products of the deviations of each two rows of a cluster over the squared number of rows.
+    Of few clusters with several rows it is smaller than the jackknife's.
+    """
+    codes = np.unique(rows.clusters, return_inverse=True)[1].ravel()
+    order = np.lexsort((rows.columns[:, column], codes))  # a sum depends on its order
+    codes, values = codes[order], rows.columns[order, column] - rows.columns[order, column].mean()
+    count, own = len(values), float((values**2).sum())
+    together = float((np.bincount(codes, weights=values) ** 2).sum()) - own
+    return math.sqrt(max(own / (count - 1) / count + together / count**2, 0.0))
 
 
 def share_limits(
@@ -289,7 +308,10 @@ class _Data:
         if limits.reason or not np.isfinite([low, high]).all():
             return replace(found, reason=limits.reason or (ZERO if np.isinf([low, high]).any() else ALIKE))
         spread = math.sqrt((found.clusters - 1) / found.clusters * float((limits.deviations**2).sum()))
-        return replace(found, low=low, high=high, standard_error=spread)
+        value = statistic.value if isinstance(statistic, Through) else statistic
+        column = mean_of(value) if isinstance(value, Statistic) else None
+        clustered = None if column is None else clustered_error(self.groups[value.groups[0]], column)
+        return replace(found, low=low, high=high, standard_error=spread, clustered_error=clustered)
 
     def limits(self, statistic: AnyStatistic) -> Limits:
         key = id(statistic)

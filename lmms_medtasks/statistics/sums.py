@@ -165,6 +165,14 @@ def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
     return means
 
 
+def mean_of(statistic: Statistic) -> int | None:
+    """The column that the statistic is the mean of (:func:`mean`); None where it is anything else."""
+    function = statistic.function
+    if isinstance(function, functools.partial):
+        return int(function.keywords.get("column", 0)) if function.func is mean else None
+    return 0 if function is mean else None
+
+
 def of_column(column: int, name: str = "", bounds: tuple[float, float] | None = (0.0, 1.0)) -> Statistic:
     """The mean of a column of a group whose values are within ``bounds``."""
     return Statistic(functools.partial(mean, column=column), (name,), bounds)

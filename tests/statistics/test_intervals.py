@@ -247,6 +247,20 @@ def test_right_and_wrong_mirror_each_other(values):
     assert right.low <= right.estimate + 1e-12 and right.high >= right.estimate - 1e-12
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 4).map(lambda n: n / 4), min_size=5, max_size=40), st.integers(5, 9))
+def test_the_clustered_error_is_the_harness_and_one_row_a_cluster_the_jackknifes(values, clusters):
+    from lmms_eval.api.metrics import clustered_stderr
+
+    names = [f"{number % clusters}" for number in range(len(values))]
+    found = mean_interval(names, values)
+    assert found.clustered_error == pytest.approx(clustered_stderr(values, names), abs=1e-12)
+    alone = mean_interval(labels(len(values)), values)
+    assert alone.clustered_error == pytest.approx(alone.standard_error, abs=1e-12)
+    gains = intervals({"": scored(names, values)}, {"": of_column(1)})[""]
+    assert gains.clustered_error == found.clustered_error
+
+
 def test_columns_of_a_group_are_means_of_their_own():
     rows = scored(labels(6), [-1, 1, 0, 0, 1, 1])
     found = intervals({"": rows}, {"gain": of_column(1), "loss": of_column(2)})
