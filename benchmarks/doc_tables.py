@@ -110,7 +110,7 @@ def rivals() -> str:
             least = min((of(name, images, "least") for images in sizes), key=lambda row: float(row["value"]))
             harder = [row for row in rows if row["about"] == name and row["setting"].startswith("harder")]
             found = [*(f"{float(row['value']):.0f}" for row in worst), _range(float(row["value"]) for row in middle),
-                     f"{float(least['value']):.0f}", _range(float(row["value"]) for row in harder)]  # fmt: skip
+                     _with_error(least), _range(float(row["value"]) for row in harder)]  # fmt: skip
             yield [f"**{name}**" if name == "ours" else name, *found]
 
     head = ("Interval", "5 images", "10", "20", "60", "shares .26 to .74", "least", "harder images")
@@ -140,7 +140,11 @@ def lost_benefit() -> str:
     rows = _rows("variance", "share of the image's benefit that is lost")
     return _table(
         ("Setting", "Figure", "Measured, %", "Data sets"),
-        ([row["setting"], row["figure"], _with_error(row), _number(row["repeats"])] for row in rows),
+        (
+            [row["setting"], row["figure"], _with_error(row), _number(row["repeats"])]
+            for row in rows
+            if row["figure"] != "shown" or float(row["value"]) < 50
+        ),
     )
 
 
@@ -179,9 +183,9 @@ def gate() -> str:
         )
         if setting:
             found.setdefault(setting[1], {}).setdefault(setting[2], []).append(row)
-    sizes = list(dict.fromkeys(images for own in found.values() for images in own))
+    sizes = ("4", "12", "60", "400")
     lines = (
-        [drop, *(" / ".join(f"{float(row['value']):.0f}" for row in own[images]) for images in sizes if images in own)]
+        [drop, *(" / ".join(f"{float(row['value']):.0f}" for row in own[images]) for images in sizes)]
         for drop, own in found.items()
     )
     return _table(("True drop, points", *(f"{images} images" for images in sizes)), lines)
@@ -199,7 +203,6 @@ def ranks() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    each.__name__: each
-    for each in (coverage, student, rivals, uneven, lost_benefit, subset, power, gate, ranks)
+    each.__name__: each for each in (coverage, student, rivals, uneven, lost_benefit, subset, power, gate, ranks)
 }
 """Name of a table to its maker."""

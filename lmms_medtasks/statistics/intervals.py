@@ -143,7 +143,7 @@ def clustered_error(rows: Group, column: int = 0) -> float:
 
     Equation 4 of Miller (2024), as the harness prints it (``Stderr_Clustered``): the squared standard error of
     independent rows, and the products of the deviations of each two rows of a cluster over the squared number of rows.
-    Of few clusters with several rows it is smaller than the jackknife's.
+    Where the rows of a cluster go together and clusters are few it is smaller than the jackknife's.
     """
     codes = np.unique(rows.clusters, return_inverse=True)[1].ravel()
     order = np.lexsort((rows.columns[:, column], codes))  # a sum depends on its order

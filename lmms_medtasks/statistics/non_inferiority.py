@@ -11,7 +11,8 @@ runs are equally able. At another margin it takes the drops to be spread evenly 
 Where two runs are alike few questions change, and a test that knows only the changes seen (a t test, flipped signs)
 would take "none of 60 has changed" for a proof. This test adds a cluster on which everything is lost, and weights all
 clusters at random (Gaffke 2005; Learned-Miller and Thomas 2020). With one question a cluster of which some are lost it
-is the exact binomial test; no distribution on a bounded scale is known for which it errs more often than it says.
+is the exact binomial test. That it errs no more often than it says on any distribution on a bounded scale is Gaffke's
+conjecture: no exception is known, a proof neither.
 """
 
 from __future__ import annotations

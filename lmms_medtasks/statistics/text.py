@@ -9,8 +9,9 @@ synonyms nor negation. The paper names them and defines none; the definitions he
   and in lower case.
 * The authors' published code computes under the name "exact match" the share of the answer's words that stand in the
   reference. Ours is equality.
-* The authors' code counts every copy of a repeated word as matched. Here a token matches as often as it occurs in
-  both (Rajpurkar et al. 2016); the two differ for answers that repeat themselves only.
+* The authors' code counts every copy in the answer of a word that the reference has as matched, and no copy in the
+  reference as missed. Here a token matches as often as it occurs in both (Rajpurkar et al. 2016). The two differ where
+  a shared word occurs more often in one of the texts than in the other.
 """
 
 from __future__ import annotations

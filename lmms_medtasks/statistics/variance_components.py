@@ -140,9 +140,9 @@ def crossed_mean(
     The variance of the mean over images is that of clusters' sums. Judges add (variance of their means less what
     interaction with images gives it) / J, at least 0. The interval's ends are those of the mean over these judges
     (:mod:`lmms_medtasks.statistics.intervals`), whose distances from it add as squares to that of Student's t for the
-    judges, with J - 1 degrees of freedom (Howe, 1974). One t with Satterthwaite's degrees of freedom covers 86 to 91 %
-    in simulations with two judges. With two judges who differ it is wide, since two say little of a third. It is cut to
-    the range of the scores: ``bounds``, or what :func:`lmms_medtasks.statistics.sums.range_of` takes for it.
+    judges, with J - 1 degrees of freedom (Howe, 1974). With two judges who differ it is wide, since two say little of a
+    third. It is cut to the range of the scores: ``bounds``, or what :func:`lmms_medtasks.statistics.sums.range_of`
+    takes for it.
 
     Raises UserError where there is no question or no judge, or a score is missing.
     """
