@@ -36,7 +36,7 @@ def complete(
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
     """
-    locations = _locations(config)
+    locations = locations_of(config)
     if not locations:
         return _contributed(config, model_name, runner, yaml_path)
     config = _on_template(copy.copy(config), yaml_path)
@@ -163,7 +163,7 @@ def _urls(config: dict[str, Any]) -> list[str]:
     return [url for url in urls if isinstance(url, str)]
 
 
-def _locations(config: dict[str, Any]) -> list[tuple[str, str]]:
+def locations_of(config: dict[str, Any]) -> list[tuple[str, str]]:
     found = []
     for url in _urls(config):
         if url.startswith(PROTOCOL):
