@@ -41,10 +41,10 @@ _JUDGE = {"name": "golden", "settings": {"temperature": 1.0}}
 def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
     """The golden record of a task of ours, JSON-safe; digests are over what stands in the logs.
 
-    ``generation``: what a model is asked with. ``prompt``: the first. ``prompts``, ``targets`` and ``pictures``, these by
-    degradation, level, modality and seed: as it gets them. ``judge``: by protocol the version, a digest of its prompts, and one of those
-    that are sent. ``records``: by document, in their order, what is read of each reply and a digest of all else.
-    ``metrics``: the numbers of the harness's table.
+    ``generation``: what a model is asked with. ``prompt``: the first one. ``prompts``, ``targets``, ``pictures`` (by
+    degradation, level, modality and seed): as it gets them. ``judge``: by protocol the version, a digest of its
+    prompts, and one of those that are sent. ``records``: by document, in their order, what is read of each reply and a
+    digest of all else. ``metrics``: the numbers of the harness's table.
     """
     config = definitions.of(task)
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}

@@ -1,7 +1,7 @@
 """Renews the golden records, or compares them with those of another commit. Run from the repository's root.
 
     python -m tools.renew_golden [SUITE ...]   record what is new, and each task whose metadata.version was raised
-    python -m tools.renew_golden --since main  fail where a record is another than at the merge base, and no version rose
+    python -m tools.renew_golden --since main  fail where a record differs from the merge base's, and no version rose
 
 A number that moves needs a higher ``metadata.version``: a task whose record differs at the recorded version is refused.
 """

@@ -19,7 +19,7 @@ from lmms_medtasks.board.trust import bounded_json, limits
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
 
-HEAD = b'{"format": "lmms-medtasks pack", "version": 3, "signed_off_by": "a@b.org", '
+HEAD = b'{"format": "lmms-medtasks pack", "version": 4, "signed_off_by": "a@b.org", '
 READ = """
 import resource, sys, time
 from pathlib import Path
