@@ -4,13 +4,11 @@ import json
 
 import pytest
 
-from lmms_medtasks.board import installed
+from lmms_medtasks.suites import registry
 from tools import renew_golden
 
-SUITES = sorted({path.parent.name for path in installed.tasks().values()})
 
-
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("suite", registry.names())
 def test_golden(suite):
     path = renew_golden.FOLDER / f"{suite}.json"
     recorded, made_with = renew_golden.read(path.read_text("utf-8"), str(path))

@@ -21,8 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board import installed
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, unknown
 
 FOLDER = Path("tests", "golden")
 _ROOT = Path(__file__).resolve().parents[1]
@@ -44,6 +43,7 @@ def libraries() -> dict[str, str]:
 
 def made(suite: str) -> Records:
     """The records as the code makes them now."""
+    from lmms_medtasks.board import installed
     from tools.golden_records import Definitions, record_of
 
     definitions, found = Definitions(), {}
@@ -152,8 +152,7 @@ def since(base: str, root: Path = _ROOT) -> list[str]:
     """What the golden files of ``root`` have other than at the merge base with ``base`` without a higher version."""
     start = _git(root, "merge-base", base, "HEAD").strip()
     found = []
-    for name in _git(root, "ls-tree", "--name-only", f"{start}:{FOLDER.as_posix()}").split():
-        path = FOLDER / name
+    for path in map(Path, _git(root, "ls-tree", "--name-only", start, f"{FOLDER.as_posix()}/").split()):
         if path.suffix == ".json" and (root / path).is_file():
             old, _ = read(_git(root, "show", f"{start}:{path.as_posix()}"), f"{path} at {start[:12]}")
             found += not_raised(old, read((root / path).read_text("utf-8"), str(path))[0])
@@ -166,17 +165,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="all unless given")
     parser.add_argument("--since", metavar="REF", help="write nothing; compare with the merge base of REF and HEAD")
     given = parser.parse_args(arguments)
-    known = sorted({path.parent.name for path in installed.tasks().values()})
     try:
-        if unknown := sorted({*given.suites} - {*known}):
-            raise UserError(f"There is no suite {unknown[0]!r}. There are: {', '.join(known)}.")
-        with tempfile.TemporaryDirectory() as home:
-            os.environ["MEDTASKS_HOME"] = home  # replies that no log may hold are kept there
-            said = since(given.since) if given.since else renew(given.suites or known)
+        if given.since:  # without the package's requirements
+            said = since(given.since)
+        else:
+            with tempfile.TemporaryDirectory() as home:
+                os.environ["MEDTASKS_HOME"] = home  # replies that no log may hold are kept there
+                said = renew(_chosen(given.suites))
     except UserError as error:
         said = [str(error)]
     print("\n".join(said) or "All golden records fit their versions.", file=sys.stderr if said else sys.stdout)
     return int(bool(said))
+
+
+def _chosen(suites: Sequence[str]) -> Sequence[str]:
+    from lmms_medtasks.suites import registry
+
+    for each in suites:
+        if each not in registry.names():
+            raise unknown("suite", each, registry.names(), "the golden records")
+    return suites or registry.names()
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -29,9 +29,9 @@ def complete(
     that can move a pixel or a score), ``agreement`` where one had to be signed for the data, and, where the runner
     re-encodes pictures, ``image_encoding``. ``data`` is "full" only if all files read are; ``data_counts`` says what of
     the number of questions is other than in the whole release, of a sample or of data whose counts were accepted. Both
-    stand in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for the benchmark's. A task
-    on a template gets ``template`` and ``benchmark``, its folder's name; one that reads other data also the
-    digest of its files; data on a hub have the digest "". Settings and prompts that the user chose are put in
+    stand in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for the
+    benchmark's. A task on a template gets ``template`` and ``benchmark``, its folder's name; one that reads other data
+    also the digest of its files; data on a hub have the digest "". Settings and prompts that the user chose are put in
     (:mod:`lmms_medtasks.harness.chosen_settings`), named in the metadata, and settings in ``task_alias`` too.
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.

@@ -106,4 +106,4 @@ def test_since_the_merge_base_a_record_changes_with_a_higher_version_only(root, 
 
 def test_an_unknown_suite_is_an_error(capsys):
     assert renew_golden.main(["medq"]) == 1
-    assert "There is no suite 'medq'" in capsys.readouterr().err
+    assert "Unknown suite 'medq'" in capsys.readouterr().err
