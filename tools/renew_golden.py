@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.metadata
+import itertools
 import json
 import math
 import os
@@ -111,7 +112,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], with_pictures: b
             moved = [name for name in dict.fromkeys([*one, *other]) if not _same(one.get(name), other.get(name))]
             if list(one) != list(other) and not moved:
                 found.append(f"{part} (their order)")
-            said = [f"{name}: {one.get(name)!s:.60} became {other.get(name)!s:.60}" for name in moved[:2]]
+            said = [f"{name}: {_moved(one.get(name), other.get(name))}" for name in moved[:2]]
             more = [f"and {len(moved) - 2} more"] if len(moved) > 2 else []
             found += [f"{part} ({', '.join([*said, *more])})"] if moved else []
         elif one != other:
@@ -202,6 +203,13 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
     return bool(one == other)
+
+
+def _moved(one: Any, other: Any) -> str:
+    """What differs first of two texts, which may say what is read of each reply."""
+    words = [str(each).split() for each in (one, other)]
+    was, now = next(((was, now) for was, now in itertools.zip_longest(*words) if was != now), (one, other))
+    return f"{was} became {now}"
 
 
 def _json(value: Any) -> str:
