@@ -44,7 +44,8 @@ def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
     ``generation``: what a model is asked with. ``prompt``: the first one. ``prompts``, ``targets``, ``pictures`` (by
     degradation, level, modality and seed): as it gets them. ``judge``: by protocol the version, a digest of its
     prompts, and one of those that are sent. ``records``: by document, in their order, what is read of each reply and a
-    digest of all else. ``metrics``: the numbers of the harness's table.
+    digest of all else. ``cases``: a digest of what is read of the frozen cases of our readers. ``metrics``: the numbers
+    of the harness's table.
     """
     config = definitions.of(task)
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
@@ -72,6 +73,7 @@ def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
         "pictures": {order: _digest(each) for order, each in shown.items()},
         "judge": judge,
         "records": {name: _read(each) for name, each in zip(ids, logged, strict=True)},
+        "cases": "" if protocols else _digest(_cases_read(config["process_results"], docs[0])),
         "metrics": {
             name.partition(",")[0]: each
             for name, each in found.items()
@@ -126,6 +128,18 @@ def _picture(name: str, number: int) -> bytes:
 
 
 # --- Replies and verdicts ---------------------------------------------------------------------------------------------
+
+
+def _cases_read(process_results: Any, doc: Mapping[str, Any]) -> list[str]:
+    """What is read of each case that is asked as ``doc`` is: with options or without."""
+    found = []
+    for case in json.loads((FOLDER / "documents" / "reader_cases.json").read_text("utf-8")):
+        options = case.get("options", [])
+        if bool(options) == bool(doc["options"]):
+            asked = {name: each for name, each in case.items() if name != "replies"}
+            own = {**doc, **asked, **({"answer": "A"} if options else {})}
+            found += [process_results(own, [reply])[KEY]["trials"][0] for reply in case["replies"]]
+    return found
 
 
 @functools.cache

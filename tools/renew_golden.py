@@ -155,8 +155,9 @@ def since(base: str, root: Path = _ROOT) -> list[str]:
     found = []
     for path in map(Path, _git(root, "ls-tree", "--name-only", start, f"{FOLDER.as_posix()}/").split()):
         if path.suffix == ".json" and (root / path).is_file():
-            old, _ = read(_git(root, "show", f"{start}:{path.as_posix()}"), f"{path} at {start[:12]}")
-            found += not_raised(old, read((root / path).read_text("utf-8"), str(path))[0])
+            old, old_with = read(_git(root, "show", f"{start}:{path.as_posix()}"), f"{path} at {start[:12]}")
+            new, new_with = read((root / path).read_text("utf-8"), str(path))
+            found += not_raised(old, new, old_with == new_with)
     return found
 
 

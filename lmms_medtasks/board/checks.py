@@ -208,7 +208,7 @@ def _versions(entry: Entry, reference: Reference, pins: Pins) -> Found:
         if found and found.version == entry.version and pins.found and pins.of(entry) is None:
             said += " It is the version that is installed here: the board's keepers pin it."
         yield "other_version", said
-    elif entry.digests and reference.digests:
+    elif entry.digests:
         # At one version of a task other versions of the package give the same numbers.
         wanted = {**reference.digests, **reference.packages.get(entry.package_version, entry.of_package)}
         for part in sorted({*entry.digests, *wanted}):

@@ -101,7 +101,7 @@ def _completed(
     version, data, digest, settings = kind
     found = installed.of_task(task)
     own = found.digests if found and found.version == version else {}
-    asked: Any = _preferred(left, lambda entry: _items(entry.of_task), _items(of_task(own)))
+    asked: Any = _preferred(left, lambda entry: _items(entry.of_task), _items(of_task(own)) or None)
     packages: dict[str, Any] = {
         each: _preferred(
             [entry for entry in left if entry.package_version == each],
@@ -110,7 +110,7 @@ def _completed(
         )
         for each in {entry.package_version for entry in left}
     }
-    if pin:
+    if pin and pin.digests:
         asked, packages[pin.package_version] = _items(of_task(pin.digests)), _items(of_package(pin.digests))
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
     # Of judges that are called as demanded no majority chooses one where anybody submits.

@@ -303,10 +303,9 @@ def _put(content: dict[str, Any], done: Reread, definitions: rescoring.Definitio
     now = today.get("digests") or {}
     own = {part: now[part] for part in ("package", "own_code") if part in now}
     metadata["digests"] = {**(metadata.get("digests") or {}), **own}
-    metadata["package_version"] = today.get("package_version", "")
     # A prompt of another version stays one: only who reads is of today.
     if done.asked_alike and "version" in today:
-        metadata["version"] = today["version"]
+        metadata["version"], metadata["package_version"] = today["version"], __version__
         content.setdefault("versions", {})[task] = today["version"]
     if today.get("package_modified"):
         metadata["package_modified"] = True
