@@ -104,7 +104,7 @@ def _completed(
     asked: Any = _preferred(left, lambda entry: _items(entry.of_task), _items(of_task(own)) or None)
     packages: dict[str, Any] = {
         each: _preferred(
-            [entry for entry in left if entry.package_version == each],
+            _agreeing([entry for entry in left if entry.package_version == each], lambda one: not one.package_modified),
             lambda entry: _items(entry.of_package),
             _items(of_package(own)) if each == __version__ else None,
         )
