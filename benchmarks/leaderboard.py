@@ -202,7 +202,7 @@ def _question(row: int) -> tuple[str, str, str]:
 
 
 def _result(model: int, samples: int, means: dict[str, float]) -> dict[str, object]:
-    metadata = {"version": 1.0, "data": "full", "data_digest": "0" * 64, "fingerprint": {"code": "0", "prompt": "0"}}
+    metadata = {"version": 1.0, "data": "full", "data_digest": "0" * 64, "digests": {"package": "0", "prompt": "0"}}
     return {
         "results": {TASK: {"alias": TASK, **means}},
         "configs": {TASK: {"task": TASK, "metadata": metadata}},

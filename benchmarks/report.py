@@ -103,7 +103,7 @@ def write_log(folder: Path, questions: int, trials: int) -> None:
                 file.write(json.dumps(_row(record)) + "\n")
     content = {
         "results": {TASK: {"accuracy_l0,trials": 0.5}},
-        "configs": {TASK: {"repeats": trials, "metadata": {"data": "full", "fingerprint_recorded": True}}},
+        "configs": {TASK: {"repeats": trials, "metadata": {"data": "full", "package_modified": False}}},
         "n-samples": {TASK: {"original": 3 * questions, "effective": 3 * questions}},
         "config": {"model": "made up", "model_args": ""},
     }

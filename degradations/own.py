@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from PIL import Image
 
-from lmms_medtasks import extensions, fingerprints, folders
+from lmms_medtasks import digests, extensions, folders
 from lmms_medtasks.degradations.base import ANY, KIND, Degradation, FloatImage, Parameters, Shape
 from lmms_medtasks.errors import UserError
 
@@ -119,7 +119,7 @@ def get(name: str) -> OwnDegradation:
         source, _, attribute = name.rpartition(":")
         title = f"{Path(source).name}:{attribute}" if source.endswith(".py") else name
     files = {part.file, *_source_files(part.value)} - {None}
-    code = fingerprints.installed().digest(sorted(each for each in files if each is not None))
+    code = digests.of_files(sorted(each for each in files if each is not None))
     if isinstance(part.value, Degradation):
         return _full(part, title, code)
     if not callable(part.value) or inspect.isclass(part.value):

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lmms_medtasks import extensions, fingerprints
+from lmms_medtasks import digests, extensions
 from lmms_medtasks.degradations import own_modalities
 from lmms_medtasks.degradations.arguments import check_seed, check_severity
 from lmms_medtasks.degradations.base import ANY, KIND, Degradation, is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL
 from lmms_medtasks.degradations.strength import anchors
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.fingerprints import SourceTrees
 from lmms_medtasks.seeding import generator
 
 if TYPE_CHECKING:
@@ -145,10 +144,10 @@ def levels_of(name: str) -> tuple[int, ...]:
 def code_of(name: str, modality: str | None = None) -> str:
     """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
     canonical = canonical_name(name)
-    code = _own(canonical).code if is_own(canonical) else fingerprint()
+    code = _own(canonical).code if is_own(canonical) else digests.degradations()
     given = own_modalities.known().get(canonical_modality(modality)) if modality is not None else None
     changed = given.levels.get(canonical) if given is not None else None
-    return fingerprints.digest(code.encode(), repr(changed).encode()) if changed else code
+    return digests.digest(code.encode(), repr(changed).encode()) if changed else code
 
 
 def canonical_modality(modality: str) -> str:
@@ -374,17 +373,3 @@ def settings_at(
     first, second = (settings(name, level, modality) for level in (1, 2))
     rules = _read("severity.yaml")["strength"].get(_section(canonical_name(name), modality), {})
     return anchors(first, second, rules, strength)
-
-
-def fingerprint(trees: SourceTrees | None = None) -> str:
-    """12 hexadecimal digits that change with every number and all code that decides how a degraded image looks.
-
-    Comments and docstrings change nothing. Response caches that take it into their key notice a change. ``trees`` are
-    the modules to look at, the installed ones by default.
-    """
-    return _fingerprint(trees or fingerprints.installed())
-
-
-@functools.cache
-def _fingerprint(trees: SourceTrees) -> str:
-    return trees.digest({PACKAGE, *MODULES.values()})

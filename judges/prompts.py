@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from lmms_medtasks import fingerprints
+from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import verdicts
 from lmms_medtasks.judges.defaults import defaults
@@ -87,7 +87,7 @@ def digest(protocol: Protocol) -> str:
     ]
     told += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
     told += [f"rule {protocol.rule}"] if protocol.rule else []
-    return fingerprints.digest(*(text.encode() for text in told))
+    return digests.digest(*(text.encode() for text in told))
 
 
 def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered:

@@ -58,7 +58,7 @@ class Part:
     ``value``: the object itself, not checked for being what its kind must be. ``name``: what reports call it: an entry
     point's name, else the object's in its module. ``reference``: the full one, ``module:NAME`` or the path of a file
     and the name. ``origin``: whose it is, for records and reports ("package example 1.2", "parts.py"). ``file``: its
-    source, for fingerprints; None where there is none.
+    source, for digests; None where there is none.
     """
 
     value: Any
@@ -230,7 +230,7 @@ def _package(entry: metadata.EntryPoint) -> str:
 
 
 def digests(metadata: object) -> list[str]:
-    """The digests of the code of a task's own parts, for its fingerprint."""
+    """The digests of the code of a task's own parts."""
     own = metadata.get(OWN_PARTS) if isinstance(metadata, Mapping) else None
     parts = [own.get("parser"), *(own.get("metrics") or [])] if isinstance(own, Mapping) else []
     return [f"{each.get('reference')} {each['digest']}" for each in parts if each and each.get("digest")]

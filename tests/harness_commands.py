@@ -91,10 +91,10 @@ def read_tasks_once() -> None:
 
 
 def read_package_once() -> None:
-    """Import every module of ours, and let each fork know what fingerprints are made of."""
+    """Import every module of ours, and let each fork know the package's digest."""
     from PIL import Image
 
-    from lmms_medtasks import fingerprints
+    from lmms_medtasks import digests
 
     names = []
     for package in PACKAGES:  # three of them lie beside the first one
@@ -103,7 +103,7 @@ def read_package_once() -> None:
     for name in names:
         importlib.import_module(name)
     Image.init()
-    fingerprints.installed().digest(names)
+    digests.package()
 
 
 def serve(folder: Path) -> None:

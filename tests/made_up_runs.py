@@ -11,7 +11,7 @@ from lmms_medtasks.board.installed import of_task
 from lmms_medtasks.record import Judgement, MeasureValue, Record
 from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 
-FINGERPRINT = {"code": "c0de", "prompt": "9409"}
+DIGESTS = {"package": "c0de", "prompt": "9409"}
 JUDGE = {
     "name": "openai:judge",
     "settings": {"temperature": 0.0},
@@ -153,7 +153,7 @@ def write(
     known = {task: float(found.version) if (found := of_task(task)) else 1.0 for task in tasks}
     own = {
         "version": next(iter(known.values()), 1.0), "data": "full", "data_digest": "da7a",
-        "fingerprint": FINGERPRINT, "fingerprint_recorded": True,
+        "digests": DIGESTS, "package_version": "1.0",
         **(metadata or {}),
     }  # fmt: skip
     content = {

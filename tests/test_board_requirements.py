@@ -82,7 +82,7 @@ def said(tmp_path_factory, installed):
     rows = runs.choice_rows({f"q{row:02d}": "AAA" if row % 3 else "BBB" for row in range(12)}, **tags)
     runs.write(folder / "run", {"medq_deg_l1": rows}, metadata={"data": "mini"})
     blocked = [name.replace("-", "_") for name in installed if name not in requirements(LIGHT.read_text("utf-8"))]
-    commands = {**COMMANDS, "fingerprint": "fingerprint", "leaderboard verify of replies": RECOMPUTED}
+    commands = {**COMMANDS, "leaderboard verify of replies": RECOMPUTED}
     done = subprocess.run(
         [sys.executable, "-c", RUN_THEM, json.dumps([blocked, commands])],
         cwd=folder, capture_output=True, text=True, check=False,
@@ -106,7 +106,7 @@ def test_a_boards_command_needs_nothing_else(said, name):
     assert status == 0, output
 
 
-@pytest.mark.parametrize("name", ["fingerprint", "leaderboard verify of replies"])
+@pytest.mark.parametrize("name", ["leaderboard verify of replies"])
 def test_a_command_that_needs_more_says_so_in_one_line(said, name):
     status, output = said[name]
     assert status == 2 and len(output.splitlines()) == 1, output

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from lmms_medtasks import digests
 from lmms_medtasks.harness.plugin import task_index
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,10 +70,39 @@ def test_nothing_generic_lands_in_site_packages(wheel):
     assert {top for top in tops if not top.endswith(".dist-info")} == {"lmms_medtasks"}
 
 
-def test_wheel_works_beside_the_harness(wheel, tmp_path):
+@pytest.fixture
+def target(wheel, tmp_path):
+    """A folder with the wheel installed."""
     target = tmp_path / "site"
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", target, wheel]
     subprocess.run(command, check=True)
+    return target
+
+
+def test_a_changed_file_that_can_move_a_number_is_seen(target):
+    def seen():
+        code = "from lmms_medtasks import digests as d; print(d.package(), d.degradations(), d.is_modified())"
+        environment = {**os.environ, "PYTHONPATH": str(target)}
+        command = [sys.executable, "-c", code]
+        return subprocess.run(
+            command, capture_output=True, text=True, env=environment, cwd=target, check=True
+        ).stdout.split()
+
+    package, degradations = digests.package(), digests.degradations()
+    assert seen() == [package, degradations, "False"]
+    for name in ("report/flags.py", "task_configs/medq_deg/report.py", "task_configs/medq_deg/README.md"):
+        (target / "lmms_medtasks" / name).write_text("# changed\n")
+    assert seen() == [package, degradations, "False"]
+    (target / "lmms_medtasks" / "parsing" / "more_words.yml").write_text("a: 1\n")
+    [with_more, unmoved, modified] = seen()
+    assert with_more != package and (unmoved, modified) == (degradations, "True")
+    with (target / "lmms_medtasks" / "degradations" / "severity.yaml").open("a") as file:
+        file.write("more: 1\n")
+    assert seen()[1] != degradations
+    assert digests.is_modified() is None  # a working copy
+
+
+def test_wheel_works_beside_the_harness(target, tmp_path):
     code = """
 import json, sys
 import lmms_medtasks

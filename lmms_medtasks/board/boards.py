@@ -14,6 +14,7 @@ from lmms_medtasks.suites.suite import Measure
 class Reference:
     """What all ranked entries of a task have in common; None: not demanded. ``settings``: see ``Entry.asked_by``.
 
+    ``digests``: of what stays as long as the task's version does. ``packages``: by version those of the package.
     ``harness``: "" where nothing that may say so names it.
     ``unverified``: what of it was taken from the entries themselves, since no pin and no rule says it.
     """
@@ -21,7 +22,8 @@ class Reference:
     version: str
     data: str
     data_digest: str
-    fingerprint: Mapping[str, str]
+    digests: Mapping[str, str]
+    packages: Mapping[str, Mapping[str, str]]
     judge: str | None
     prompts: Mapping[str, str]
     harness: str

@@ -10,6 +10,7 @@ from lmms_medtasks.board.entries import Entry, Judge, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.digests import OF_PACKAGE
 from lmms_medtasks.judges import identity
 from lmms_medtasks.suites import outcomes
 
@@ -56,8 +57,8 @@ def _task(entry: Entry) -> Found:
 def _name(entry: Entry) -> Found:
     if said := model_names.wrong(model_names.shown_name(entry.model.name)):
         yield "bad_name", f"A model is not ranked by this name: {said}."
-    if not entry.fingerprint or not all(entry.fingerprint.values()):
-        yield "no_fingerprint", "The digests of prompt and code are missing: nobody knows what was asked. Run it again."
+    if not entry.digests or not all(entry.digests.values()):
+        yield "no_digests", "The digests of prompt and code are missing: nobody knows what was asked. Run it again."
 
 
 def _model(entry: Entry) -> Found:
@@ -207,14 +208,18 @@ def _versions(entry: Entry, reference: Reference, pins: Pins) -> Found:
         if found and found.version == entry.version and pins.found and pins.of(entry) is None:
             said += " It is the version that is installed here: the board's keepers pin it."
         yield "other_version", said
-    elif entry.fingerprint and reference.fingerprint:
-        for part in sorted({*entry.fingerprint, *reference.fingerprint}):
-            own, wanted = (each.get(part, "none") for each in (entry.fingerprint, reference.fingerprint))
-            if own != wanted:
+    elif entry.digests:
+        # At one version of a task other versions of the package give the same numbers.
+        wanted = {**reference.digests, **reference.packages.get(entry.package_version, entry.of_package)}
+        for part in sorted({*entry.digests, *wanted}):
+            if entry.digests.get(part) != wanted.get(part):
                 code = f"other_{part}" if part in ("prompt", "degradations") else "other_code"
-                yield code, f"Another {part} than the ranking's (fingerprint {own} against {wanted})."
-    if entry.fingerprint_recorded is False:
-        yield "unreleased_code", "Prompt, code or degradations are not those that the task version was released with."
+                said = f"(digest {entry.digests.get(part, 'none')} against {wanted.get(part, 'none')})"
+                of = f" of lmms-medtasks {entry.package_version}" if part in OF_PACKAGE else ""
+                yield code, f"Another {part.replace('_', ' ')}{of} than the ranking's {said}."
+    if entry.package_modified:
+        said = f"Files of lmms-medtasks {entry.package_version} were changed after it was installed."
+        yield "modified_package", f"{said} Install a release, and run it again."
     if entry.settings.get("image_encoding"):
         yield "reencoded_images", f"The runner re-encoded the images ({entry.settings['image_encoding']})."
     if reference.harness and entry.harness != reference.harness:

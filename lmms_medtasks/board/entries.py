@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import codes_of
+from lmms_medtasks.digests import of_package, of_task
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
@@ -210,8 +211,8 @@ class Entry:
             it.
         version: of the task. data: "full", "sample", "mini", "unknown", or the subset of one of them that was asked
             ("1000 images of full"). data_digest: of the data's bytes, and of the subset's draw.
-        fingerprint: digests of prompt, code and degradations. fingerprint_recorded: whether the task version was
-            released with these; None if not recorded.
+        digests: of the prompt, the package, its degradations, and code of someone's own. package_version: ours.
+            package_modified: whether its files are others than were installed; None where that is not known.
         harness: version of lmms-eval, as recorded. settings: further facts worth showing, by name.
         credentialed: ids may be shown, texts and images never.
         answers: a row a question, as ``questions`` has them: ``trials``, ``judgement``, the columns of measures, and
@@ -227,8 +228,9 @@ class Entry:
     model: Model
     data: str
     data_digest: str
-    fingerprint: Mapping[str, str]
-    fingerprint_recorded: bool | None
+    digests: Mapping[str, str]
+    package_version: str
+    package_modified: bool | None
     judge: Judge | None
     harness: str
     settings: Mapping[str, str]
@@ -241,6 +243,16 @@ class Entry:
     reported: Mapping[str, float]
     problems: tuple[Problem, ...] = ()
     level: str = ""
+
+    @property
+    def of_package(self) -> dict[str, str]:
+        """The digests that another version of the package may move though no number did."""
+        return of_package(self.digests)
+
+    @property
+    def of_task(self) -> dict[str, str]:
+        """The others: they stay as long as the task's version does."""
+        return of_task(self.digests)
 
     @property
     def declaration(self) -> Suite | None:

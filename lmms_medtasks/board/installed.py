@@ -1,4 +1,4 @@
-"""What the installed package says of its own tasks: the suite, the version, the fingerprint."""
+"""What the installed package says of its own tasks: the suite, the version, the digests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks import folders
+from lmms_medtasks import digests, folders
 from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import Item, Protocol
@@ -28,16 +28,21 @@ CONTRIBUTED = "contributed"
 class Installed:
     """A task of ours as it is installed.
 
-    ``suite`` is the folder of its YAML; ``metrics``: those that its table has; ``protocols``: by which it is judged,
-    which may be files in ``folder``.
+    ``suite`` is the folder of its YAML; ``settings``: of its hooks; ``metrics``: those that its table has;
+    ``protocols``: by which it is judged, which may be files in ``folder``.
     """
 
     suite: str
     version: str
-    fingerprint: Mapping[str, str]
+    settings: Mapping[str, Any]
     metrics: frozenset[str] = frozenset()
     protocols: tuple[str, ...] = ()
     folder: Path | None = None
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """What a run of it records, see :mod:`lmms_medtasks.digests`."""
+        return digests.of_settings(self.settings)
 
     @property
     def is_judged(self) -> bool:
@@ -93,11 +98,12 @@ def of_task(task: str) -> Installed | None:
         return None
     config = _config(path)
     metadata = config.get("metadata") or {}
-    judge = ((config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}).get("judge")
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    judge = settings.get("judge")
     return Installed(
         suite=path.parent.name,
         version=str(metadata.get("version", "?")),
-        fingerprint=metadata.get("fingerprint") or {},
+        settings=settings,
         metrics=frozenset(str(each["metric"]) for each in config.get("metric_list") or []),
         protocols=(judge,) if isinstance(judge, str) else tuple(judge or ()),
         folder=path.parent,

@@ -19,17 +19,18 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import FIELDS
 
 FORMAT = "lmms-medtasks pack"
-VERSION = 3
+VERSION = 4
 """Raised when the form changes. 2: columns of questions and measures in place of those of metrics. 3: empty replies are
-an outcome of their own, and counted."""
+an outcome of their own, and counted. 4: digests of the package and its version in place of those of syntax trees."""
 _PLAIN = {
     "suite": "text",
     "task": "text",
     "version": "text",
     "data": "text",
     "data_digest": "text",
-    "fingerprint": "texts",
-    "fingerprint_recorded": "flag or null",
+    "digests": "texts",
+    "package_version": "text",
+    "package_modified": "flag or null",
     "harness": "text",
     "settings": "texts",
     "credentialed": "flag",

@@ -11,12 +11,14 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from lmms_medtasks import __version__
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.boards import Reference
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.pins import Key, Pin, Pins, key_of
 from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
+from lmms_medtasks.digests import of_package, of_task
 from lmms_medtasks.judges import identity
 
 _DATA = ("full", "sample", "mini")
@@ -31,7 +33,7 @@ def of(
     Of a task with pins only what is pinned can be ranked: the installed version before others, full data before sample
     before mini; where no entry is of the questions pinned, the ranking is empty. ``without``: pins that others come
     before, since none of their entries is ranked. Without pins: full data before sample
-    before mini before a subset of one; our settings, the installed version, fingerprint and judge's prompts, where an
+    before mini before a subset of one; our settings, the installed version, digests and judge's prompts, where an
     entry has them. Each choice is made among the entries that agree with the choices before. On a board in public no
     entry says who judges.
     """
@@ -95,25 +97,36 @@ def _of_task(task: str, entries: list[Entry], rules: Rules, trust: Trust, withou
 def _completed(
     task: str, left: list[Entry], rules: Rules, kind: tuple[str, str, str, str], pin: Pin | None, in_public: bool
 ) -> Reference:
-    """The reference of ``kind`` (version, data, its digest, settings), with fingerprint, judge and harness."""
+    """The reference of ``kind`` (version, data, its digest, settings), with digests, judge and harness."""
     version, data, digest, settings = kind
     found = installed.of_task(task)
-    own = _items(found.fingerprint) if found and found.version == version else None
-    fingerprint: Any = pin.fingerprint if pin else _preferred(left, lambda entry: _items(entry.fingerprint), own)
+    own = found.digests if found and found.version == version else {}
+    asked: Any = _preferred(left, lambda entry: _items(entry.of_task), _items(of_task(own)) or None)
+    packages: dict[str, Any] = {
+        each: _preferred(
+            _agreeing([entry for entry in left if entry.package_version == each], lambda one: not one.package_modified),
+            lambda entry: _items(entry.of_package),
+            _items(of_package(own)) if each == __version__ else None,
+        )
+        for each in {entry.package_version for entry in left}
+    }
+    if pin and pin.digests:
+        asked, packages[pin.package_version] = _items(of_task(pin.digests)), _items(of_package(pin.digests))
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
     # Of judges that are called as demanded no majority chooses one where anybody submits.
     judge = demanded if in_public else _judge(left, demanded)
     named = judge or ""
     judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
-    asked = _items(found.judge_prompts) if found and found.version == version else None
-    prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else (), asked)
+    own_prompts = _items(found.judge_prompts) if found and found.version == version else None
+    prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else (), own_prompts)
     prompts = (pin and pin.prompts) or prompts
     harness = rules.demanded(task, "harness") or (pin and pin.harness)
     # A text of anybody's: where anybody submits it stands on no page as the ranking's.
     harness = harness or (None if in_public else _preferred(left, lambda entry: entry.harness))
     said = ("judge",) if judge is not None and demanded is None else ()
+    code = {each: dict(known or ()) for each, known in packages.items()}
     return Reference(
-        version, data, digest, dict(fingerprint or ()), judge, dict(prompts or ()), harness or "", settings, said
+        version, data, digest, dict(asked or ()), code, judge, dict(prompts or ()), harness or "", settings, said
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _RUN = {"configs": Mapping, "config": Mapping, "versions": Mapping, "n-samples": Mapping}
-_METADATA = {"fingerprint": Mapping, "judge": Mapping}
+_METADATA = {"digests": Mapping, "judge": Mapping}
 _SETTINGS = {"default": Mapping}
 _COUNTS = {"original": int, "effective": int}
 

@@ -233,7 +233,7 @@ def _asked(entry: Entry) -> Hashable:
 def _how(entry: Entry) -> Hashable:
     """The same where nothing that a ranking is made of differs but the answers: who, what was asked, and how."""
     judge = entry.judge and (entry.judge.name, tuple(sorted(entry.judge.prompts.items())))
-    prints = tuple(sorted(entry.fingerprint.items()))
+    prints = (entry.package_version, *sorted(entry.digests.items()))
     return (
         entry.model.key, entry.task, entry.version, entry.data, entry.data_digest, entry.asked_by, judge, prints,
         entry.questions.digest, entry.counts,

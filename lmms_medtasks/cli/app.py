@@ -13,7 +13,6 @@ from lmms_medtasks.cli import (
     compare,
     data,
     degrade,
-    fingerprint,
     gate,
     grids,
     judge,
@@ -52,7 +51,6 @@ def build() -> typer.Typer:
     power.register(app)
     pack.register(app)
     path.register(app)
-    fingerprint.register(app)
     metrics.register(app)
     degrade.register(app)
     new.register(app)

@@ -118,8 +118,9 @@ def preview(
     that is for --modality, or with all of them where it is not given. Files that fail are listed, the others are shown,
     and the exit status is 1.
     """
+    from lmms_medtasks import digests
     from lmms_medtasks.cli.preview import sections
-    from lmms_medtasks.degradations import fingerprint, gallery, modality_files
+    from lmms_medtasks.degradations import gallery, modality_files
     from lmms_medtasks.degradations.files import write_whole
     from lmms_medtasks.writing import writable
 
@@ -131,7 +132,7 @@ def preview(
     if not shown:
         raise UserError(f"None of the {len(failed)} files could be shown; nothing was written.")
     what = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
-    about = f"{what}, the untouched image above; seed {seed}, degradations {fingerprint()}."
+    about = f"{what}, the untouched image above; seed {seed}, degradations {digests.degradations()}."
     if not sources:
         about += " The images are the mini data's, which are drawn."
     if failed:

@@ -85,8 +85,8 @@ class Columns:
                 object.__setattr__(self, name, tuple(listed))
 
     @property
-    def fingerprint(self) -> str:
-        """What a task's fingerprint takes in: the names, not where the folder lies."""
+    def digested(self) -> str:
+        """What the digest of a task's own code takes in: the names, not where the folder lies."""
         return repr(replace(self, folder=""))
 
     def __call__(self, dataset: Dataset) -> Dataset:

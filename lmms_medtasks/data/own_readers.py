@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import extensions, fingerprints, writing
+from lmms_medtasks import digests, extensions, writing
 from lmms_medtasks.data import store, text_tables
 from lmms_medtasks.errors import UserError, unknown
 
@@ -37,9 +37,9 @@ KIND: Any = "data reader"
 
 @dataclass(frozen=True)
 class ReadBy:
-    """What a task's fingerprint takes in of its reader: a digest of the code, "" without a reader."""
+    """A digest of the code of a task's reader, "" without a reader."""
 
-    fingerprint: str = ""
+    digested: str = ""
 
 
 def with_rows_read(config: dict[str, Any], folder: Path, where: str) -> tuple[dict[str, Any], tuple[Path, ...], ReadBy]:
@@ -82,7 +82,7 @@ def with_rows_read(config: dict[str, Any], folder: Path, where: str) -> tuple[di
             )
         made[split] = [str(path) for path, _ in read]
         files += paths
-    code = fingerprints.installed().digest([part.file]) if part.file else ""
+    code = digests.of_files([part.file]) if part.file else ""
     changed = {"dataset_path": "json", "dataset_kwargs": {"data_files": made}}
     return {**config, **changed}, tuple(files), ReadBy(code)
 

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import fingerprints
+from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.harness import hooks, judged
+from lmms_medtasks.harness import judged
+from lmms_medtasks.prompt_files import prompt_text
 from lmms_medtasks.samples import degraded
 from lmms_medtasks.suites import paper, registry
 
@@ -156,7 +157,7 @@ def _with_prompt(config: dict[str, Any], told: dict[str, Any], variables: Mappin
     if not ours:
         raise UserError(f"{config['task']} names no prompt of its own: {PROMPT} has nothing to stand in place of.")
     text = _checked_prompt(file, str(config["task"]), ours if chosen else "")
-    told["own_prompt"] = {"name": Path(file).name, "digest": fingerprints.digest(text.encode())}
+    told["own_prompt"] = {"name": Path(file).name, "digest": digests.digest(text.encode())}
     return _with_default(config, {"prompt": file})
 
 
@@ -165,9 +166,9 @@ def _checked_prompt(file: str, task: str, ours: str) -> str:
 
     ``ours``: the prompt that it stands in place of, as the task names it; "" where the task's YAML names the file.
     """
-    text = hooks.prompt_text(file)
+    text = prompt_text(file)
     places = set(_PLACE.findall(text))
-    known = {"question", *(_PLACE.findall(hooks.prompt_text(ours)) if ours else ("options",))} & {"question", "options"}
+    known = {"question", *(_PLACE.findall(prompt_text(ours)) if ours else ("options",))} & {"question", "options"}
     # Prompts for several forms of question in one file: some need no options.
     needed = known if ours and not ours.endswith(".yml") else {"question"}
     for name in sorted(needed - places):

@@ -18,7 +18,7 @@ from typing import Any
 
 from PIL import Image
 
-from lmms_medtasks import degradations, fingerprints, pictures
+from lmms_medtasks import degradations, digests, pictures
 from lmms_medtasks.degradations import corruptions, images, own, picture_cache
 from lmms_medtasks.degradations.base import is_own
 from lmms_medtasks.degradations.picture_digest import digest as digest
@@ -126,11 +126,11 @@ def check_function(order: Order, where: str) -> None:
 def code_of(order: Order) -> str:
     """12 hexadecimal digits that change with the code and the numbers that decide the degraded pictures."""
     if order.what == CORRUPTIONS:
-        return fingerprints.installed().digest([corruptions.__name__])
+        return digests.degradations()
     about = [order.modality] if order.column is None else list(degradations.modalities())
     drawn = {name for each in about for name in degradations.drawn_for(str(each))} if order.draw else {order.reference}
     codes = sorted({degradations.code_of(name, each) for name in drawn for each in about})
-    return codes[0] if len(codes) == 1 else fingerprints.digest(*(each.encode() for each in codes))
+    return codes[0] if len(codes) == 1 else digests.digest(*(each.encode() for each in codes))
 
 
 def _key(known_as: str, order: Order) -> str:

@@ -27,7 +27,7 @@ from typing import Any
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance, task_fingerprints
+from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance, task_digests
 from lmms_medtasks.harness.degraded_marks import LOADED_FOR, SHOWN, asked
 from lmms_medtasks.harness.degraded_names import Order
 from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_name
@@ -328,7 +328,7 @@ def _metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
         **({"column": order.column} if order.column else {}),
         "seed": order.seed,
         **({} if order.is_control else {"code": degraded_pictures.code_of(order)}),
-        "libraries": dict(task_fingerprints.libraries()),
+        "libraries": dict(task_digests.libraries()),
     }
     metadata = {**kept, METADATA: done}
     runner = getattr(manager, "_lmms_medtasks_runner", None)

@@ -5,18 +5,17 @@ They are called by the harness in several threads and processes; apart from the 
 
 from __future__ import annotations
 
-import functools
-import importlib.resources
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks import parsing, pictures
+from lmms_medtasks import parsing, pictures, prompt_files
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.trials import RenderedParameters, TrialSeeder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PIL.Image import Image
 
 Document = Mapping[str, Any]
@@ -114,28 +113,8 @@ def doc_to_text(doc: Document, settings: Settings | None = None) -> str:
     mark = str((settings or {}).get("option_mark", "."))
     options = "\n".join(f"{letter}{mark} {text}" for letter, text in zip(letters, doc["options"], strict=True))
     # One pass, so that braces in a question's own text stay what they are.
-    parts = prompt_text(str(name)).split("{question}")
+    parts = prompt_files.prompt_text(str(name)).split("{question}")
     return doc["question"].join(part.replace("{options}", options) for part in parts)
-
-
-@functools.cache
-def prompt_text(name: str) -> str:
-    """A prompt file's text, without the line break at its end. Raises UserError when there is no such file.
-
-    A name that holds ``{question}`` is the text itself. Raises UserError where the file is no UTF-8 text.
-    """
-    if "{question}" in name:
-        return name
-    path = Path(name)
-    resource = path if path.is_absolute() else importlib.resources.files("lmms_medtasks.task_configs").joinpath(name)
-    if not resource.is_file():
-        raise UserError(
-            f"No prompt file {name!r}, looked for {resource}. Give an absolute path or one in task_configs."
-        )
-    try:
-        return resource.read_text("utf-8").removesuffix("\n")
-    except UnicodeDecodeError as error:
-        raise UserError(f"The prompt {resource} is not UTF-8 text: {error.reason} at byte {error.start:,}.") from error
 
 
 def doc_to_target(doc: Document) -> str:

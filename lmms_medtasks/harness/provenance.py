@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import __version__, digests
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.store import Located
-from lmms_medtasks.harness import chosen_settings, runners, scoring, task_fingerprints
+from lmms_medtasks.harness import chosen_settings, runners, scoring, task_digests
 from lmms_medtasks.suites import paper, registry, templates
 
 PROTOCOL = "medtasks://"
@@ -22,39 +23,33 @@ def complete(
     """A copy of a task's configuration with its metadata completed, if it reads ``medtasks://`` data.
 
     Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the data),
-    ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``fingerprint`` (of
-    prompt, code and degradations as they are now, see :mod:`lmms_medtasks.harness.task_fingerprints`), ``libraries``
-    (versions of packages that can move a pixel or a score), ``fingerprint_recorded`` (false when the YAML records
-    another one: changed code), ``agreement`` where one had to be signed for the data, and, where the runner re-encodes
-    pictures, ``image_encoding``. ``data`` is "full" only if all files read are; ``data_counts`` says what of the number
-    of questions is other than in the whole release, of a sample or of data whose counts were accepted. Both stand in
-    ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for the benchmark's. A task
-    on a template gets ``template`` and ``benchmark``, its folder's name; one that reads other data also ``fingerprint``
-    and the digest of its files; data on a hub have the digest "". Settings and prompts that the user chose are put in
+    ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``digests`` (of
+    prompt, code and degradations, see :mod:`lmms_medtasks.harness.task_digests`), ``package_version`` (ours),
+    ``package_modified`` (true where its files are not those that were installed), ``libraries`` (versions of packages
+    that can move a pixel or a score), ``agreement`` where one had to be signed for the data, and, where the runner
+    re-encodes pictures, ``image_encoding``. ``data`` is "full" only if all files read are; ``data_counts`` says what of
+    the number of questions is other than in the whole release, of a sample or of data whose counts were accepted. Both
+    stand in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for the
+    benchmark's. A task on a template gets ``template`` and ``benchmark``, its folder's name; one that reads other data
+    also the digest of its files; data on a hub have the digest "". Settings and prompts that the user chose are put in
     (:mod:`lmms_medtasks.harness.chosen_settings`), named in the metadata, and settings in ``task_alias`` too.
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
     """
-    locations = _locations(config)
+    locations = locations_of(config)
     if not locations:
         return _contributed(config, model_name, runner, yaml_path)
     config = _on_template(copy.copy(config), yaml_path)
-    # As released: what a user puts in its place is no change of ours.
-    released = task_fingerprints.of_task(config)
     config, told = chosen_settings.applied(config, Path(yaml_path).parent if yaml_path else None)
     _check_settings(config, locations[0][0])
     located = [locate(suite, split) for suite, split in locations]
-    recorded = (config.get("metadata") or {}).get("fingerprint")
-    actual = task_fingerprints.of_task(config)
     metadata = {
         **(config.get("metadata") or {}),
-        "fingerprint": actual,
-        **({} if recorded is None else {"fingerprint_recorded": recorded == released}),
+        **_code(config),
         "data": _kind(located),
         "data_digest": " ".join(each.digest for each in located),
         "harness": importlib.metadata.version("lmms_eval"),
-        "libraries": dict(task_fingerprints.libraries()),
         **told,
     }
     agreement = sources.get(locations[0][0]).agreement
@@ -70,6 +65,16 @@ def complete(
     add_encoding(metadata, model_name, runner)
     config["metadata"] = metadata
     return config
+
+
+def _code(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
+    modified = digests.is_modified()
+    return {
+        "digests": task_digests.of_task(config, folder),
+        "package_version": __version__,
+        **({} if modified is None else {"package_modified": modified}),
+        "libraries": dict(task_digests.libraries()),
+    }
 
 
 def _kind(located: Sequence[Located]) -> str:
@@ -110,9 +115,8 @@ def _contributed(
         "data": "full",
         **(told.get("metadata") or {}),
         "benchmark": folder.name,
-        "fingerprint": {**task_fingerprints.of_task(config), **task_fingerprints.of_folder(folder)},
-        "data_digest": task_fingerprints.of_files(_files(config)),
-        "libraries": dict(task_fingerprints.libraries()),
+        **_code(config, folder),
+        "data_digest": task_digests.of_files(_files(config)),
     }
     add_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}
@@ -163,7 +167,7 @@ def _urls(config: dict[str, Any]) -> list[str]:
     return [url for url in urls if isinstance(url, str)]
 
 
-def _locations(config: dict[str, Any]) -> list[tuple[str, str]]:
+def locations_of(config: dict[str, Any]) -> list[tuple[str, str]]:
     found = []
     for url in _urls(config):
         if url.startswith(PROTOCOL):

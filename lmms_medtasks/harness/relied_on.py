@@ -78,7 +78,7 @@ POINTS = (
     Point(f"{_TASKS}TaskManager.load_config", "callable", ("config",), "loads tasks given as files",
           "a contributed task is run without its settings"),
     Point(f"{_TASKS}TaskManager._get_config", "callable", ("name",),
-          "gives hooks their settings, and the result file the data's digest and the fingerprints",
+          "gives hooks their settings, and the result file the digests of data and code",
           f"metric lists are not ours, {_UNCHECKED}"),
     Point(f"{_TASKS}TaskManager", "object", ("task_index", "all_tasks", "include_path", "model_name"),
           "tells which tasks are ours", _UNCHECKED),
@@ -128,8 +128,6 @@ POINTS = (
           "a judge is shown another text than is scored", JUDGED),
     Point("lmms_eval.models.model_utils.usage_metrics:is_budget_exceeded", "callable", (), "tells a used-up budget",
           "requests without a reply count as wrong answers"),
-    Point("lmms_eval.utils:load_yaml_config", "callable", ("yaml_path", "mode"), "reads recorded fingerprints",
-          "what changed since the release is not told"),
     Point("lmms_eval.utils:simple_parse_args_string", "callable", ("args_string",), "reads --model_args",
           "a run that was cut off is taken for another model's"),
     # --- Degraded tasks ---

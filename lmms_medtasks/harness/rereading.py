@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from lmms_medtasks import __version__, fingerprints
+from lmms_medtasks import __version__, digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring, run_files
 from lmms_medtasks.judges import records, registry, stage
@@ -285,7 +285,7 @@ def _judged(record: Record, place: int, trial: str) -> str:
 
 def _asked_alike(config: Mapping[str, Any], today: Any) -> bool:
     """Whether the run's prompt and pictures are those of the task as it is now, as far as their digests tell."""
-    then, now = ((each or {}).get("fingerprint") or {} for each in (config.get("metadata"), today.metadata))
+    then, now = ((each or {}).get("digests") or {} for each in (config.get("metadata"), today.metadata))
     return all(then.get(part) == now.get(part) for part in ("prompt", "degradations"))
 
 
@@ -300,15 +300,15 @@ def _put(content: dict[str, Any], done: Reread, definitions: rescoring.Definitio
     for name, direction in loaded.higher_is_better().items():
         content.setdefault("higher_is_better", {}).setdefault(task, {}).setdefault(name, direction)
     today, metadata = loaded.config.metadata, dict(content["configs"][task]["metadata"])
-    now = today.get("fingerprint") or {}
-    own = {part: now[part] for part in ("code", "adapter") if part in now}
-    metadata["fingerprint"] = {**(metadata.get("fingerprint") or {}), **own}
+    now = today.get("digests") or {}
+    own = {part: now[part] for part in ("package", "own_code") if part in now}
+    metadata["digests"] = {**(metadata.get("digests") or {}), **own}
     # A prompt of another version stays one: only who reads is of today.
     if done.asked_alike and "version" in today:
-        metadata["version"] = today["version"]
+        metadata["version"], metadata["package_version"] = today["version"], __version__
         content.setdefault("versions", {})[task] = today["version"]
-    if "fingerprint_recorded" in metadata:
-        metadata["fingerprint_recorded"] = done.asked_alike and bool(today.get("fingerprint_recorded"))
+    if today.get("package_modified"):
+        metadata["package_modified"] = True
     if tags is not None:
         told = {**(metadata.get(run_options.METADATA) or {}), run_options.REASONING_TAGS: [list(each) for each in tags]}
         metadata[run_options.METADATA] = told
@@ -343,11 +343,11 @@ def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescorin
 
 
 def _provenance(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
-    logs = {task: fingerprints.digest(run.samples_file(task).read_bytes()) for task in tasks}
+    logs = {task: digests.digest(run.samples_file(task).read_bytes()) for task in tasks}
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "version": __version__,
-        "of": {"file": run.path.name, "digest": fingerprints.digest(run.path.read_bytes()), "logs": logs},
+        "of": {"file": run.path.name, "digest": digests.digest(run.path.read_bytes()), "logs": logs},
         **({} if tags is None else {"reasoning_tags": [list(each) for each in tags]}),
     }
 

@@ -15,7 +15,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks import fingerprints
+from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.run_options import (
     GENERATION,
@@ -109,7 +109,7 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
         if own is not None and (changed := _changed(own, used)):
             told[GENERATION] = changed
         if instruction := options.get("system_instruction"):
-            told[SYSTEM_INSTRUCTION] = fingerprints.digest(str(instruction).encode())
+            told[SYSTEM_INSTRUCTION] = digests.digest(str(instruction).encode())
         tags = getattr(options.get("cli_args"), "reasoning_tags", None)
         if given := given_tags(tags, TAGS_OPTION):
             told[REASONING_TAGS] = [list(pair) for pair in given]

@@ -71,12 +71,12 @@ def options(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
 def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
     """Changed prompts or code, pictures that the runner re-encoded, sampling settings that were set aside or not."""
     found = metadata(run, tasks)
-    changed = [task for task, each in found.items() if each.get("fingerprint_recorded") is False]
+    changed = [task for task, each in found.items() if each.get("package_modified")]
     if changed:
         yield Flag(
             "warning",
-            f"Prompt, code or degradations of {', '.join(changed)} differ from the released task version (fingerprint "
-            "not recorded): numbers may not compare with other runs of it.",
+            f"Files of lmms-medtasks were changed after it was installed: numbers of {', '.join(changed)} may not "
+            "compare with other runs of the task version.",
         )
     for task, each in found.items():
         if other := answering_model.said(each):

@@ -261,7 +261,7 @@ def model_of(source: Source) -> str:
 def _runner(asked: Sequence[Asked]) -> Check:
     told = [(task, found) for each in asked for task, found, _ in each.metadata()]
     encoded = {printable(str(found["image_encoding"])) for _, found in told if found.get("image_encoding")}
-    changed = [task for task, found in told if found.get("fingerprint_recorded") is False]
+    changed = [task for task, found in told if found.get("package_modified")]
     others: dict[str, list[str]] = {}
     for task, found in told:
         others.setdefault(answering_model.said(found), []).append(task)
@@ -274,9 +274,9 @@ def _runner(asked: Sequence[Asked]) -> Check:
     if unread := {printable(str(found["runner_unknown"])) for _, found in told if found.get("runner_unknown")}:
         return Check("clean runner", "partly", f"what it does to images is {min(unread)}", "docs/choose_a_runner.md")
     if changed:
-        said = f"code or prompts of {_named(changed)} are not the released version's"
+        said = f"files of lmms-medtasks were changed after it was installed ({_named(changed)})"
         return Check("clean runner", "partly", said, "install a release")
-    if silent := [task for task, found in told if not found.get("fingerprint")]:
+    if silent := [task for task, found in told if not found.get("digests")]:
         said = f"{_named(silent)}: the run recorded neither its runner nor its prompts"
         return Check("clean runner", "unknown", said, "lmms-medtasks run")
     return Check("clean runner", "yes", "images and prompts arrived as released")

@@ -13,7 +13,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import fingerprints
+from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.extensions import OWN_PARTS, Part, located
 from lmms_medtasks.judges import own_scales
@@ -81,7 +81,7 @@ def digest(file: Path | None) -> str:
         return ""
     is_package = (file.parent / "__init__.py").is_file()
     files = sorted(file.parent.glob("*.py")) if is_package else [file]
-    return fingerprints.installed().digest(files)
+    return digests.of_files(files)
 
 
 def _metric(own: OwnMetric) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The declaration of a benchmark: what is measured of a question, and which numbers its tasks print.
 
-It stands in the ``measures.py`` of the benchmark's folder and is part of the fingerprint of its tasks: what it says can
-move a number. Tables and figures stand in ``report.py`` beside it, which can not.
+It stands in the ``measures.py`` of the benchmark's folder: what it says can move a number. Tables and figures stand in
+``report.py`` beside it, which can not.
 """
 
 from __future__ import annotations

@@ -103,7 +103,6 @@ class Metadata(StrictModel):
         float, Field(gt=0, allow_inf_nan=False, title="1.0 for a new task, more when prompt or data change")
     ]
     template: Annotated[str, AfterValidator(OneOf("no such template", templates.names))] = OPTIONAL
-    fingerprint: dict[str, Any] = OPTIONAL
 
 
 class DatasetKwargs(StrictModel):

@@ -10,8 +10,8 @@ import yaml
 
 from lmms_medtasks.data.rotated_options import question_with_options, rotations
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import hooks
 from lmms_medtasks.parsing import option_letters
+from lmms_medtasks.prompt_files import prompt_text
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -88,7 +88,7 @@ def doc_to_text(doc: Mapping[str, Any], settings: Mapping[str, Any] | None = Non
     if (settings or {}).get("wording") == "neutral":
         wording = prompts["neutral"].get(doc.get("task_type"), wording)
     if own != PROMPTS:
-        wording = hooks.prompt_text(own)
+        wording = prompt_text(own)
     letters = option_letters(len(doc["options"])) if doc["options"] else ""
     lines = "\n".join(f"  {letter}) {text}" for letter, text in zip(letters, doc["options"], strict=True))
     grid = doc.get("grid", "").replace("x", "×")
@@ -102,10 +102,10 @@ def doc_to_text(doc: Mapping[str, Any], settings: Mapping[str, Any] | None = Non
 
 @functools.cache
 def _system_prompt() -> str:
-    return hooks.prompt_text(SYSTEM)
+    return prompt_text(SYSTEM)
 
 
 @functools.cache
 def _prompts() -> dict[str, Any]:
-    prompts: dict[str, Any] = yaml.safe_load(hooks.prompt_text(PROMPTS))
+    prompts: dict[str, Any] = yaml.safe_load(prompt_text(PROMPTS))
     return prompts

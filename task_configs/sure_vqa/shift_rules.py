@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,12 +39,6 @@ class Shift:
     def fields(self) -> tuple[str, ...]:
         """The tags that the shift looks at."""
         return tuple(dict.fromkeys([*self.ood, *(self.iid or {}), *self.unknown, *self.dropped]))
-
-    @property
-    def fingerprint(self) -> str:
-        """A short digest of what decides which question is on which side."""
-        content = [dict(self.ood), self.iid and dict(self.iid), dict(self.unknown), dict(self.dropped), self.join_train]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
     def part(self, row: Row) -> Part:
         """The side that a question with these tags is on."""

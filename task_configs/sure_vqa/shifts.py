@@ -51,8 +51,6 @@ def _function(name: str, shift_name: str, wanted: Wanted, strength: str) -> Call
         return corrupted(chosen, strength) if strength else chosen
 
     process_docs.__name__ = process_docs.__qualname__ = name
-    # The response cache must not serve replies of before a change of the rule.
-    process_docs.fingerprint = shift.fingerprint  # type: ignore[attr-defined]
     return process_docs
 
 

@@ -22,7 +22,7 @@ GOOD = {"q1": "AAA", "q2": "AAB", "q3": "BBA", "q4": "BBB"}
         ({"metadata": {"data": "full", "data_counts": "57 of 99"}}, "accepted_counts", "(57 of 99)"),
         ({"metadata": {"data": "100 images of full"}}, "subset_data", "100 images of full data"),
         ({"limit": 4.0, "original": 400}, "limited", "Only 4 of 400 questions were asked (--limit 4)."),
-        ({"metadata": {"fingerprint_recorded": False}}, "unreleased_code", "released"),
+        ({"metadata": {"package_modified": True}}, "modified_package", "changed after it was installed"),
         ({"metadata": {"image_encoding": "JPEG"}}, "reencoded_images", "JPEG"),
         (
             {"metadata": {"server": {"model": "a", "answers_as": ["b"]}}},
@@ -64,8 +64,8 @@ def test_accepted_counts_never_stand_before_the_release(tmp_path, runs):
         ({"metadata": {"data": "100 images of full"}}, "other_data"),
         ({"metadata": {"data_digest": "0ther"}}, "other_data"),
         ({"versions": {TASK: 2.0}}, "other_version"),
-        ({"metadata": {"fingerprint": {"code": "c0de", "prompt": "0ther"}}}, "other_prompt"),
-        ({"metadata": {"fingerprint": {"code": "0ther", "prompt": "9409"}}}, "other_code"),
+        ({"metadata": {"digests": {"package": "c0de", "prompt": "0ther"}}}, "other_prompt"),
+        ({"metadata": {"digests": {"package": "0ther", "prompt": "9409"}}}, "other_code"),
         ({"harness": "0.8.0"}, "other_harness"),
     ],
 )
@@ -78,6 +78,17 @@ def test_what_sets_a_run_apart_from_the_others(tmp_path, runs, chosen, code):
     assert apart == {"model-c"}
     level = board_rules.read().levels[code]
     assert [entry.ranked for entry in board.entries] == [True, True, level == "flag"]
+
+
+def test_another_version_of_the_package_gives_the_same_numbers_at_the_same_version_of_a_task(tmp_path, runs):
+    """And runs of modified code do not decide what a version's own code is, however many they are."""
+    for name, version, code in (("a", "1.0", "c0de"), ("b", "1.1", "0ther"), ("c", "1.1", "m0d"), ("d", "1.1", "m0d")):
+        metadata = {"package_version": version, "digests": {**runs.DIGESTS, "package": code}}
+        metadata["package_modified"] = code == "m0d"
+        runs.write(tmp_path / name, {TASK: runs.choice_rows(GOOD)}, model=name, metadata=metadata)
+    found = {each.model: each.reason for each in collect([tmp_path]).problems if each.code == "other_code"}
+    said = "Another package of lmms-medtasks 1.1 than the ranking's (digest m0d against 0ther)."
+    assert found == {"c": said, "d": said}
 
 
 def test_two_judges_do_not_stand_in_one_ranking(tmp_path, runs):

@@ -91,7 +91,7 @@ def test_configurations_of_another_form_are_refused(configs, tmp_path, runs):
         (["configs", TASK, "metadata"], [1]),
         (["configs", TASK, "lmms_eval_specific_kwargs"], [1]),
         (["configs", TASK, "lmms_eval_specific_kwargs"], {"default": "x"}),
-        (["configs", TASK, "metadata", "fingerprint"], [1]),
+        (["configs", TASK, "metadata", "digests"], [1]),
         (["configs", TASK, "metadata", "judge"], {"name": "j", "protocols": [None]}),
     ],
 )

@@ -222,7 +222,7 @@ def test_names_that_would_not_be_found_again(tmp_path, runs, name):
     ("keys", "to"),
     [
         (("suite",), 5), (("task",), ["a"]), (("task",), "\x1b[31m"), (("version",), 1.0), (("data_digest",), None),
-        (("fingerprint",), ["x"]), (("fingerprint",), {"code": {}}), (("settings",), [1]), (("reported",), [1]),
+        (("digests",), ["x"]), (("digests",), {"package": {}}), (("settings",), [1]), (("reported",), [1]),
         (("reported",), {"accuracy": "x"}), (("reported",), {"accuracy": 10**400}), (("counts", "original"), "x"),
         (("model", "name"), "\ud800"), (("judge",), {"name": 5}), (("questions",), ["x"]), (("metrics",), [1]),
         (("metrics",), {"accuracy": 1}), (("answers",), [1]), (("answers", "accuracy.score"), 1),

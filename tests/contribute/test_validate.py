@@ -116,7 +116,7 @@ def test_the_yaml_is_loaded_as_the_harness_loads_it(make):
 
     def comparable(value):
         if callable(value):
-            return getattr(value, "fingerprint", None) or f"{value.__module__}.{value.__qualname__}"
+            return getattr(value, "digested", None) or f"{value.__module__}.{value.__qualname__}"
         if isinstance(value, dict):
             return {key: comparable(each) for key, each in value.items()}
         return [comparable(each) for each in value] if isinstance(value, list) else value

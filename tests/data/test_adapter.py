@@ -129,7 +129,7 @@ def test_only_named_columns_and_those_of_our_hooks_are_kept():
 def test_can_be_sent_to_another_process_and_names_what_it_reads(tmp_path):
     adapter = from_columns(question="q")
     assert pickle.loads(pickle.dumps(adapter)) == adapter
-    assert adapter.fingerprint == adapter.in_folder(tmp_path).fingerprint != documents.fingerprint
+    assert adapter.digested == adapter.in_folder(tmp_path).digested != documents.digested
 
 
 @pytest.mark.parametrize("text", ["['liver', 'hepar']", '["liver", "hepar"]', '[ "liver" ]'])

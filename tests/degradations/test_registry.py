@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from lmms_medtasks import degradations, fingerprints
+from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.fingerprints import SourceTrees
 
 EIGHTEEN = {
     "limited_angle", "sparse_view", "bias_field_artifact", "undersampling_artifact", "ghosting_artifact",
@@ -160,15 +159,3 @@ def test_draws_from_a_few():
     few = ("low_resolution", "gaussian_blur")
     assert degradations.draw_for_question("Endoscopy", "q", among=few) == few
     assert degradations.draw_for_question("X-ray", "q", among=["gaussian_blur"]) == ()
-
-
-def test_fingerprint_notices_a_changed_number():
-    numbers = fingerprints.path_of(registry.PACKAGE).with_name("severity.yaml")
-
-    def changed(old, new):
-        return SourceTrees(lambda path: path.read_text("utf-8").replace(*((old, new) if path == numbers else ("", ""))))
-
-    before = degradations.fingerprint()
-    assert len(before) == 12 and before == registry.fingerprint()
-    assert registry.fingerprint(changed("# Level 0", "# Another comment: level 0")) == before
-    assert registry.fingerprint(changed("sigma: 3.0", "sigma: 3.1")) != before

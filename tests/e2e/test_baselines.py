@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lmms_medtasks import __version__, digests
+
 ROOT = Path(__file__).parents[2]
 
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
@@ -51,7 +53,7 @@ def test_observer_loses_accuracy_with_severity(harness):
     for task in LEVELS:
         metadata = content["configs"][task]["metadata"]
         assert metadata["data"] == "mini"
-        assert metadata["fingerprint_recorded"] is True
+        assert metadata["digests"]["package"] == digests.package() and metadata["package_version"] == __version__
         assert "image_encoding" not in metadata
         assert content["versions"][task] == 1.2
     assert content["results"]["medq_deg_l1"]["accuracy_stderr_clustered,trials"] > 0

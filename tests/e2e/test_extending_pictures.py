@@ -44,7 +44,7 @@ def test_parts_of_ones_own_from_run_to_board(harness, tmp_path):
     results, configs = done.run.tasks, done.run.content["configs"]
     assert {"oct_side", "oct_side_speckle", "oct_side_drawn"} <= set(results)
 
-    # The record: parameters with each question, code in the fingerprint, names without a folder of this machine.
+    # The record: parameters with each question, code in the digests, names without a folder of this machine.
     for row in done.samples("oct_side_speckle"):
         [said] = row["questions"]["details"]["degradation_parameters"]
         assert set(said) == {"seed", "level", "code"} and said["level"] == 2
@@ -52,7 +52,7 @@ def test_parts_of_ones_own_from_run_to_board(harness, tmp_path):
         "gaussian_noise", "low_resolution", "parts.py:speckle",
     }  # fmt: skip
     assert configs["oct_side_speckle"]["doc_to_visual"].endswith("prompt_hooks.doc_to_visual")
-    digests = {name: configs[name]["metadata"]["fingerprint"]["code"] for name in TASKS[:3]}
+    digests = {name: configs[name]["metadata"]["digests"]["own_code"] for name in TASKS[:3]}
     assert len(set(digests.values())) == 3
     of = {name: configs[name]["metadata"]["degradation"] for name in results if "@" in name}
     assert {(each["name"], each["changed"]) for each in of.values()} == {

@@ -57,7 +57,6 @@ def test_random_gets_chance_in_every_task(harness):
     by_tier = [result[f"accuracy_t{tier},trials"] for tier in (1, 2, 3, 4, 5)]
     assert all(value is not None for value in by_tier)
     assert result["accuracy_stderr_clustered,trials"] > 0
-    assert done.run.content["configs"]["medobvious"]["metadata"]["fingerprint_recorded"] is True
     # Every question was asked once, with the same words with and without its picture.
     asked = {task: [row["input"] for row in done.samples(task)] for task in TASKS}
     assert asked["medobvious"] == asked["medobvious_noimage"] != asked["medobvious_neutral"]

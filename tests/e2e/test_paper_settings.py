@@ -95,7 +95,7 @@ def test_a_prompt_of_the_users_own_is_asked_by_and_recorded(harness, tmp_path):
     for task in ("med_cmr_mcq", "medobvious_detection_mcq"):
         metadata = done.run.content["configs"][task]["metadata"]
         assert metadata["own_prompt"]["name"] == "mine.txt"
-        assert metadata["own_prompt"]["digest"] == metadata["fingerprint"]["prompt"]
+        assert metadata["own_prompt"]["digest"] == metadata["digests"]["prompt"]
         assert all(row["input"].startswith("Look.\n") for row in done.samples(task))
 
 

@@ -128,7 +128,7 @@ def aged(folder):
             content["results"][task].pop("parse_rate,trials", None)
         for task in (CHOICE, TRIALS, NOISY):
             content["versions"][task] = content["configs"][task]["metadata"]["version"] = 0.5
-            content["configs"][task]["metadata"]["fingerprint"]["code"] = "old"
+            content["configs"][task]["metadata"]["digests"]["package"] = "old"
 
     results_changed(folder, lower)
 
@@ -171,7 +171,7 @@ def test_an_old_log_is_read_with_what_moved(old, reread, made):
     assert results.content["groups"] == made.run.content["groups"]
     metadata = results.content["configs"][CHOICE]["metadata"]
     assert metadata["version"] == results.content["versions"][CHOICE] != 0.5
-    assert metadata["fingerprint"] == made.run.content["configs"][CHOICE]["metadata"]["fingerprint"]
+    assert metadata["digests"] == made.run.content["configs"][CHOICE]["metadata"]["digests"]
     noisy, wanted = (each.content["configs"][NOISY] for each in (results, made.run))
     for each in (noisy, wanted):
         each["metadata"]["degradation"].pop("resampled", None)  # as many draws as the time allows

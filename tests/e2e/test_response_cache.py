@@ -32,13 +32,12 @@ def test_served_again_only_while_nothing_changed(asked, tmp_path):
     assert asked() == 0
     # A sitecustomize stands for an edit of our code under the same YAML.
     (tmp_path / "sitecustomize.py").write_text(
-        "import pathlib\noriginal = pathlib.Path.read_text\n"
-        "def edited(path, *args, **kwargs):\n"
-        "    more = '\\nEDITED = 1\\n' if path.parts[-2:] == ('harness', 'hooks.py') else ''\n"
-        "    return original(path, *args, **kwargs) + more\n"
-        "pathlib.Path.read_text = edited\n"
-        "from lmms_medtasks import fingerprints\n"
-        "fingerprints.installed.cache_clear()\n"  # what a process of harness_commands.py has read before
+        "import pathlib\noriginal = pathlib.Path.read_bytes\n"
+        "def edited(path):\n"
+        "    return original(path) + (b'EDITED = 1' if path.parts[-2:] == ('harness', 'hooks.py') else b'')\n"
+        "pathlib.Path.read_bytes = edited\n"
+        "from lmms_medtasks import digests\n"
+        "digests.package.cache_clear()\n"  # what a process of harness_commands.py has read before
     )
     assert asked(PYTHONPATH=str(tmp_path)) == first
 

@@ -50,7 +50,6 @@ def test_observer_with_a_judge(harness, model_server, tmp_path):
     metadata = done.run.content["configs"]["sure_mimic_age"]["metadata"]
     protocols = [each["protocol"] for each in metadata["judge"]["protocols"]]
     assert protocols == ["sure_mimic_open", "sure_mimic_closed", "sure_mimic_multilabel"]
-    assert metadata["fingerprint_recorded"] is True
     assert metadata["agreement"].startswith("PhysioNet")
     assert "agreement" not in done.run.content["configs"]["sure_slake_corrupted_high"]["metadata"]
 

@@ -10,7 +10,7 @@ from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
 from PIL import Image
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, digests
 from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_lookup, degraded_pictures, plugin, resampled_scores
@@ -117,7 +117,7 @@ def test_metadata_say_what_was_done(both):
             "pictures": 3,
             "changed": 3,
         }
-        assert done["code"] == degradations.fingerprint() and set(done["libraries"]) >= {"numpy", "pillow"}
+        assert done["code"] == digests.degradations() and set(done["libraries"]) >= {"numpy", "pillow"}
         assert found["configs"]["forms_pil@gaussian_noise.2"]["metadata"]["version"] == 1.0
         assert found["configs"]["forms_several@gaussian_noise.2"]["metadata"]["of_base"] == [{"version": 2.0}]
         assert "degradation" not in found["configs"]["forms_pil"]["metadata"]
@@ -385,7 +385,7 @@ def test_the_response_cache_knows_what_was_done(folder, tmp_path, monkeypatch):
 
     assert [asked(), asked()] == [(6, 3), (0, 0)]
     degraded_pictures.code_of.cache_clear()
-    monkeypatch.setattr(degradations.registry, "fingerprint", lambda: "0123456789ab")
+    monkeypatch.setattr(digests, "degradations", lambda: "0123456789ab")
     assert asked() == (6, 3)
     degraded_pictures.code_of.cache_clear()
 

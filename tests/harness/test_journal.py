@@ -57,7 +57,7 @@ def test_another_reply_is_asked_where_something_that_decides_it_changed(monkeypa
         task.rows = task.rows.map(lambda row: {**row, "question": row["question"] + "?"})
         lm = Model(task)
     elif changed == "task's code":
-        task.config.metadata = {**task.config.metadata, "fingerprint": {"code": "other"}}
+        task.config.metadata = {**task.config.metadata, "digests": {"package": "other"}}
     elif changed == "model":
         named["model"] = "n"
     elif changed == "argument":

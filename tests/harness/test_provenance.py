@@ -28,7 +28,7 @@ def test_a_folder_with_measures_of_ours_is_known_and_named(tmp_path, monkeypatch
     config = {"task": "own", "metric_list": [{"metric": "acc", "aggregation": scoring.aggregate}]}
     found = provenance.complete(config, None, None, str(folder / "own.yaml"))["metadata"]
     assert (found["benchmark"], found["data"]) == ("own", "full") and registry.given() == (folder,)
-    # What a report looks like moves no number: its file is no part of the fingerprint.
+    # What a report looks like moves no number: its file is no part of the digests.
     (folder / "report.py").write_text("2", "utf-8")
     assert provenance.complete(config, None, None, str(folder / "own.yaml"))["metadata"] == found
 

@@ -16,7 +16,7 @@ from lmms_medtasks.suites import registry
 PAPER = {"name": "openai:google/gemma-2-9b-it", "is_paper_judge": True}
 OTHER = {"name": "openai:other", "is_paper_judge": False}
 NONE = {"name": "none", "is_paper_judge": False}
-TOLD = {"data": "full", "fingerprint": {"code": "1"}, "fingerprint_recorded": True}
+TOLD = {"data": "full", "digests": {"package": "1"}}
 
 
 def asked(

@@ -25,13 +25,13 @@ pytestmark = pytest.mark.usefixtures("nothing_given")
 THOUGHTS = "The left lung shows an opacity that may be fluid, so I compare both sides again. " * 2
 CUT = SentReply(f"<think>{THOUGHTS}", "length", 512)
 GRID = {"options": [], "grid": "2x2"}
-FINGERPRINT = {"fingerprint": {"code": "c0de", "prompt": "9409"}}
+DIGESTS = {"digests": {"package": "c0de", "prompt": "9409"}}
 QUICK = Options(resamples=0, drawn=False)
 
 
 def written(folder, replies, template="multiple_choice", **more):
     asked = [({**runs.document(n), **more}, [reply]) for n, reply in enumerate(replies)]
-    return runs.write_run(folder, {"lungs": {"template": template, "asked": asked, "metadata": FINGERPRINT}})
+    return runs.write_run(folder, {"lungs": {"template": template, "asked": asked, "metadata": DIGESTS}})
 
 
 def screens(path):

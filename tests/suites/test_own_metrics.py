@@ -123,15 +123,13 @@ def test_what_is_code_is_found_in_the_folder_or_said_to_be_missing(folder):
         own_parts.restored('{"metrics": [{}]}', None)
 
 
-def test_the_code_counts_into_the_fingerprint(folder):
+def test_the_code_counts_into_the_digests(folder):
     own = own_metrics.get(reference(folder, "F1"))
     metadata = {own_parts.KEY: own_parts.described([own], None, None)}
     [before] = extensions.digests(metadata)
     file = folder / "parts.py"
     file.write_text(PARTS.replace("2.0", "3.0"), "utf-8")
-    from lmms_medtasks.fingerprints import SourceTrees
-
-    assert before != f"parts.py:F1 {SourceTrees().digest([file])}"
+    assert before != f"parts.py:F1 {own_parts.digest(file)}"
     assert extensions.digests({}) == [] and extensions.digests([]) == []
 
 

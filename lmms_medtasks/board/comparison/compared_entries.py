@@ -154,9 +154,13 @@ def _listed(tasks: Sequence[str], most: int | None) -> str:
 
 def changed(first: Entry, second: Entry) -> Iterator[str]:
     """What else differs between two entries and may explain a difference of their scores."""
-    for part in sorted({*first.fingerprint, *second.fingerprint}):
-        if first.fingerprint.get(part) != second.fingerprint.get(part):
-            yield f"another {part}"
+    for part in sorted({*first.of_task, *second.of_task}):
+        if first.digests.get(part) != second.digests.get(part):
+            yield f"another {part.replace('_', ' ')}"
+    if first.package_version != second.package_version:
+        yield f"lmms-medtasks {first.package_version} and {second.package_version}"
+    elif first.of_package != second.of_package:
+        yield f"other code of lmms-medtasks {first.package_version}"
     for name in ("generation", "image_encoding"):
         if first.settings.get(name) != second.settings.get(name):
             yield f"other {name.replace('_', ' ')} settings" if name != "image_encoding" else "other image encoding"

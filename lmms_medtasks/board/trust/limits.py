@@ -62,6 +62,7 @@ def check_entry(entry: Entry, where: object) -> None:
         "the task's name": entry.task,
         "the suite's name": entry.suite,
         "the version": entry.version,
+        "the package's version": entry.package_version,
         "the runner's name": entry.model.harness_model,
     }
     for what, name in names.items():
@@ -70,12 +71,12 @@ def check_entry(entry: Entry, where: object) -> None:
         check(len(name), "name", where, f"characters in {what} ({name[:40]!r}…)")
     for what, found in {
         "settings": entry.settings,
-        "fingerprint": entry.fingerprint,
+        "digests": entry.digests,
         "reported": entry.reported,
     }.items():
         check(len(found), "texts", where, f"values in {what}")
     texts = [entry.data, entry.data_digest, entry.harness, entry.source.date, entry.source.signed_off_by]
-    texts += [*entry.settings, *entry.settings.values(), *entry.fingerprint, *entry.fingerprint.values()]
+    texts += [*entry.settings, *entry.settings.values(), *entry.digests, *entry.digests.values()]
     texts += [*entry.source.sha256, *entry.source.sha256.values(), *entry.reported]
     if entry.judge:
         texts += [entry.judge.name, entry.judge.settings, *entry.judge.prompts, *entry.judge.prompts.values()]

@@ -39,7 +39,7 @@ class Pin:
         data: digest of the data's bytes. questions: of ids, clusters, right answers and tags. count: of questions.
         measures: which questions belong to each measure: their number and the digest of their places, see
             :func:`measured`. metrics: those that a run of it has.
-        fingerprint: digests of prompt, code and degradations. judge: of the run, in full, "" where none judged.
+        digests, package_version: as an entry has them. judge: of the run, in full, "" where none judged.
         prompts: that a judge is asked by; those of the installed code also where none judged. trials: replies to
             each question, 0 where they have not all as many. declared: of a contributed task, what the run said of its
             template, protocol and own parts (:attr:`lmms_medtasks.board.entries.Entry.declared`). harness: its version.
@@ -50,7 +50,8 @@ class Pin:
     count: int
     measures: Mapping[str, str]
     metrics: tuple[str, ...]
-    fingerprint: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+    package_version: str = ""
     judge: str = ""
     prompts: Mapping[str, str] = field(default_factory=dict)
     trials: int = 0
@@ -138,7 +139,7 @@ def pin_of(entry: Entry) -> Pin:
         raise UserError(f"{where}: a pack says itself what its questions are. Pin a run on data that you prepared.")
     if entry.data == "unknown" or entry.limited or entry.counts.rows != entry.counts.effective:
         raise UserError(f"{where}: not all questions of its data were asked (or it does not say). Pin a whole run.")
-    if wrong := [problem.reason for problem in entry.problems if problem.code in ("not_adding_up", "unreleased_code")]:
+    if wrong := [problem.reason for problem in entry.problems if problem.code in ("not_adding_up", "modified_package")]:
         raise UserError(f"{where}: {' '.join(wrong)}")
     judge = entry.judge if entry.judge and entry.judge.name != "none" and " + " not in entry.judge.name else None
     return Pin(
@@ -147,7 +148,8 @@ def pin_of(entry: Entry) -> Pin:
         count=len(entry.questions),
         measures=measured(entry),
         metrics=entry.metrics,
-        fingerprint=entry.fingerprint,
+        digests=entry.digests,
+        package_version=entry.package_version,
         judge=judge.name if judge else "",
         prompts=entry.judge.prompts if entry.judge else {},
         trials=trials_of(entry),

@@ -185,7 +185,7 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
 
 def prompt_of(name: str, folder: Path | None) -> str:
     """The prompt's text: a file in ``folder``, the built-in prompt of that name, or what :mod:`.hooks` makes of it."""
-    from lmms_medtasks.harness.hooks import prompt_text
+    from lmms_medtasks.prompt_files import prompt_text
 
     if "{question}" in name:
         return name
@@ -222,7 +222,7 @@ def prepared(
     """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
 
     Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
-    ``read_by``: for the task's fingerprint.
+    ``read_by``: for the digest of the task's own code.
     Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
     """
     from lmms_medtasks.errors import user_errors

@@ -25,13 +25,13 @@ _HOOKS: Mapping[Any, Callable[..., list[Image]]] = {
 class TaskPictures:
     """A hook for ``doc_to_visual`` in place of ``hook``, one of ours, that knows the task's ``folder``.
 
-    ``fingerprint``: what the task's fingerprint takes in: the code of degradations of someone's own, and what their
-    modalities say. It is called with a document and settings, as the harness calls what takes two arguments. Written
-    into results and keys it is the name of ``hook``, without an address or a folder of this machine.
+    ``digested``: what the digest of the task's own code takes in: that of degradations of someone's own, and what
+    their modalities say. It is called with a document and settings, as the harness calls what takes two arguments.
+    Written into results and keys it is the name of ``hook``, without an address or a folder of this machine.
     """
 
-    def __init__(self, hook: Callable[..., list[Image]], folder: Path, fingerprint: str) -> None:
-        self.hook, self.folder, self.fingerprint = hook, folder, fingerprint
+    def __init__(self, hook: Callable[..., list[Image]], folder: Path, digested: str) -> None:
+        self.hook, self.folder, self.digested = hook, folder, digested
         self.__name__ = hook.__name__
 
     def __repr__(self) -> str:
@@ -54,10 +54,10 @@ def of_task(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path
         ours = False
     if not ours or hook is None:
         return hook
-    return TaskPictures(hook, folder, _fingerprint(config, settings, folder))
+    return TaskPictures(hook, folder, _digested(config, settings, folder))
 
 
-def _fingerprint(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
+def _digested(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
     from lmms_medtasks import degradations
     from lmms_medtasks.degradations import own_modalities
     from lmms_medtasks.degradations.base import is_own

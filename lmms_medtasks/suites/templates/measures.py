@@ -29,8 +29,6 @@ from lmms_medtasks.suites.outcomes import LOWEST, WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
-"""What the metrics depend on, see :mod:`lmms_medtasks.fingerprints`."""
-
 IID, OOD = {"set": "iid"}, {"set": "ood"}
 """The two tests of a shift pair."""
 

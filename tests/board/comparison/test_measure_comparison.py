@@ -182,8 +182,8 @@ def test_what_does_not_compare_is_said(both):
     found = compared(both(others=[{}, {"metadata": {"data_digest": "0ther"}, "versions": {TASK: 2.0}}]))
     (warning,) = found.warnings
     assert "task version 1.2 and 2.0" in warning and "other data" in warning
-    found = compared(both(others=[{}, {"metadata": {"fingerprint": {"code": "0ther", "prompt": "9409"}}}]))
-    assert found.notes == (f"{TASK}: Also differs: another code.",)
+    found = compared(both(others=[{}, {"metadata": {"digests": {"package": "0ther", "prompt": "9409"}}}]))
+    assert found.notes == (f"{TASK}: Also differs: other code of lmms-medtasks 1.0.",)
 
 
 def _screen(found):

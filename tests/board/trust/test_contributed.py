@@ -23,7 +23,7 @@ def judged(folder, runs, model):
         ({"id": f"q{number:02}", "image_id": f"i{number}", "data": "full", "question": "?", "answer": "a"}, ["b"])
         for number in range(COUNT)
     ]
-    metadata = {"fingerprint": runs.FINGERPRINT, "fingerprint_recorded": True, "data_digest": "da7a", "judge": JUDGE}
+    metadata = {"digests": runs.DIGESTS, "package_version": "1.0", "data_digest": "da7a", "judge": JUDGE}
     path = write_run(folder, {OPEN: {"template": "open", "asked": asked, "metadata": metadata}}, model)
     content = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps({**content, "results": {OPEN: {"score,trials": 0.5}}}), "utf-8")

@@ -269,7 +269,10 @@ def test_who_leaves_no_question_with_a_score_of_all_is_refused(tmp_path, runs, b
     ("metadata", "said"),
     [
         ({"data_digest": "ffff"}, "Other bytes of the full data than the ranking's"),
-        ({"fingerprint": {"code": "c0de", "prompt": "9409", "degradations": "d1"}}, "Another degradations than"),
+        (
+            {"digests": {"package": "c0de", "prompt": "9409", "degradations": "d1"}},
+            "Another degradations of lmms-medtasks 1.0 than",
+        ),
     ],
 )
 def test_data_of_ones_own_push_nobody_out_where_nothing_is_pinned(both, metadata, said):

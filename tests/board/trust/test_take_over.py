@@ -96,7 +96,7 @@ def test_a_majority_moves_neither_the_prompt_nor_the_judge_of_a_pinned_task(subm
     for number, name in enumerate(("honest", "x", "y")):
         own = runs.JUDGE if name == "honest" else judge
         prompt = "9409" if name == "honest" else "0ther"
-        submissions.pack(f"{name}.json", name=name, metadata={"fingerprint": {"code": "c0de", "prompt": prompt}})
+        submissions.pack(f"{name}.json", name=name, metadata={"digests": {"package": "c0de", "prompt": prompt}})
         runs.write(
             submissions.folder / f"run-{number}", {"med_cmr_open": runs.judged_rows(rows, own["name"])}, model=name,
             metadata={"judge": own},
@@ -188,8 +188,8 @@ def test_a_name_that_is_empty_or_too_long_is_refused(submissions, name):
     assert problem.code == "bad_pack" and len(problem.reason) < 400
 
 
-def without_fingerprint(entry):
-    entry.update(fingerprint={}, fingerprint_recorded=None)
+def without_digests(entry):
+    entry.update(digests={})
 
 
 def of_unknown_status(entry):
@@ -234,7 +234,7 @@ def other_metric(entry):
     ("edit", "said"),
     [
         (of_unknown_status, "It has judgements that are 'ok'; known are exact, judged"),
-        (without_fingerprint, "digests of prompt and code are missing"), (without_replies, "its trials give none"),
+        (without_digests, "digests of prompt and code are missing"), (without_replies, "its trials give none"),
         (called_judged, "judged by nobody"), (left_out, "has a reply and no score of accuracy"),
         (other_metric, "has no metric circular_accuracy"),
         (lambda entry: entry["answers"].pop("trials"), "expected what was read from each reply"),

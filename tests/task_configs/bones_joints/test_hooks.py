@@ -9,6 +9,7 @@ from lmms_medtasks.data import mini
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks as shared
+from lmms_medtasks.prompt_files import prompt_text
 from lmms_medtasks.task_configs.bones_joints import hooks
 
 
@@ -86,5 +87,5 @@ def test_the_report_takes_the_images_place():
 
 
 def test_the_prompt_of_task_eight_gives_no_hint():
-    text = shared.prompt_text("bones_joints/prompt_t8.txt").lower()
+    text = prompt_text("bones_joints/prompt_t8.txt").lower()
     assert not any(word in text for word in ("contradict", "mismatch", "inconsisten", "belong", "match", "fit"))

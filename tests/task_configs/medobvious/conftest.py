@@ -79,7 +79,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
                     "lmms_eval_specific_kwargs": {
                         "default": {"prompt": "medobvious/prompts.yml", **(settings or {}).get(task, {})}
                     },
-                    "metadata": {"version": 1.0, "data": data, "fingerprint_recorded": True},
+                    "metadata": {"version": 1.0, "data": data},
                 }
                 for task in tasks
             },

@@ -106,9 +106,3 @@ def test_an_entry_that_is_none(entry, message):
 def test_an_unknown_shift():
     with pytest.raises(UserError, match="Did you mean 'sure_slake_modality'"):
         shift_rules.get("sure_slake_modalty")
-
-
-def test_the_fingerprint_changes_with_the_rule_only():
-    entry = {"suite": "sure_slake", "ood": {"modality": ["CT"]}}
-    assert shift_rules.read("a", entry).fingerprint == shift_rules.read("b", entry).fingerprint
-    assert shift_rules.read("a", {**entry, "join_train": True}).fingerprint != shift_rules.read("a", entry).fingerprint

@@ -1,0 +1,126 @@
+"""Digests of what decides a task's numbers: the package's files, the task's prompt, code of someone's own.
+
+Results carry them, so that a run of modified code is told from others. That an unmodified release keeps its numbers as
+long as ``metadata.version`` stays is held by the golden records of the tests.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import prompt_files
+
+OF_PACKAGE = ("package", "degradations")
+"""The digests that another version of the package may move though no number did."""
+
+_PACKAGE = "lmms_medtasks"
+_APART = ("degradations", "judges", "task_configs")
+"""Packages inside of ours whose folders lie elsewhere in a working copy."""
+
+_NO_NUMBERS = {"agreement", "board", "checks", "cli", "contribute", "interface", "judge_checks", "reference", "report"}
+"""Folders of which nothing is read before all is scored."""
+
+_ENDINGS = (".json", ".py", ".txt", ".yaml", ".yml", "_yaml")
+_DIGITS = 12
+
+
+def digest(*contents: bytes) -> str:
+    """The first 12 hexadecimal digits of a SHA-256 over ``contents``, each with its length."""
+    total = hashlib.sha256()
+    for content in contents:
+        total.update(len(content).to_bytes(8, "little") + content)
+    return total.hexdigest()[:_DIGITS]
+
+
+def of_files(files: Iterable[Path]) -> str:
+    """A digest of the names and contents of files."""
+    return digest(*(content for file in files for content in (file.name.encode(), file.read_bytes())))
+
+
+def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Digests of the package, and of a task's prompt and of what degrades its pictures, each where it has it.
+
+    ``settings``: its ``lmms_eval_specific_kwargs``. Raises UserError where the prompt's file is not there.
+    """
+    found = {"package": package()}
+    if settings.get("prompt"):
+        found["prompt"] = digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
+    if not settings.get("rendered") and settings.get("severity") != 0:
+        found["degradations"] = degradations()
+    return dict(sorted(found.items()))
+
+
+def of_package(found: Mapping[str, str]) -> dict[str, str]:
+    """Of a task's digests those that another version of the package may move though no number did."""
+    return {name: each for name, each in found.items() if name in OF_PACKAGE}
+
+
+def of_task(found: Mapping[str, str]) -> dict[str, str]:
+    """Of a task's digests those that stay as long as its version does."""
+    return {name: each for name, each in found.items() if name not in OF_PACKAGE}
+
+
+@functools.cache
+def package() -> str:
+    """Of the installed package's code and data that can move a number: the same for a wheel and a working copy."""
+    return _of_package("")
+
+
+@functools.cache
+def degradations() -> str:
+    """Of the code and the numbers that decide how a degraded picture looks."""
+    return _of_package(f"{_PACKAGE}/degradations/")
+
+
+@functools.cache
+def is_modified() -> bool | None:
+    """Whether such a file is another than was installed; None where the installation has no record of them.
+
+    That is so in a working copy (``pip install -e``).
+    """
+    try:
+        found = importlib.metadata.files("lmms-medtasks") or ()
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    recorded = {each.as_posix(): each.hash.value for each in found if each.hash and _can_move_numbers(each.as_posix())}
+    return recorded != {name: _recorded_as(path) for name, path in _files()} if recorded else None
+
+
+def _of_package(start: str) -> str:
+    files = (each for each in _files() if each[0].startswith(start))
+    return digest(*(content for name, path in files for content in (name.encode(), path.read_bytes())))
+
+
+def _files() -> list[tuple[str, Path]]:
+    """The files, each by its name in a wheel, sorted by that."""
+    folders = {_PACKAGE: Path(__file__).parent}
+    for name in _APART:
+        found = importlib.util.find_spec(f"{_PACKAGE}.{name}")
+        if found and found.origin:
+            folders[f"{_PACKAGE}/{name}"] = Path(found.origin).parent
+    return sorted({name: path for start, folder in folders.items() for name, path in _in_folder(start, folder)}.items())
+
+
+def _in_folder(start: str, folder: Path) -> Iterator[tuple[str, Path]]:
+    for path in folder.rglob("*"):
+        name = f"{start}/{path.relative_to(folder).as_posix()}"
+        if _can_move_numbers(name) and path.is_file():
+            yield name, path
+
+
+def _can_move_numbers(name: str) -> bool:
+    *folders, file = name.split("/")
+    is_ours = folders[:1] == [_PACKAGE] and file.endswith(_ENDINGS)
+    return is_ours and not (_NO_NUMBERS & {*folders} or file.startswith(("report_", "report.")))
+
+
+def _recorded_as(path: Path) -> str:
+    """A file's digest as installers write it down (RECORD of a wheel)."""
+    return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).rstrip(b"=").decode()

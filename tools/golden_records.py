@@ -1,0 +1,210 @@
+"""What each task makes of fixed documents and replies: its golden record.
+
+Documents and replies lie beside the records in ``tests/golden``; pictures are drawn here. So the mini data can change
+and no record does. Each question gets several replies, each judged answer verdicts that its text alone decides.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import yaml
+
+from lmms_medtasks.data import documents, sources
+from lmms_medtasks.harness import hooks, judged, provenance
+from lmms_medtasks.harness.rescoring import Definitions, results_of
+from lmms_medtasks.judges import checklists, prompts, records
+from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
+from lmms_medtasks.judges.judging import settled
+from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.parsing.reply import SentReply
+from lmms_medtasks.record import KEY
+from lmms_medtasks.seeding import generator, stable_seed
+from tools.mini.files import png
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+FOLDER = Path(__file__).resolve().parents[1] / "tests" / "golden"
+_REPLIES = 4
+_SHAPE = (14, 16)
+_JUDGE = {"name": "golden", "settings": {"temperature": 1.0}}
+
+
+def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
+    """The golden record of a task of ours, JSON-safe; digests are over what stands in the logs.
+
+    ``generation``: what a model is asked with. ``prompt``: the first one. ``prompts``, ``targets``, ``pictures`` (by
+    degradation, level, modality and seed): as it gets them. ``judge``: by protocol the version, a digest of its
+    prompts, and one of those that are sent. ``records``: by document, in their order, what is read of each reply and a
+    digest of all else. ``cases``: a digest of what is read of the frozen cases of our readers. ``metrics``: the numbers
+    of the harness's table.
+    """
+    config = definitions.of(task)
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    docs = _documents(config)
+    protocols = judged.protocols_of(config)
+    ids = [str(doc["id"]) for doc in docs]
+    texts = [config["doc_to_text"](doc, settings) for doc in docs]
+    shown: dict[str, list[Any]] = {}
+    for doc in docs:
+        pixels = [_pixels(each) for each in config["doc_to_visual"](doc, settings)]
+        shown.setdefault(hooks.order_of(doc, settings), []).append(pixels)
+    # All replies are read in each task, however few its questions are.
+    count = max(_REPLIES, config.get("repeats") or 1, math.ceil(len(_pool()) / len(docs)))
+    replies = [_replies(row, doc, count) for row, doc in enumerate(docs)]
+    judge = {each.name: _judge(each, docs, replies) for each in protocols}
+    metrics = [config["process_results"](doc, own) for doc, own in zip(docs, replies, strict=True)]
+    TABLE.clear()
+    found = results_of(task, config, config, metrics, "golden")
+    logged = [json.loads(json.dumps(each[KEY])) for each in metrics]
+    return {
+        "generation": _asked(config),
+        "prompt": texts[0],
+        "prompts": _digest(texts),
+        "targets": _digest([config["doc_to_target"](doc) for doc in docs]),
+        "pictures": {order: _digest(each) for order, each in shown.items()},
+        "judge": judge,
+        "records": {name: _read(each) for name, each in zip(ids, logged, strict=True)},
+        "cases": "" if protocols else _digest(_cases_read(config["process_results"], docs[0])),
+        "metrics": {
+            name.partition(",")[0]: each
+            for name, each in found.items()
+            if isinstance(each, int | float) and "_stderr" not in name
+        },
+    }
+
+
+def _asked(config: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("output_type", "generation_kwargs", "repeats", "filter_list", "reasoning_tags")
+    return json.loads(json.dumps({name: config[name] for name in names if name in config}, default=str))
+
+
+def _read(logged: dict[str, Any]) -> str:
+    # Under which key this machine keeps a reply that no log may hold.
+    logged.get("judgement", {}).pop("replies", None)
+    return f"{' '.join(logged['trials'])} {_digest(logged)}"
+
+
+# --- Documents --------------------------------------------------------------------------------------------------------
+
+
+def _documents(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The documents of a task as its hooks get them."""
+    dataset = _dataset(tuple(provenance.locations_of(config)))
+    dataset = config["process_docs"](dataset) if config.get("process_docs") else dataset
+    return [dict(row) for row in dataset]
+
+
+@functools.cache
+def _dataset(locations: tuple[tuple[str, str], ...]) -> Dataset:
+    import datasets
+    import pyarrow as pa
+
+    schema = documents.schema(sources.get(locations[0][0]).tags)
+    rows = [row for suite, split in locations for row in _rows(FOLDER / "documents" / f"{suite}-{split}.jsonl")]
+    return datasets.Dataset(pa.Table.from_pylist(rows, schema=schema))
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        drawn = [{"bytes": _picture(row["image_id"], n), "path": None} for n in range(row.pop("pictures"))]
+        yield {**row, "image": drawn[0] if len(drawn) == 1 else None, "images": drawn if len(drawn) > 1 else []}
+
+
+def _picture(name: str, number: int) -> bytes:
+    """A body with an edge, texture and a dark background."""
+    y, x = np.mgrid[-1 : 1 : _SHAPE[0] * 1j, -1 : 1 : _SHAPE[1] * 1j]
+    texture = generator("golden", name, number).integers(0, 60, (*_SHAPE, 3))
+    return png(((150 * (x**2 + y**2 < 0.8))[..., None] + texture * (x**2 + y**2 < 0.8)[..., None]).astype(np.uint8))
+
+
+# --- Replies and verdicts ---------------------------------------------------------------------------------------------
+
+
+def _cases_read(process_results: Any, doc: Mapping[str, Any]) -> list[str]:
+    """What is read of each case that is asked as ``doc`` is: with options or without."""
+    found = []
+    for case in json.loads((FOLDER / "documents" / "reader_cases.json").read_text("utf-8")):
+        options = case.get("options", [])
+        if bool(options) == bool(doc["options"]):
+            asked = {name: each for name, each in case.items() if name != "replies"}
+            own = {**doc, **asked, **({"answer": "A"} if options else {})}
+            found += [process_results(own, [reply])[KEY]["trials"][0] for reply in case["replies"]]
+    return found
+
+
+@functools.cache
+def _pool() -> list[Any]:
+    found: list[Any] = yaml.safe_load((FOLDER / "replies.yml").read_text("utf-8"))
+    return found
+
+
+def _replies(row: int, doc: Mapping[str, Any], count: int) -> list[str]:
+    pool = _pool()
+    answer, other, text = str(doc["answer"]), "something else", str(doc["answer"])
+    if doc["options"]:
+        place = documents.LETTERS.index(answer)
+        other, text = documents.LETTERS[(place + 1) % len(doc["options"])], doc["options"][place]
+    found = []
+    for number in range(row * count, (row + 1) * count):
+        each = pool[number % len(pool)]
+        said, ended, limit = each if isinstance(each, list) else (each, "", None)
+        found.append(SentReply(said.format(answer=answer, other=other, text=text), ended, limit))
+    return found
+
+
+def _judge(protocol: Protocol, docs: Sequence[Mapping[str, Any]], replies: Sequence[list[str]]) -> str:
+    """Give verdicts of ``protocol`` on all replies to the hooks; what a judge is asked by."""
+    TABLE.set_judge(protocol, {**_JUDGE, "protocol": protocol.name})
+    rendered: list[Any] = []
+    for doc, own in zip(docs, replies, strict=True):
+        for item in records.items_of(doc, own, protocol):
+            if item is not None:
+                rendered.append(prompts.render(protocol, item))
+                TABLE.put(
+                    {key_of(protocol, item, trial): _verdict(protocol, item, trial) for trial in range(protocol.trials)}
+                )
+    return f"{protocol.version} {prompts.digest(protocol)} {_digest([str(each) for each in rendered])}"
+
+
+def _verdict(protocol: Protocol, item: Item, trial: int) -> Verdict:
+    """A verdict that the item's text decides: one in eight is missing."""
+    number = stable_seed("golden", json.dumps(dict(item.fields), sort_keys=True), trial)
+    if by_rule := settled(protocol, item):
+        return by_rule
+    if number % 8 == 0:
+        return Verdict("missing", reason="no verdict: prose")
+    labels = {each.name: list(each.labels)[number % len(each.labels)] for each in protocol.dimensions}
+    if protocol.checklist:
+        count = protocol.checklist.count(item.fields)
+        labels[protocol.checklist.name] = checklists.label(list(range(1, 1 + number % (count + 1))))
+    return Verdict("judged", labels, model="golden")
+
+
+# --- Digests ----------------------------------------------------------------------------------------------------------
+
+
+def _pixels(picture: Any) -> str:
+    return hashlib.sha256(repr(picture.size).encode() + picture.mode.encode() + picture.tobytes()).hexdigest()
+
+
+def _digest(value: Any) -> str:
+    """8 hexadecimal digits; numbers count to 10 digits, as versions of libraries move the last ones."""
+    return hashlib.sha256(json.dumps(_rounded(value), sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.10g}")
+    if isinstance(value, Mapping):
+        return {str(name): _rounded(each) for name, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, list | tuple) else value
