@@ -18,7 +18,7 @@ _BOOTSTRAP = 100_000  # the harness's default
 class Definitions:
     """Our tasks and groups as their YAMLs define them now, with hooks; those of ``include_path`` too."""
 
-    def __init__(self, include_path: str | None = None) -> None:
+    def __init__(self, include_path: str | list[str] | None = None) -> None:
         from lmms_eval.tasks import TaskManager
 
         from lmms_medtasks.harness import relied_on
@@ -60,12 +60,13 @@ class Definitions:
         name = self._base(name)
         if name not in self.manager.task_index:
             raise UserError(f"There is no task {name!r} here to score by. If it is not ours: --include-path FOLDER.")
+        from lmms_medtasks.harness.scoring import with_declared_metrics
         from lmms_medtasks.harness.template_hooks import lookup
 
         # The plugin's wrapper would look for the task's data, which are not needed here.
         config = type(self.manager)._get_config.__wrapped__(self.manager, name)
         path = self.manager.task_index[name]["yaml_path"]
-        return lookup.bound(config, path if isinstance(path, str) else None)
+        return with_declared_metrics(lookup.bound(config, path if isinstance(path, str) else None))
 
     def metrics_of(self, name: str) -> Callable[[Record], dict[str, Any]]:
         """The pure function that makes a task's metrics of a record."""

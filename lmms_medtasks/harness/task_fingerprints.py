@@ -24,6 +24,7 @@ from lmms_medtasks import extensions, fingerprints
 from lmms_medtasks.fingerprints import NO_NUMBERS, SourceTrees
 from lmms_medtasks.harness import judged
 from lmms_medtasks.harness.hooks import prompt_text
+from lmms_medtasks.harness.scoring import ScoringHook
 
 if TYPE_CHECKING:
     from lmms_medtasks.judges.protocol import Protocol
@@ -122,5 +123,5 @@ def _functions(value: Any) -> Iterator[Any]:
     elif isinstance(value, functools.partial):
         yield from _functions(value.func)
         yield from _functions(value.keywords)
-    elif inspect.isfunction(value) or hasattr(value, "fingerprint"):
+    elif inspect.isfunction(value) or isinstance(value, ScoringHook) or hasattr(value, "fingerprint"):
         yield value

@@ -148,6 +148,17 @@ def data_names(config: Mapping[str, Any]) -> set[str]:
     return {url[len(PROTOCOL) :].partition("/")[0] for url in urls if url.startswith(PROTOCOL)}
 
 
+def metrics_of(hook: str) -> tuple[str, ...] | None:
+    """The metrics of the tasks that a scoring hook of an installed benchmark scores; None for any other hook.
+
+    ``hook``: its dotted name, as their YAML has it. Raises UserError where the module can't be imported.
+    """
+    name, _, attribute = hook.removeprefix(f"{PACKAGE}.").partition(".measures.")
+    found = getattr(_module(name, "measures"), attribute, None) if name in names() and attribute else None
+    suite = getattr(found, "suite", None)
+    return suite.tasks[found.kind] if isinstance(suite, Suite) else None
+
+
 def companion(suite: Suite, module: str) -> ModuleType | None:
     """Another module of the benchmark's folder ("report", "judging", "source"); None where it has none."""
     place = folder_of(suite.name)
@@ -170,7 +181,9 @@ def _module(name: str, module: str) -> ModuleType:
     try:
         return importlib.import_module(f"{PACKAGE}.{name}.{module}")
     except UserError as error:
-        raise UserError(f"{file}{_line_of(error, file)}: {error}") from error
+        raise (
+            error if str(error).startswith(str(file)) else UserError(f"{file}{_line_of(error, file)}: {error}")
+        ) from error
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         raise UserError(f"{file}{_line_of(error, file)} can't be imported: {said}") from error
