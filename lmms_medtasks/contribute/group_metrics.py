@@ -72,9 +72,6 @@ def _metrics(chain: Chain) -> set[str] | None:
         listed = template.metrics if template else registry.metrics_of(str(chain.value("process_results")))
         if listed is None:
             return None
-    rows = chosen or listed or []
-    names = [
-        each.get("metric") if isinstance(each, Mapping) else each
-        for each in ([rows] if isinstance(rows, str) else rows)
-    ]
+    rows = [chosen] if isinstance(chosen, str) else chosen or listed or []
+    names = [each.get("metric") if isinstance(each, Mapping) else each for each in rows]
     return {name for name in names if isinstance(name, str)}

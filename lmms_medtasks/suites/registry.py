@@ -156,7 +156,7 @@ def metrics_of(hook: str) -> tuple[str, ...] | None:
     name, _, attribute = hook.removeprefix(f"{PACKAGE}.").partition(".measures.")
     found = getattr(_module(name, "measures"), attribute, None) if name in names() and attribute else None
     suite = getattr(found, "suite", None)
-    return suite.tasks[found.kind] if isinstance(suite, Suite) else None
+    return suite.tasks[getattr(found, "kind")] if isinstance(suite, Suite) else None
 
 
 def companion(suite: Suite, module: str) -> ModuleType | None:
