@@ -154,9 +154,9 @@ def metrics_of(hook: str) -> tuple[str, ...] | None:
     ``hook``: its dotted name, as their YAML has it. Raises UserError where the module can't be imported.
     """
     name, _, attribute = hook.removeprefix(f"{PACKAGE}.").partition(".measures.")
-    found = getattr(_module(name, "measures"), attribute, None) if name in names() and attribute else None
+    found: Any = getattr(_module(name, "measures"), attribute, None) if name in names() and attribute else None
     suite = getattr(found, "suite", None)
-    return suite.tasks[getattr(found, "kind")] if isinstance(suite, Suite) else None
+    return suite.tasks[found.kind] if isinstance(suite, Suite) else None
 
 
 def companion(suite: Suite, module: str) -> ModuleType | None:
@@ -181,9 +181,9 @@ def _module(name: str, module: str) -> ModuleType:
     try:
         return importlib.import_module(f"{PACKAGE}.{name}.{module}")
     except UserError as error:
-        raise (
-            error if str(error).startswith(str(file)) else UserError(f"{file}{_line_of(error, file)}: {error}")
-        ) from error
+        if str(error).startswith(str(file)):
+            raise
+        raise UserError(f"{file}{_line_of(error, file)}: {error}") from error
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         raise UserError(f"{file}{_line_of(error, file)} can't be imported: {said}") from error

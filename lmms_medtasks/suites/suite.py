@@ -95,7 +95,7 @@ class Suite:
         data: the names under ``medtasks://`` that its tasks read. tags: what records are broken down by.
         measures: every measure that a record may hold.
         metrics: every metric of its tasks, in the order of their tables.
-        tasks: kind of task -> the names of its metrics. The scoring hook that a task's YAML names says which kind it is.
+        tasks: kind of task -> the names of its metrics. The scoring hook that a task's YAML names is of one.
         condition: (task, its settings) -> "" as released, or what sets the way of asking apart ("no image").
         task_tags: (task, its settings) -> tags of every question of the task.
         reply_tags: those of ``tags`` that are of the replies to a question, and not of the question.
@@ -128,7 +128,7 @@ class Suite:
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raises UserError, with file and line, for a name that stands twice, or a task's metric that there is none of."""
+        """Raises UserError, with file and line, for a name that stands twice, or a metric that there is none of."""
         try:
             self._check()
         except UserError as error:

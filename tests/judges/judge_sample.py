@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from pathlib import Path
 
 from lmms_medtasks.harness.scoring import ScoringHook
@@ -97,6 +96,5 @@ def record_of(doc, results, protocol):
     return remeasured(Record(doc["id"], doc["image_id"], trials, None, {}, judgement=judgement))
 
 
-process_results, process_results_private = (
-    ScoringHook(SUITE, "all", functools.partial(record_of, protocol=each), remeasured) for each in (PROTOCOL, PRIVATE)
-)
+process_results = ScoringHook(SUITE, "all", lambda doc, results: record_of(doc, results, PROTOCOL), remeasured)
+process_results_private = ScoringHook(SUITE, "all", lambda doc, results: record_of(doc, results, PRIVATE), remeasured)
