@@ -29,6 +29,7 @@ import pyarrow as pa
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.writing import write_bytes
 
 T = TypeVar("T")
@@ -222,8 +223,8 @@ def _where_made(build: Callable[[Any], Any], value: Any) -> Any:
 
 @functools.cache
 def _code() -> str:
-    """A digest of all code and data of the package, and of the packages that numbers come from."""
-    digest = hashlib.sha256(platform.python_version().encode())
+    """A digest of all code and data of the package, of the packages that numbers come from, and of the confidence."""
+    digest = hashlib.sha256(f"{platform.python_version()} {confidence.level()}".encode())
     for name in _PACKAGES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
     for name, path in _code_files():

@@ -13,11 +13,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, MINIMUM
 
 BEYOND = "only a difference beyond the scale would have been shown"
@@ -45,7 +46,7 @@ class Criterion:
     Raises UserError for a number out of range.
     """
 
-    alpha: float = 0.05
+    alpha: float = field(default_factory=confidence.alpha)
     power: float = 0.8
     comparisons: int = 1
     sides: int = 2

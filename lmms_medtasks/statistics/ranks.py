@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.image_halves import (
     SPLITS,
     HalvesResult,
@@ -112,7 +113,7 @@ def rank_agreement(
     Halves are of the images of both sets together, so that an image that both have serves one of them only.
 
     A swap is beyond chance where the one model is better in the first set and the other in the second, each by a
-    one-sided t test of the difference of their means with errors over images, at 5 % over all pairs of models (Holm).
+    one-sided t test of the difference of their means with errors over images, at alpha over all pairs of models (Holm).
     Both tests must agree, so the larger p value of the two counts.
     """
     shared = [name for name in sorted(first) if name in second and first[name].clusters and second[name].clusters]
@@ -148,7 +149,7 @@ def _swaps_beyond_chance(
     adjusted = adjust(smaller.tolist())
     found = []
     for row, column, p in zip(rows.tolist(), columns.tolist(), adjusted, strict=True):
-        if p <= 0.05:
+        if p <= confidence.alpha():
             ahead, behind = (row, column) if larger[row, column] <= larger[column, row] else (column, row)
             found.append(Swap(names[ahead], names[behind]))
     return tuple(found), ""

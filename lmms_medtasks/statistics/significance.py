@@ -73,7 +73,7 @@ def welch(values: Values, *, correction: Correction = "holm") -> list[Comparison
     return [Comparison(*each, corrected) for each, corrected in zip(found, adjusted, strict=True)]
 
 
-def win_loss(comparisons: Sequence[Comparison], *, alpha: float = 0.05) -> WinLoss:
+def win_loss(comparisons: Sequence[Comparison], *, alpha: float) -> WinLoss:
     """Count the comparisons whose adjusted p is below ``alpha``, for the method with the higher mean."""
     methods = tuple(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
     place = {name: row for row, name in enumerate(methods)}

@@ -76,7 +76,7 @@ class Estimate:
         return {} if drawn is None else bootstrap(*drawn, seed=seed, resamples=0 if self.exact else resamples)
 
     def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
-        """Each statistic with its 95 % interval, by name; {} where nothing can be estimated."""
+        """Each statistic with its interval, by name; {} where nothing can be estimated."""
         drawn = self.draw(rows.where(self.where))
         if drawn is None:
             return {}

@@ -21,6 +21,7 @@ from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.judged_measures import (
@@ -155,10 +156,11 @@ ACCURACY = Mean()
 
 
 def _end(which: Literal["low", "high"]) -> Count:
-    """An end of the accuracy's 95 % interval."""
+    """An end of the accuracy's 95 % interval: the paper prints those, so a report at another level has them too."""
 
     def end(rows: Samples) -> float | None:
-        found: float | None = getattr(ACCURACY.of(rows)["mean"], which)
+        with confidence.at(confidence.DEFAULT):
+            found: float | None = getattr(ACCURACY.of(rows)["mean"], which)
         return found
 
     return Count(function=end)

@@ -26,6 +26,7 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.bootstrap import RESAMPLES
 from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
+from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
 from lmms_medtasks.statistics.image_halves import FEWEST_MODELS, SPLITS
 from lmms_medtasks.statistics.inter_model import EXCHANGES, InterModelDKE, inter_model_dkes
 from lmms_medtasks.statistics.ranks import RankAgreement, RankConsistency, Swap, rank_agreement, rank_consistency
@@ -72,7 +73,7 @@ OVERVIEW = DeclaredTable(
     rows_of_sources(lambda source: (source.name,)),
     _overview_columns,
     (
-        "Each run on the questions that it was asked, which need not be the same. In brackets: 95 % intervals.",
+        f"Each run on the questions that it was asked, which need not be the same. In brackets: {LEVEL} intervals.",
         "Agreement less accuracy: of pairs of trials that agree, see Confidence and calibration; 0 is calibrated "
         "whatever T. Shift is the paper's (C less accuracy). It depends on T, so each T has columns of its own.",
     ),
@@ -434,8 +435,8 @@ def _agreements(found: Sequence[Agreement]) -> Table:
         "assigned to each other at random; twice the mean of the p values of all halves. No correction for several "
         f"rows. No test below {FEWEST_MODELS} models.",
         "Beyond chance: the one model is better in the first and the other in the second, each by a one-sided t test "
-        "with errors over images, the larger p value of the two at most .05 after Holm's correction over all pairs of "
-        "models of the row.",
+        f"with errors over images, the larger p value of the two at most {ALPHA} after Holm's correction over all "
+        "pairs of models of the row.",
         *_reasons("No p value", [each.halves.across.untested for each in found]),
         *_reasons("No swaps beyond chance", [each.halves.swaps_untested for each in found]),
         *_few(len(each.ranks.ranks) for each in found),

@@ -11,6 +11,7 @@ import numpy as np
 
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_robustness import SwapTest, swap_test
 from lmms_medtasks.statistics.robustness import Sides, differences
@@ -20,10 +21,12 @@ from lmms_medtasks.statistics.variability import Anova, Spread, anova, anova_of_
 from lmms_medtasks.statistics.versus import Answer as Scored
 from lmms_medtasks.statistics.versus import Versus, versus
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_baselines import ALPHA, Condition, Standing, standings
+from lmms_medtasks.task_configs.sure_vqa.report_baselines import Condition, Standing, standings
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, scores
 
+PAPER_ALPHA = 0.05
+"""Of the paper's own test, whose number of resamples is the other constant."""
 RESAMPLES = 100
 """Resamples of RR that Welch's tests compare (SURE-VQA, appendix C.5.1)."""
 
@@ -129,9 +132,9 @@ def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method]
         standings=standing,
         ranks=_ranks(table, standing, tests),
         tests=tuple(tests),
-        win_loss=win_loss([test for test in tests if _both_better(test, standing)]),
+        win_loss=win_loss([test for test in tests if _both_better(test, standing)], alpha=confidence.alpha()),
         welch=tuple(resampled),
-        welch_wins=win_loss(resampled),
+        welch_wins=win_loss(resampled, alpha=PAPER_ALPHA),
         depends=tuple(_depends(table)),
     )
 
@@ -161,7 +164,7 @@ def _ranks(
     """The ranks by RR of the methods that are better than their baselines, where there are two or more.
 
     A method's best rank is 1 more than the number of methods that the paired tests find more robust, its worst the
-    number of methods less those that they find less robust. All of these hold together with 95 %, since the tests are
+    number of methods less those that they find less robust. All of these hold together, since the tests are
     corrected together. Without tests every rank is open.
     """
     found = {}
@@ -173,7 +176,7 @@ def _ranks(
         for test in tests:
             if test.condition != condition or test.adjusted is None or test.difference is None:
                 continue
-            if test.adjusted < ALPHA and test.first in own and test.second in own:
+            if test.adjusted < confidence.alpha() and test.first in own and test.second in own:
                 better, worse = (test.first, test.second) if test.difference > 0 else (test.second, test.first)
                 above[worse] += 1
                 below[better] += 1
