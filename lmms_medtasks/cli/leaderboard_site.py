@@ -12,8 +12,8 @@ import typer
 
 from lmms_medtasks.cli.confidence_option import Confidence
 from lmms_medtasks.cli.include_path import IncludePath
-from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
