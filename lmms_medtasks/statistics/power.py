@@ -53,7 +53,7 @@ class Criterion:
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
-            raise UserError(f"alpha is {self.alpha!r}: the chance of a false finding is above 0 and below 1, say 0.05.")
+            raise UserError(f"alpha is {self.alpha!r}: the chance of a false finding is above 0 and below 1.")
         if self.comparisons < 1 or self.sides not in (1, 2):
             raise UserError(
                 f"comparisons is {self.comparisons!r} and sides {self.sides!r}: expected 1 comparison or more, and "

@@ -69,7 +69,7 @@ def test_each_pair_under_each_shift_and_all_corrected_together(three_methods):
 
 
 def test_wins_and_losses(three_methods):
-    found = win_loss(welch(three_methods))
+    found = win_loss(welch(three_methods), alpha=0.05)
     assert found.methods == ("a", "b", "c")
     # First shift: a beats b and c. Second: b beats a and c. b and c, a and c are alike where not said.
     assert found.wins.tolist() == [[0, 1, 1], [1, 0, 1], [0, 0, 0]]
@@ -86,9 +86,9 @@ def test_what_can_not_be_tested_is_no_win_and_not_corrected_for():
     assert tested[0].adjusted == tested[0].p
     assert found[-1].difference == -1 and found[-1].adjusted is None  # no variation: t is not defined
     assert next(each for each in found if each.second == "d").difference is None
-    assert win_loss(found).wins.sum() == 0
-    assert win_loss(found).comparisons.sum() == 2
-    assert win_loss([]).methods == ()
+    assert win_loss(found, alpha=0.05).wins.sum() == 0
+    assert win_loss(found, alpha=0.05).comparisons.sum() == 2
+    assert win_loss([], alpha=0.05).methods == ()
 
 
 def test_nan_is_left_out():

@@ -244,7 +244,7 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
         candidate=estimated["second"].estimate,
         interval=negated(estimated["change"]) if more else estimated["change"],
         test=margin_test(sums, counts, base.margin, width),
-        most=largest_drop(sums, counts, width, base.rule.alpha),
+        most=largest_drop(sums, counts, width, alpha=base.rule.alpha),
         drops=tuple(zip(found.clusters.tolist(), drops.tolist(), strict=True)),
         effect=base.rule.on_unasked if unasked else "ignore",
         detail=unasked,
