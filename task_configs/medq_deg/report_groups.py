@@ -240,7 +240,7 @@ _AGAINST_CLEAN = (
 
 
 def _degradation_rows(sources: Sequence[Source]) -> Iterator[Row]:
-    """The paper's eighteen in the order of Table 5, each at each level."""
+    """The paper's degradations in the order of Table 5, each at each level."""
     for each in taxonomy.degradation_types():
         for level in degraded_levels(sources[0]):
             title = taxonomy.category(each.category).title

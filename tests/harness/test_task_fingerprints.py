@@ -100,7 +100,7 @@ def reached(read):
     without = NO_NUMBERS.keys() | task_fingerprints._DEGRADATIONS
     found = set(fingerprints.installed().closure(task_fingerprints.modules(read), without))
     if "degradations" in parts:
-        found.update(fingerprints.installed().closure({registry.PACKAGE, *registry.MODULES.values()}))
+        found.update(fingerprints.installed().closure({registry.PACKAGE, *registry._modules().values()}))
     return found
 
 
