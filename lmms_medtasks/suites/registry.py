@@ -148,15 +148,21 @@ def data_names(config: Mapping[str, Any]) -> set[str]:
     return {url[len(PROTOCOL) :].partition("/")[0] for url in urls if url.startswith(PROTOCOL)}
 
 
-def metrics_of(hook: str) -> tuple[str, ...] | None:
-    """The metrics of the tasks that a scoring hook of an installed benchmark scores; None for any other hook.
+def scored_by(hook: str) -> tuple[Suite, str] | None:
+    """Whose tasks a scoring hook scores, and of which kind; None for one of nobody installed.
 
     ``hook``: its dotted name, as their YAML has it. Raises UserError where the module can't be imported.
     """
     name, _, attribute = hook.removeprefix(f"{PACKAGE}.").partition(".measures.")
     found: Any = getattr(_module(name, "measures"), attribute, None) if name in names() and attribute else None
     suite = getattr(found, "suite", None)
-    return suite.tasks[found.kind] if isinstance(suite, Suite) else None
+    return (suite, found.kind) if isinstance(suite, Suite) else None
+
+
+def metrics_of(hook: str) -> tuple[str, ...] | None:
+    """The metrics of the tasks that a scoring hook scores, as :func:`scored_by` finds them; None where it does not."""
+    found = scored_by(hook)
+    return found[0].tasks[found[1]] if found else None
 
 
 def companion(suite: Suite, module: str) -> ModuleType | None:
