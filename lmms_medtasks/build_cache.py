@@ -223,7 +223,7 @@ def _where_made(build: Callable[[Any], Any], value: Any) -> Any:
 
 @functools.cache
 def _code(level: float) -> str:
-    """A digest of all code and data of the package, of the packages that numbers come from, and of the confidence level."""
+    """A digest of all code and data of the package, of packages that numbers come from, and of the confidence."""
     digest = hashlib.sha256(f"{platform.python_version()} {level}".encode())
     for name in _PACKAGES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())

@@ -38,8 +38,13 @@ def modules():
         import python_page
 
         yield {
-            "pages": pages, "links": links, "metrics": metric_pages, "python": python_page, "citing": citing_page, "blocks": made_blocks
-        }  # fmt: skip
+            "pages": pages,
+            "links": links,
+            "metrics": metric_pages,
+            "python": python_page,
+            "citing": citing_page,
+            "blocks": made_blocks,
+        }
     finally:
         sys.path.remove(str(SITE))
 
