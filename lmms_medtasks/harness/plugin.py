@@ -330,7 +330,7 @@ def _get_config(original: Any, self: Any, name: str, *args: Any, **kwargs: Any) 
 
 
 def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
-    from lmms_medtasks.harness import evaluating, provenance, run_options, scoring
+    from lmms_medtasks.harness import evaluating, provenance, run_options
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
@@ -341,7 +341,7 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
         from lmms_medtasks.harness import degraded_tasks
 
         degraded_tasks.check_config(manager, config)
-    config = scoring.with_declared_metrics(lookup.bound(config, path))
+    config = lookup.bound(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     runner = getattr(manager, "_lmms_medtasks_runner", None)
     config = provenance.complete(config, manager.model_name, runner, path)
