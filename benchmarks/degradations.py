@@ -1,4 +1,4 @@
-"""Speed of all eighteen degradations, side by side with public peers, through the public interface.
+"""Speed of all degradations, side by side with public peers, through the public interface.
 
     OMP_NUM_THREADS=2 python benchmarks/degradations.py [--size 512] [--repeats 7] [--name NAME]... [--json FILE]
 

@@ -1,4 +1,4 @@
-"""Image degradations of medical images: MedQ-Deg's eighteen, at three levels or any strength, drawn reproducibly.
+"""Image degradations of medical images: MedQ-Deg's, at three levels or any strength, drawn reproducibly.
 
 >>> from PIL import Image
 >>> from lmms_medtasks import degradations

@@ -82,7 +82,7 @@ class Degradation:
     ``keep_annotations_on`` names modalities on which "degrade" is followed by pasting them back.
 
     A family module lists its degradations in ``DEGRADATIONS``; one that serves a single modality with an operator of
-    its own carries the plain name and stands in the registry's table as ``name@Modality``.
+    its own carries the plain name and has a section of severity.yaml as ``name@Modality``.
 
     ``levels`` and ``modalities`` are for degradations of someone's own (:mod:`lmms_medtasks.degradations.own`); ours
     have both in YAML. ``levels``: the settings of level 1 and 2, ``{1: {...}, 2: {...}}``, or such a mapping for each

@@ -1,7 +1,7 @@
 """SURE-VQA's corruptions: blur, brightness and noise, each with probability 0.5 and at least one always.
 
 That paper's Appendix D and Table 21, and its public code for what the table leaves open. A family of its own: the
-benchmark of realistic shifts compares itself with them; they are none of MedQ-Deg's eighteen degradations.
+benchmark of realistic shifts compares itself with them; they are none of MedQ-Deg's degradations.
 
 Where we differ: OpenCV's 8-bit blur may round differently in single pixels; the noise is drawn by our generator; 16-bit
 and float images are not cut to 8 bits between the steps.

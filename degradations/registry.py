@@ -1,8 +1,9 @@
 """Which degradations exist, where their code and their numbers are, and which of them is for which modality.
 
-Everything here is read from modalities.yaml and severity.yaml when it is first asked for; a family of degradations is
-imported only when one of its names is used. Wherever a name is taken, one of someone's own is too
-(:mod:`lmms_medtasks.degradations.own`, :mod:`lmms_medtasks.degradations.own_modalities`).
+Everything here is read when it is first asked for: from severity.yaml, which has a section for each degradation and is
+the one place where they are listed, and from modalities.yaml. A module of them is imported only when one of its names
+is used. Wherever a name is taken, one of someone's own is too (:mod:`lmms_medtasks.degradations.own`,
+:mod:`lmms_medtasks.degradations.own_modalities`).
 """
 
 from __future__ import annotations
@@ -30,34 +31,23 @@ if TYPE_CHECKING:
 
 PACKAGE = "lmms_medtasks.degradations"
 
-MODULES: Mapping[str, str] = {
-    "limited_angle": f"{PACKAGE}.ct",
-    "sparse_view": f"{PACKAGE}.ct",
-    "low_dose": f"{PACKAGE}.ct",
-    "bias_field_artifact": f"{PACKAGE}.mri",
-    "undersampling_artifact": f"{PACKAGE}.mri",
-    "ghosting_artifact": f"{PACKAGE}.mri",
-    "object_movement@MRI": f"{PACKAGE}.mri",
-    "blood_cell_artifact": f"{PACKAGE}.histopathology",
-    "dark_spots_artifact": f"{PACKAGE}.histopathology",
-    "bubble": f"{PACKAGE}.histopathology",
-    "object_rotation": f"{PACKAGE}.motion",
-    "object_movement": f"{PACKAGE}.motion",
-    "adjust_brightness": f"{PACKAGE}.intensity",
-    "exposure": f"{PACKAGE}.intensity",
-    "reduce_contrast": f"{PACKAGE}.intensity",
-    "gaussian_noise": f"{PACKAGE}.noise",
-    "low_resolution": f"{PACKAGE}.resolution",
-    "motion_blur": f"{PACKAGE}.blur",
-    "gaussian_blur": f"{PACKAGE}.blur",
-}
-"""Section of severity.yaml -> module with its code. ``name@Modality``: an operator of that modality alone."""
-
 
 @functools.cache
 def _read(file_name: str) -> dict[str, Any]:
     text = resources.files(PACKAGE).joinpath(file_name).read_text(encoding="utf-8")
     return yaml.safe_load(text)
+
+
+@functools.cache
+def sections() -> Mapping[str, Mapping[str, Any]]:
+    """The sections of severity.yaml, by ``name``, or ``name@Modality`` for an operator of that modality alone."""
+    return {name: row for name, row in _read("severity.yaml").items() if name != "version"}
+
+
+@functools.cache
+def _modules() -> Mapping[str, str]:
+    """Section -> module with its code."""
+    return {name: f"{PACKAGE}.{row['code']}" for name, row in sections().items()}
 
 
 def severity_version() -> int:
@@ -66,17 +56,17 @@ def severity_version() -> int:
 
 
 def names() -> tuple[str, ...]:
-    """The eighteen names, in the order of the paper's Table 5."""
-    return tuple(_read("modalities.yaml")["degradations"])
+    """The names, in the order of severity.yaml: the paper's in that of its Table 5."""
+    return tuple(name for name in sections() if "@" not in name)
 
 
 def known_names() -> tuple[str, ...]:
-    """The eighteen names, then those of degradations that installed packages offer."""
+    """The names of ours, then those of degradations that installed packages offer."""
     return extensions.names(KIND, names())
 
 
 def modalities() -> tuple[str, ...]:
-    """The seven modalities as they are written everywhere, then those of someone's own that are known here."""
+    """Our modalities as they are written everywhere, then those of someone's own that are known here."""
     return (*_our_modalities(), *own_modalities.known())
 
 
@@ -86,9 +76,8 @@ def _our_modalities() -> tuple[str, ...]:
 
 @functools.cache
 def _names_called() -> dict[str, str]:
-    rows = _read("modalities.yaml")["degradations"]
-    table = {name: name for name in rows}
-    table.update({other: name for name, row in rows.items() for other in row.get("called", ())})
+    table = {name: name for name in names()}
+    table.update({other: name for name in names() for other in sections()[name].get("called", ())})
     return table
 
 
@@ -180,12 +169,7 @@ def expanded(listed: Iterable[str]) -> tuple[str, ...]:
 def category(name: str) -> str:
     """``artifacts``, ``motion``, ``intensity``, ``noise`` or ``resolution_blur`` (paper, Table 5); "own"."""
     canonical = canonical_name(name)
-    return "own" if is_own(canonical) else str(_row_of(canonical)["category"])
-
-
-def _row_of(name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _read("modalities.yaml")["degradations"][name]
-    return found
+    return "own" if is_own(canonical) else str(sections()[canonical]["category"])
 
 
 def is_general(name: str) -> bool:
@@ -202,7 +186,7 @@ def modalities_of(name: str) -> tuple[str, ...]:
         allowed = map(_canonical_or_itself, said) if said else _our_modalities()
         listing = (of for of, each in given.items() if not said or canonical in _canonical(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
-    named = _row_of(canonical)["modalities"]
+    named = sections()[canonical]["modalities"]
     general = named == "all"
     more = (
         name
@@ -242,7 +226,7 @@ def source(name: str, modality: str | None = None) -> str:
     canonical = canonical_name(name)
     if is_own(canonical):
         return _own(canonical).origin
-    return " ".join(str(_read("severity.yaml")[_section(canonical, modality)]["source"]).split())
+    return " ".join(str(sections()[_section(canonical, modality)]["source"]).split())
 
 
 def for_modality(modality: str) -> tuple[str, ...]:
@@ -263,8 +247,7 @@ def drawn_for(modality: str) -> tuple[str, ...]:
     given = own_modalities.known().get(canonical)
     if given is not None:
         return expanded(given.degradations if given.drawn is None else given.drawn)
-    rows = _read("modalities.yaml")["degradations"]
-    return tuple(name for name in names() if canonical in rows[name]["drawn_for"])
+    return tuple(name for name in names() if canonical in sections()[name].get("drawn_for", ()))
 
 
 def draw_for_question(
@@ -294,16 +277,16 @@ def draw_for_question(
 
 def _section(name: str, modality: str | None) -> str:
     own = f"{name}@{canonical_modality(modality)}" if modality is not None else name
-    return own if own in MODULES else name
+    return own if own in sections() else name
 
 
 @functools.cache
 def _load(section: str) -> Degradation:
-    module = importlib.import_module(MODULES[section])
+    module = importlib.import_module(_modules()[section])
     name = section.split("@")[0]
     found = {degradation.name: degradation for degradation in module.DEGRADATIONS}
     if name not in found:
-        raise ImportError(f"{MODULES[section]}.DEGRADATIONS has no {name!r}, only {sorted(found)}")
+        raise ImportError(f"{_modules()[section]}.DEGRADATIONS has no {name!r}, only {sorted(found)}")
     return found[name]
 
 
@@ -348,9 +331,7 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     if is_own(of):
         entry: Mapping[str, Any] = {"levels": _own(of).rows}
     else:
-        entry = _read("severity.yaml").get(_section(of, modality), {})
-    if not entry:
-        raise UserError(f"severity.yaml has no section {_section(of, modality)!r}.")
+        entry = sections()[_section(of, modality)]
     rows = entry["levels"]
     row = rows.get(canonical) or rows.get(ANY) or next(iter(rows.values()))
     given = own_modalities.known().get(canonical)
@@ -371,5 +352,5 @@ def settings_at(
         if _own(of).function is not None:
             return None, {"level": strength}, 1.0
     first, second = (settings(name, level, modality) for level in (1, 2))
-    rules = _read("severity.yaml")["strength"].get(_section(canonical_name(name), modality), {})
+    rules = {} if is_own(of) else sections()[_section(of, modality)].get("strength", {})
     return anchors(first, second, rules, strength)

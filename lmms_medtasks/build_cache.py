@@ -29,6 +29,7 @@ import pyarrow as pa
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.writing import write_bytes
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ class BuildCache:
     @classmethod
     def at(cls, folder: Path) -> BuildCache:
         """The cache in ``folder``, which is made. Raises UserError where it can't be written."""
-        own = folder / _code()
+        own = folder / _code(confidence.level())
         try:
             own.mkdir(parents=True, exist_ok=True)
             _forget(folder)
@@ -221,9 +222,9 @@ def _where_made(build: Callable[[Any], Any], value: Any) -> Any:
 
 
 @functools.cache
-def _code() -> str:
-    """A digest of all code and data of the package, and of the packages that numbers come from."""
-    digest = hashlib.sha256(platform.python_version().encode())
+def _code(level: float) -> str:
+    """A digest of all code and data of the package, of packages that numbers come from, and of the confidence."""
+    digest = hashlib.sha256(f"{platform.python_version()} {level}".encode())
     for name in _PACKAGES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
     for name, path in _code_files():

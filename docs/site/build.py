@@ -4,7 +4,8 @@
 Usage: python docs/site/build.py FOLDER        (pip install -e ".[docs]" first)
        python docs/site/build.py --write       renews docs/python.md, docs/citing.md, docs/notebook.md with its
                                                figures, docs/notebook.ipynb, docs/contributing/settings.md
-                                               and templates.md
+                                               and templates.md, and what is between marks in
+                                               docs/choose_a_runner.md and the cards
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import citing_page
 import links
+import made_blocks
 import metric_pages
 import notebook
 import pages
@@ -54,9 +56,11 @@ def write_made() -> list[Path]:
     """Write the pages that are kept."""
     folder = ROOT / "docs"
     found = {name: make().encode() for name, make in MADE.items()} | notebook.made()
-    for name, contents in found.items():
-        (folder / name).write_bytes(contents)
-    return [folder / name for name in found]
+    pages_of = {folder / name: contents for name, contents in found.items()}
+    pages_of |= {path: text.encode() for path, text in made_blocks.made().items()}
+    for path, contents in pages_of.items():
+        path.write_bytes(contents)
+    return list(pages_of)
 
 
 def stage(folder: Path) -> None:

@@ -18,6 +18,7 @@ from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Contrast, Estimate, Fraction, Macro, MacroContrast, Mean, Units
 from lmms_medtasks.suites.suite import Metric, Suite
 from lmms_medtasks.suites.templates import measures
+from lmms_medtasks.task_yaml.chain import installed
 
 PROSE = Path(__file__).resolve().parents[1] / "metrics.yml"
 DIRECTIONS = {True: "higher", False: "lower", None: "no direction"}
@@ -50,7 +51,7 @@ def declared_metrics() -> tuple[DeclaredMetric, ...]:
     """Every metric of every installed benchmark and of the templates, in the order of the declarations."""
     found = []
     for suite in map(registry.get, registry.names()):
-        link, tasks = f"[{suite.title}](../task_configs/{suite.name}/README.md)", _tasks_by_kind(suite)
+        link, tasks = f"[{suite.title}](../task_configs/{suite.name}/README.md)", tasks_by_kind(suite)
         found += [_declared(suite, metric, link, tasks) for metric in suite.metrics]
     on_templates = measures.suite(TEMPLATES)
     link = "[tasks on a template](../docs/contributing/templates.md)"
@@ -73,19 +74,15 @@ def _declared(suite: Suite, metric: Metric, link: str, tasks: Mapping[str, list[
     )
 
 
-def _tasks_by_kind(suite: Suite) -> dict[str, list[str]]:
-    """Kind of task -> its tasks: those whose YAML includes ``_KIND_yaml``, also by way of other files."""
+def tasks_by_kind(suite: Suite) -> dict[str, list[str]]:
+    """Kind of task -> its tasks: those whose scoring hook is of it."""
     folder = registry.folder_of(suite.name)
     found: dict[str, list[str]] = {kind: [] for kind in suite.tasks}
-    for name, path in sorted(folders.task_files().items()):
-        text = path.read_text("utf-8") if path.parent == folder else ""
-        while match := re.search(r"^include: (\S+)$", text, re.MULTILINE):
-            kind = match[1].removeprefix("_").removesuffix("_yaml")
-            if kind in found:
-                found[kind].append(name)
-                break
-            text = (folder / match[1]).read_text("utf-8")
-    return found
+    for chain in installed(sorted(name for name, path in folders.task_files().items() if path.parent == folder)):
+        _, kind = registry.scored_by(str(chain.value("process_results"))) or (None, "")
+        if kind in found:
+            found[kind].append(chain.path.stem)
+    return {kind: sorted(names) for kind, names in found.items()}
 
 
 def _short(names: Iterable[str]) -> str:

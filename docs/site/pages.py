@@ -103,9 +103,9 @@ def _degradation_page(name: str) -> str:
         "",
     ]
     lines += [f"![{name} at levels 0, 1 and 2, on drawn phantoms]({name}.png)", ""]
-    sections = [each for each in registry._read("severity.yaml") if each.split("@")[0] == name]
+    sections = [each for each in registry.sections() if each.split("@")[0] == name]
     for section in sections:
-        row = registry._read("severity.yaml")[section]
+        row = registry.sections()[section]
         modality = section.partition("@")[2] or None
         degradation = degradations.get(name, modality)
         lines += [

@@ -9,7 +9,7 @@ from PIL import Image
 from lmms_medtasks import degradations, pictures
 
 MOST = 3
-"""Modalities shown of each; those that MedQ-Deg draws it for."""
+"""Modalities shown of each: those that MedQ-Deg draws it for, of another degradation those that it is for."""
 SIDE, GAP = 200, 6
 
 
@@ -17,7 +17,8 @@ def draw(folder: Path) -> None:
     """Write NAME.png for every degradation: a row a modality, columns L0, L1, L2."""
     phantoms = _phantoms()
     for name in degradations.names():
-        shown = [each for each in degradations.modalities() if name in degradations.drawn_for(each)][:MOST]
+        drawn = [each for each in degradations.modalities() if name in degradations.drawn_for(each)]
+        shown = (drawn or degradations.modalities_of(name))[:MOST]
         sheet = Image.new("RGB", (3 * (SIDE + GAP) - GAP, len(shown) * (SIDE + GAP) - GAP), "white")
         for row, modality in enumerate(shown):
             for level in (0, 1, 2):

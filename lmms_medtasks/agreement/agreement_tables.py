@@ -12,6 +12,7 @@ from lmms_medtasks.agreement.rater_comparison import NAMES, Comparison, Kind, Le
 from lmms_medtasks.agreement.sheet import alike
 from lmms_medtasks.agreement.spreadsheet import guarded
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, Interval
 
 _HEADS = {
@@ -37,7 +38,7 @@ _MARKS = {
 _NOTES = (
     "kappa: Cohen's, every disagreement alike; linear, quadratic: weighted by the distance of the ratings. alpha: "
     "Krippendorff's, ordinal for labels, interval for means and totals. same: share of answers rated alike.",
-    "[95 % intervals] over images; of coefficients by the jackknife with Student's t. "
+    f"[{LEVEL} intervals] over images; of coefficients by the jackknife with Student's t. "
     "docs/intervals_and_tests.md says where they hold.",
 )
 _WIDE = 150

@@ -292,7 +292,7 @@ class Entry:
         return [name for name in self.metrics if name in main] or list(self.metrics[:1])
 
     def interval(self, metric: str, with_interval: bool = True) -> Interval:
-        """A metric's number with its 95 % interval, as the report has it; without it what the harness prints."""
+        """A metric's number with its interval, as the report has it; without it what the harness prints."""
         estimate = self._metric(metric).estimate
         return estimate.of(self.samples, with_interval).get(estimate.main, EMPTY)
 

@@ -28,8 +28,8 @@ CONTRIBUTED = "contributed"
 class Installed:
     """A task of ours as it is installed.
 
-    ``suite`` is the folder of its YAML; ``settings``: of its hooks; ``metrics``: those that its table has;
-    ``protocols``: by which it is judged, which may be files in ``folder``.
+    ``suite`` is the folder of its YAML; ``settings``: of its hooks; ``metrics``: those that its table has, none where
+    its benchmark declares none; ``protocols``: by which it is judged, which may be files in ``folder``.
     """
 
     suite: str
@@ -76,7 +76,7 @@ class _Loader(yaml.SafeLoader):
     """Reads the harness's YAMLs without importing what their !function tags name."""
 
 
-_Loader.add_multi_constructor("!", lambda loader, suffix, node: None)
+_Loader.add_multi_constructor("!", lambda loader, suffix, node: node.value)
 
 
 @functools.cache
@@ -104,7 +104,7 @@ def of_task(task: str) -> Installed | None:
         suite=path.parent.name,
         version=str(metadata.get("version", "?")),
         settings=settings,
-        metrics=frozenset(str(each["metric"]) for each in config.get("metric_list") or []),
+        metrics=frozenset(registry.metrics_of(config.get("process_results", "")) or ()),
         protocols=(judge,) if isinstance(judge, str) else tuple(judge or ()),
         folder=path.parent,
     )

@@ -68,7 +68,7 @@ def _undeclared(entry: Entry) -> Iterator[str]:
     suite, task = entry.declaration, installed.of_task(entry.task)
     if suite is None:
         return
-    allowed = task.metrics if task else frozenset(suite.estimates)
+    allowed = (task and task.metrics) or frozenset(suite.estimates)
     if others := sorted({*entry.metrics, *entry.reported} - allowed):
         yield f"{entry.task} has no metric {', '.join(others)}."
     judged = [

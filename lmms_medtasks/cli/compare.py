@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli.confidence_option import Confidence
 from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.confidence import DEFAULT
 
 if TYPE_CHECKING:
     from lmms_medtasks.board.comparison.measure_comparison import Compared
@@ -52,6 +54,7 @@ def compare(
     questions: Annotated[
         int, typer.Option(min=0, help="How many of the questions that differ most to show for each task.")
     ] = 20,
+    confidence: Confidence = DEFAULT,
     include_path: IncludePath = None,
 ) -> None:
     """Compare two models question by question, on each task that both were run on.

@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from lmms_medtasks.cli.confidence_option import Confidence
 from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.statistics.confidence import DEFAULT
 
 _STATUS = {"passed": 0, "failed": 1, "undecided": 3}
 """2 is a user's mistake, as everywhere: nothing to read, a damaged baseline, bad rules."""
@@ -54,6 +56,7 @@ def gate(
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
     format: Annotated[Format, typer.Option("--format", help="What to print; md for a pull request.")] = Format.terminal,
+    confidence: Confidence = DEFAULT,
     include_path: IncludePath = None,
 ) -> None:
     """Tell whether the candidate is worse than the baseline by more than a margin, or its runs are not sound.

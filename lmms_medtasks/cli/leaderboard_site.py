@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli.confidence_option import Confidence
 from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def build(
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Build the site of a board without entries.")
     ] = False,
+    confidence: Confidence = DEFAULT,
     include_path: IncludePath = None,
 ) -> None:
     """Build a static site of all runs and submissions: rankings, published rows, a page for each model, the questions.

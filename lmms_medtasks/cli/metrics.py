@@ -1,10 +1,12 @@
-"""``lmms-medtasks metrics``: for maintainers, after a change of a benchmark's declaration."""
+"""``lmms-medtasks metrics``: which numbers a task prints, as its benchmark's declaration says."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 import typer
+
+from lmms_medtasks.cli.include_path import IncludePath
 
 
 def register(app: typer.Typer) -> None:
@@ -13,39 +15,21 @@ def register(app: typer.Typer) -> None:
 
 
 def metrics(
-    write: Annotated[bool, typer.Option("--write", help="Write the lists into the templates.")] = False,
+    task: Annotated[str, typer.Argument(help="A task's name, as `--tasks` takes it.")],
+    include_path: IncludePath = None,
 ) -> None:
-    """Compare the metric lists in the task templates with measures.py, and the cards' lists of differences from the
-    papers with paper.yml; exit with 1 if any differs.
+    """Print the metrics of a task, in the order of its table: the name, which way is better (`*` before the name: the
+    leaderboard ranks by it), and what it is.
     """
-    from lmms_medtasks import folders
-    from lmms_medtasks.suites import metric_lists, paper, registry
-    from lmms_medtasks.writing import write_text
+    from lmms_medtasks.harness.rescoring import Definitions
+    from lmms_medtasks.suites import registry
 
-    stale = 0
-    for name in registry.names():
-        suite = registry.get(name)
-        for kind in suite.tasks:
-            path = metric_lists.template(folders.folder() / name, kind)
-            content = path.read_text("utf-8")
-            wanted = metric_lists.written(content, metric_lists.text(suite, kind))
-            if wanted != content:
-                stale += 1
-                typer.echo(f"{path}: {'written' if write else 'differs from measures.py'}")
-                if write:
-                    write_text(path, wanted)
-        own, card = paper.of(name), folders.folder() / name / "README.md"
-        if own is not None:
-            content = card.read_text("utf-8")
-            wanted = paper.card_with_list(content, own, str(card))
-            if wanted != content:
-                stale += 1
-                typer.echo(f"{card}: {'written' if write else 'differs from paper.yml'}")
-                if write:
-                    write_text(card, wanted)
-    if not stale:
-        typer.echo(
-            "All metric lists are those of the declarations, and the cards' lists of differences those of paper.yml."
-        )
-    elif not write:
-        raise typer.Exit(1)
+    registry.give(include_path or ())
+    config = Definitions([str(each) for each in include_path or ()] or None).of(task)
+    suite = registry.find(task, config)
+    declared = {each.name: each for each in suite.metrics} if suite else {}
+    for each in config.get("metric_list") or []:
+        metric = declared.get(each["metric"])
+        better = {True: "higher", False: "lower"}.get(each.get("higher_is_better"), "-")
+        mark = "*" if metric and metric.main else " "
+        typer.echo(f"{mark} {each['metric']:32} {better:7} {metric.about if metric else ''}".rstrip())

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from lmms_medtasks.cli.confidence_option import Confidence
 from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.confidence import DEFAULT
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +31,7 @@ def power(
     difference: Annotated[float, typer.Option(help="The difference to be shown, in points.")] = 2.0,
     trials: Annotated[str, typer.Option(help="Numbers of trials to plan for, where A and B have several.")] = "1,3,10",
     probability: Annotated[float, typer.Option("--power", help="With what probability it is to be shown.")] = 0.8,
-    alpha: Annotated[float, typer.Option(help="The chance of a false finding among all comparisons.")] = 0.05,
+    confidence: Confidence = DEFAULT,
     comparisons: Annotated[int, typer.Option(help="Comparisons that are corrected for.")] = 1,
     changed: Annotated[
         float, typer.Option(help="Without runs, assumed: share of questions that one model has right, the other wrong.")
@@ -53,7 +55,7 @@ def power(
 
     registry.give(include_path or ())
     asked = [each.strip() for each in (tasks or "").split(",") if each.strip()]
-    plan = planning.Plan(difference / 100, Criterion(alpha, probability, comparisons), _numbers(trials))
+    plan = planning.Plan(difference / 100, Criterion(power=probability, comparisons=comparisons), _numbers(trials))
     if runs and len(runs) != 2:
         raise UserError(f"Got {len(runs)} run(s): expected two, A and B, or none and --tasks.")
     if runs:

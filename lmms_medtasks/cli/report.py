@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lmms_medtasks.cli.confidence_option import Confidence
 from lmms_medtasks.cli.include_path import IncludePath
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.confidence import DEFAULT
 
 if TYPE_CHECKING:
     from lmms_medtasks.report import Document
@@ -60,12 +62,13 @@ def report(
             help="A model's number of parameters (7B, 7e9), or a CSV with columns model, parameters. Repeatable.",
         ),
     ] = None,
+    confidence: Confidence = DEFAULT,
     include_path: IncludePath = None,
 ) -> None:
     """Report runs: each benchmark's tables beside its paper's, judged answers, and several models side by side.
 
     The runs need their sample logs (--log_samples). They may be of any task, whole or in part. The report begins
-    with what is missing. Intervals are 95 %, over images (docs/intervals_and_tests.md). The same runs give the same
+    with what is missing. Intervals are over images (docs/intervals_and_tests.md). The same runs give the same
     report. Exits with 2 if a log can't be read, also where it reports the tasks of the other logs.
     """
     if output is not None and output.exists() and not output.is_dir():

@@ -35,8 +35,8 @@ def check_all(chain: Chain, wrong: Collection[str], found: Findings) -> None:
     for key, field in keys.Task.model_fields.items():
         if key in chain.entries and key not in wrong:
             _check(chain.entries[key], key, field, found)
-    if "metric_list" in chain.entries and "metric_list" not in wrong:
-        rows = chain.entries["metric_list"]
+    rows = chain.entries.get("metric_list")
+    if rows is not None and "metric_list" not in wrong and not isinstance(rows.value, Function):
         for node in rows.node.value:
             row = inner(Entry(rows.file, node, node))["aggregation"]
             _check(row, "metric_list.aggregation", keys.MetricRow.model_fields["aggregation"], found)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.errors import nearest
+from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.templates.including import SETTINGS
 from lmms_medtasks.task_yaml import chain as chains_of
+from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml.chain import Chain
+from lmms_medtasks.task_yaml.nodes import Function
 from lmms_medtasks.task_yaml.problems import Findings
 
 
@@ -21,9 +24,10 @@ def check(chains: Sequence[Chain], found: Findings) -> None:
     for group in filter(_is_group, chains):
         listed = group.value("aggregate_metric_list")
         members = list(_tasks(group, by_name, set()))
-        if not isinstance(listed, list) or None in members:
+        metrics = [each and _metrics(each) for each in members]
+        if not isinstance(listed, list) or None in metrics:
             continue
-        names = tuple(sorted({name for each in members if each is not None for name in _metrics(each)}))
+        names = tuple(sorted({name for each in metrics for name in each or ()}))
         entry = group.entries["aggregate_metric_list"]
         for row in listed:
             metric = str(row.get("metric") if isinstance(row, Mapping) else row)
@@ -54,14 +58,20 @@ def _tasks(group: Chain, by_name: Mapping[str, Chain], above: set[str]) -> Itera
             yield from installed or (None,)
 
 
-def _metrics(chain: Chain) -> Iterator[str]:
-    """The metrics that a task's table has: those that its settings choose, else those of its list."""
+def _metrics(chain: Chain) -> set[str] | None:
+    """The metrics that a task's table has; None where a declaration says them that is not installed.
+
+    They are those that its settings choose, else those of its list, its template or its benchmark's declaration.
+    """
     settings = chain.value(SETTINGS)
     default = settings.get("default") if isinstance(settings, Mapping) else None
     chosen = default.get("metrics") if isinstance(default, Mapping) else None
     listed = chain.value("metric_list")
-    rows = chosen or (listed if isinstance(listed, list) else [])
-    for each in [rows] if isinstance(rows, str) else rows:
-        name = each.get("metric") if isinstance(each, Mapping) else each
-        if isinstance(name, str):
-            yield name
+    if isinstance(listed, Function):
+        template = keys.template_of(chain)
+        listed = template.metrics if template else registry.metrics_of(str(chain.value("process_results")))
+        if listed is None:
+            return None
+    rows = [chosen] if isinstance(chosen, str) else chosen or listed or []
+    names = [each.get("metric") if isinstance(each, Mapping) else each for each in rows]
+    return {name for name in names if isinstance(name, str)}

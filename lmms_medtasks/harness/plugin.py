@@ -18,7 +18,7 @@ else is done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms
   task's ``process_docs`` through, which the harness would wrap in one of its retries;
 - ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
   is also a folder's in the working directory: a contributed task is then loaded by its name;
-- ``_get_config`` hands contributed tasks' settings to their hooks
+- ``_get_config`` puts in the metrics that a task's benchmark declares, hands contributed tasks' settings to their hooks
   (:mod:`lmms_medtasks.harness.template_hooks.lookup`), and completes a task's metadata with what only a run knows
   (:mod:`lmms_medtasks.harness.provenance`), so that it stands in the result file and in the key of the harness's
   response cache.
@@ -244,7 +244,7 @@ def _leaves(manager: Any, names: list[str]) -> list[str]:
         if entry["type"] == "tag":
             found += _leaves(manager, entry["task"])
         elif any(Path(entry["yaml_path"]).resolve().is_relative_to(folder) for folder in known_folders):
-            config = type(manager)._get_config.__wrapped__(manager, name)
+            config = _read_config(manager, name)
             children = config["task"] if entry["type"] == "group" else []
             known = [child for child in children if isinstance(child, str) and child in manager.task_index]
             _check_claimed_once(name, known_folders)
@@ -335,7 +335,7 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
-    config = type(manager)._get_config.__wrapped__(manager, name)
+    config = _read_config(manager, name)
     if asked(config.get("metadata")):
         relied_on.check(relied_on.DEGRADED, name)
     if getattr(manager, LOADED_FOR, None) is not None:
@@ -348,6 +348,17 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     config = provenance.complete(config, manager.model_name, runner, path)
     if "data_digest" in (config.get("metadata") or {}):
         run_options.check_examples(name, config.get("num_fewshot"))
+    return config
+
+
+def _read_config(manager: Any, name: str) -> dict[str, Any]:
+    """What the harness reads of a task's YAML; what is wrong in a declaration that it imports is raised as it is."""
+    try:
+        config: dict[str, Any] = type(manager)._get_config.__wrapped__(manager, name)
+    except ImportError as error:
+        if isinstance(error.__cause__, UserError):
+            raise error.__cause__ from None
+        raise
     return config
 
 

@@ -18,7 +18,7 @@ _BOOTSTRAP = 100_000  # the harness's default
 class Definitions:
     """Our tasks and groups as their YAMLs define them now, with hooks; those of ``include_path`` too."""
 
-    def __init__(self, include_path: str | None = None) -> None:
+    def __init__(self, include_path: str | list[str] | None = None) -> None:
         from lmms_eval.tasks import TaskManager
 
         from lmms_medtasks.harness import relied_on

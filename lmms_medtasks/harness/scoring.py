@@ -1,16 +1,19 @@
 """What the harness gets of a scored question, and how it gets a number of all of them.
 
-A scoring hook makes a :class:`~lmms_medtasks.record.Record` and returns :func:`metric_values` of it. Every
-metric of every benchmark names :func:`aggregate` as its aggregation: the value itself knows whose it is.
+A scoring hook makes a :class:`~lmms_medtasks.record.Record` and returns :func:`metric_values` of it; that of a declared
+benchmark is a :class:`ScoringHook`. Every metric of every benchmark has :func:`aggregate` as its aggregation: the value
+itself knows whose it is. Which metrics a task has is declared (:mod:`lmms_medtasks.suites.suite`), and the plugin puts
+them in where a YAML says ``metric_list: !function lmms_medtasks.harness.scoring.DECLARED``.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn
 
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import KEY, Record
 from lmms_medtasks.samples.table import FIELDS, Samples, row_of
 from lmms_medtasks.suites import registry
@@ -41,6 +44,79 @@ class MetricValue(dict[str, Any]):
 def metric_values(suite: Suite, kind: str, record: Record) -> dict[str, MetricValue]:
     """The values of all metrics of a task of this kind (a key of ``suite.tasks``), the record first."""
     return values_of(suite, suite.tasks[kind], record)
+
+
+class ScoringHook:
+    """The scoring hook of a kind of tasks of a declared benchmark: a question and its replies -> its metrics' values.
+
+    Attributes:
+        suite, kind: whose metrics (a key of ``suite.tasks``). record: makes a question's record of its replies.
+        metrics_of: of judged replies, the values of a logged record, as ``records.scored_by`` has it.
+    """
+
+    metrics_of: Callable[[Record], dict[str, MetricValue]]
+
+    def __init__(
+        self,
+        suite: Suite,
+        kind: str,
+        record: Callable[[Any, Any], Record],
+        remeasured: Callable[[Record], Record] | None = None,
+    ) -> None:
+        """``remeasured``: makes the measures of a record anew from its judgement."""
+        self.suite, self.kind, self.record = suite, kind, record
+        # Whose code it is: the harness's response cache keys on it.
+        self.__module__ = getattr(record, "func", record).__module__
+        self.__qualname__ = f"scoring of {suite.name}, {kind}"
+        if remeasured is not None:
+            self.metrics_of = lambda logged: metric_values(suite, kind, remeasured(logged))
+
+    def __call__(self, doc: Any, results: Sequence[Any]) -> dict[str, MetricValue]:
+        return metric_values(self.suite, self.kind, self.record(doc, results))
+
+    def __repr__(self) -> str:
+        return f"{self.__module__}: {self.__qualname__}"
+
+    def __deepcopy__(self, memo: object) -> ScoringHook:
+        return self  # the harness copies a task's configuration for the result file
+
+
+class _DeclaredMetrics:
+    """Stands for a task's metrics in its YAML. What is not put in by the plugin ends the run, before data are read."""
+
+    def __iter__(self) -> Iterator[NoReturn]:
+        raise UserError(
+            "This task's metrics are declared in Python, and the plugin of lmms-medtasks puts them in, which is not at "
+            "work here: the harness would print other numbers under this task's name. lmms-medtasks must be installed "
+            "in the environment of lmms-eval (pip install lmms-medtasks). In Python: lmms_medtasks.evaluate, or import "
+            "lmms_eval.models before the first TaskManager is made."
+        )
+
+
+DECLARED = _DeclaredMetrics()
+"""What a YAML says in place of a list of metrics."""
+
+
+def metric_entry(metric: Metric) -> dict[str, Any]:
+    """A metric as the harness takes it in a ``metric_list``."""
+    return {"metric": metric.name, "aggregation": aggregate, "higher_is_better": metric.higher_is_better}
+
+
+def with_declared_metrics(config: dict[str, Any]) -> dict[str, Any]:
+    """``config`` with its metric list put in, if it says :data:`DECLARED`; else as it is.
+
+    Raises UserError where the task's scoring hook declares none.
+    """
+    if config.get("metric_list") is not DECLARED:
+        return config
+    hook = config.get("process_results")
+    if not isinstance(hook, ScoringHook):
+        raise UserError(
+            f"Task {config.get('task')!r}: its metric_list says that its metrics are declared, and process_results is "
+            "not a hook that declares any: expected process_results = ScoringHook(SUITE, KIND, record), of "
+            "lmms_medtasks.harness.scoring."
+        )
+    return {**config, "metric_list": [metric_entry(hook.suite.metric(name)) for name in hook.suite.tasks[hook.kind]]}
 
 
 def values_of(suite: Suite, metrics: Iterable[str], record: Record) -> dict[str, MetricValue]:

@@ -10,6 +10,7 @@ import numpy as np
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.interface.columns import check_length, check_level, is_missing, labels, listed, numbers
 from lmms_medtasks.interface.estimate_result import STUDENT, EstimateResult, of_interval
+from lmms_medtasks.statistics.confidence import DEFAULT
 
 
 def cohen_kappa(
@@ -18,7 +19,7 @@ def cohen_kappa(
     *,
     clusters: Any = None,
     weights: Literal["linear", "quadratic"] | None = None,
-    level: float = 0.95,
+    level: float = DEFAULT,
 ) -> EstimateResult:
     """Cohen's kappa of two raters, people or models, with its interval.
 
@@ -58,7 +59,7 @@ def krippendorff_alpha(
     *,
     measurement: Literal["nominal", "ordinal", "interval"],
     clusters: Any = None,
-    level: float = 0.95,
+    level: float = DEFAULT,
 ) -> EstimateResult:
     """Krippendorff's alpha of any number of raters, ratings missing or not, with its interval.
 

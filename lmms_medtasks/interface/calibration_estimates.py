@@ -9,6 +9,7 @@ import numpy as np
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.interface.columns import check_length, check_level, check_range, labels, numbers
 from lmms_medtasks.interface.estimate_result import BETA, STUDENT, EstimateResult, of_interval
+from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.statistics.intervals import intervals, mean_interval
 from lmms_medtasks.statistics.sums import Statistic, group
 
@@ -20,7 +21,7 @@ def ece(
     clusters: Any = None,
     bins: int = 10,
     binning: Literal["width", "mass"] = "width",
-    level: float = 0.95,
+    level: float = DEFAULT,
 ) -> EstimateResult:
     """Expected calibration error: how far confidence is from the share of right answers, over bins of confidence.
 
@@ -57,7 +58,7 @@ def ece(
     return of_interval(intervals({"": rows}, {"": statistic}, level=level)[""], left_out, STUDENT)
 
 
-def brier(confidence: Any, correct: Any, *, clusters: Any = None, level: float = 0.95) -> EstimateResult:
+def brier(confidence: Any, correct: Any, *, clusters: Any = None, level: float = DEFAULT) -> EstimateResult:
     """Brier score: the mean squared distance of confidence from whether the answer is right, from 0 (best) to 1.
 
     Args:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.statistics.confidence import DEFAULT
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -85,7 +86,7 @@ def column_of(frame: DataFrame, name: Any, what: str) -> Any:
 def check_level(level: Any) -> None:
     """Raise UserError where the coverage of an interval is none."""
     if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise UserError(f"level must be a number between 0 and 1, such as 0.95, got {level!r}.")
+        raise UserError(f"level must be a number between 0 and 1, such as {DEFAULT}, got {level!r}.")
 
 
 def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> None:

@@ -148,7 +148,7 @@ def degrade(
             number of keys than images.
 
     Source:
-        MedQ-Deg's eighteen degradations; each one's own source stands in the column ``source`` of
+        MedQ-Deg's degradations; each one's own source stands in the column ``source`` of
         :func:`list_degradations`.
 
     Example:

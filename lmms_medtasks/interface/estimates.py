@@ -30,6 +30,7 @@ from lmms_medtasks.interface.estimate_result import (
     fields_of,
     of_interval,
 )
+from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.statistics.intervals import mean_interval
 from lmms_medtasks.statistics.sums import range_of
 
@@ -41,7 +42,9 @@ Bounds = tuple[float, float]
 _SIGNS = "p: permutation test over clusters, by sign flips"
 
 
-def accuracy(correct: Any, *, clusters: Any = None, column: str | None = None, level: float = 0.95) -> EstimateResult:
+def accuracy(
+    correct: Any, *, clusters: Any = None, column: str | None = None, level: float = DEFAULT
+) -> EstimateResult:
     """The share of right answers with its interval.
 
     Args:
@@ -75,7 +78,12 @@ def accuracy(correct: Any, *, clusters: Any = None, column: str | None = None, l
 
 
 def mean(
-    values: Any, *, clusters: Any = None, column: str | None = None, bounds: Bounds | None = None, level: float = 0.95
+    values: Any,
+    *,
+    clusters: Any = None,
+    column: str | None = None,
+    bounds: Bounds | None = None,
+    level: float = DEFAULT,
 ) -> EstimateResult:
     """The mean of scores with its interval.
 
@@ -119,7 +127,7 @@ def difference(
         bounds: The range that a score can be in, as for :func:`mean`.
 
     Returns:
-        The difference with its 95 % interval, and the p value of the permutation test over clusters.
+        The difference with its interval, and the p value of the permutation test over clusters.
 
     Raises:
         UserError: As :func:`mean`; lengths that differ; data frames without a question in common, or in which an id

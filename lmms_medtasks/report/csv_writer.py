@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 from lmms_medtasks.report.document import MORE, PUBLISHED, Column, Document, Table
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.visible_text import visible
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -25,9 +26,11 @@ def csv_text(table: Table, origin: Sequence[tuple[str, str]] = ()) -> str:
         [name for name in MORE if any(getattr(row.cells[place], name) is not None for row in table.rows)]
         for place in places
     ]
+    # Another level than the usual one stands beside the ends, for whoever has nothing but the file.
+    level = "" if confidence.level() == confidence.DEFAULT else f" {confidence.percent()}"
     head: list[str] = []
     for column, more in zip(table.columns, own, strict=True):
-        head += [column.head, *(f"{column.head} {name}" for name in more)]
+        head += [column.head, *(f"{column.head} {name}{level if name in ('low', 'high') else ''}" for name in more)]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*map(_safe, head), *(_safe(name) for name, _ in origin), "row"])

@@ -15,6 +15,7 @@ from lmms_medtasks.report.suite_report import extent
 from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
@@ -27,8 +28,6 @@ MOST_VALUES = 20
 
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", *OUTCOMES)
-_INTERVALS = "In brackets: 95 % interval over {}s."
-_TOGETHER = "In brackets: 95 % interval over {}s, of a change between the same ones."
 _NO_IMAGE = "no image"
 _TESTS = ({"set": "iid"}, {"set": "ood"})
 
@@ -38,8 +37,8 @@ class DeclaredTables:
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
-        self.intervals = (_INTERVALS.format(suite.cluster),)
-        self.together = (_TOGETHER.format(suite.cluster),)
+        self.intervals = (f"In brackets: {LEVEL} interval over {suite.cluster}s.",)
+        self.together = (f"In brackets: {LEVEL} interval over {suite.cluster}s, of a change between the same ones.",)
 
     @property
     def question(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.charts import MODELS, Axis, Panel, Point, PointRow, Series, axis_of, plane_chart, point_chart
 from lmms_medtasks.report.document import Cell, Figure
 from lmms_medtasks.short_texts import first_listed
+from lmms_medtasks.statistics.confidence import LEVEL
 
 if TYPE_CHECKING:
     from lmms_medtasks.report.degradation_loss import Loss
@@ -38,7 +39,7 @@ def _by_level(key: str, base: str, own: Sequence[Loss]) -> Figure:
     rows = [PointRow(name, tuple(cells.get((name, level), NONE) for level, _ in levels)) for name in names]
     axis = _axis(list(cells.values()), f"change of {own[0].metric}, degraded less clean")
     drawing = point_chart(title, [f"level {level}" for level, _ in levels], rows, axis, zero=0.0)
-    about = "Marks left of the line are losses where more is better. Lines are 95 % intervals over images."
+    about = f"Marks left of the line are losses where more is better. Lines are {LEVEL} intervals over images."
     return Figure(f"{key}_chart", title, about, drawing, f"{key}_loss")
 
 
@@ -67,7 +68,7 @@ def _curve(key: str, base: str, curves: dict[str, list[Loss]]) -> Figure:
     )
     about = (
         "Degraded less clean; below 0 are losses where more is better. All strengths of a degradation share "
-        "their draws. Bars are 95 % intervals over images."
+        f"their draws. Bars are {LEVEL} intervals over images."
     )
     return Figure(f"{key}_curve", title, about, drawing, f"{key}_loss")
 

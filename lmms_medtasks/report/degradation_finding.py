@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Bar, Finding
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.p_values import p_text
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Tasks on the first screen; the report's tables have them all."""
-ALPHA = 0.05
 
 
 def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
@@ -56,7 +56,7 @@ def _worst(found: Sequence[Loss], base: str) -> Loss | None:
 
 def _told(each: Loss) -> bool:
     """False where the test can't tell the degraded number from the clean one; True also where nothing was tested."""
-    return each.adjusted is None or each.adjusted <= ALPHA
+    return each.adjusted is None or each.adjusted <= confidence.alpha()
 
 
 def _degradation(each: Loss) -> str:

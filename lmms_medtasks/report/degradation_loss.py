@@ -23,6 +23,7 @@ from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of, failures, units
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval, intervals
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust
@@ -31,7 +32,7 @@ from lmms_medtasks.statistics.sums import mean_statistic, scored
 TITLE = "Degraded tasks"
 _TOTALS, _LOGGED = "totals only", "logged"
 _NOTES = (
-    "Change: degraded less clean, over the questions that both tasks have. 95 % intervals and p values (two-sided "
+    f"Change: degraded less clean, over the questions that both tasks have. {LEVEL} intervals and p values (two-sided "
     "permutation test) are over images, or units of questions that have images in common. p (Holm) is corrected "
     "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
     "How: logged, the task logs a number for each question; aggregated one by one, its own aggregation makes one of "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.power import Criterion, detectable_with
 
@@ -11,7 +12,7 @@ from lmms_medtasks.statistics.power import Criterion, detectable_with
 def detectable(differences: Sequence[Interval | None]) -> list[float | None]:
     """Of each difference of a table the smallest true one that would have been found with 80 % probability.
 
-    Two-sided at 0.05 over the number of differences, from their standard errors over clusters. None where that is not
+    Two-sided at alpha over the number of differences, from their standard errors over clusters. None where that is not
     known, or nothing varies.
     """
     known = [each for each in differences if each is not None and each.standard_error]
@@ -39,7 +40,7 @@ def note(
         return ""
     shown = [factor * each for each in known if each <= largest]
     corrected = "" if len(known) == 1 else f", corrected for the {len(known)} differences of the table"
-    test = "by a two-sided test over images (items, cases) at 0.05"
+    test = f"by a two-sided test over images (items, cases) at {confidence.alpha():g}"
     criterion = f"with 80 % probability {test}{corrected}{f' ({more})' if more else ''}"
     beyond = len(known) - len(shown)
     none = f"no true difference that the scale allows would have been found {criterion}."

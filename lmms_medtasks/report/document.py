@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from lmms_medtasks.statistics.confidence import spelled
+
 if TYPE_CHECKING:
     from lmms_medtasks.report.first_screen import FirstScreen
 
@@ -122,6 +124,10 @@ class Table:
     long: bool = False
     folded: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("notes", "published_notes"):
+            object.__setattr__(self, name, tuple(map(spelled, getattr(self, name))))
+
     def without(self, *kinds: Kind) -> Table:
         """The table without the rows of these kinds."""
         rows = tuple(row for row in self.rows if row.kind not in kinds)
@@ -172,6 +178,9 @@ class Figure:
     svg: str
     table: str
     folded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "about", spelled(self.about))
 
 
 @dataclass(frozen=True)

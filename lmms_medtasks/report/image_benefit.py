@@ -9,6 +9,7 @@ from lmms_medtasks.report.cells import NONE, count, label, number, percent, shar
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.image_benefit import LostBenefit
 
@@ -73,7 +74,7 @@ def benefit_table(
     every = (
         f"The image's benefit: {first} less the same questions without their image. Of the benefit lost: 1 less the "
         f"benefit of {second} over that of {first}; above 100 % the image does harm there, below 0 it gains.",
-        f"In brackets: 95 % interval over {unit_of_independence}s.",
+        f"In brackets: {LEVEL} interval over {unit_of_independence}s.",
         "Scores of shares are in percent.",
         *notes,
         *(f"Empty: {reason}" for reason in reasons),

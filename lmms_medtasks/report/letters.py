@@ -26,6 +26,7 @@ from lmms_medtasks.report.document import Cell, Figure, Row, Table
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Where
 from lmms_medtasks.short_texts import first_listed
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.rotated_options import position_bias
@@ -153,7 +154,7 @@ class LetterChart:
             "accuracy whichever letter is correct."
         )
         svg = _draw(self.title, found)
-        return Figure(self.key, self.title, f"{about} Bars are 95 % intervals over images.", svg, self.key)
+        return Figure(self.key, self.title, f"{about} Bars are {LEVEL} intervals over images.", svg, self.key)
 
 
 def _draw(title: str, found: Letters) -> str:

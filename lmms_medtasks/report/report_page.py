@@ -21,6 +21,7 @@ from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section
 from lmms_medtasks.report.findings import Bar, Finding, Sketch, titles
 from lmms_medtasks.report.first_screen import ALL, NAMED
 from lmms_medtasks.report.judged_tables import MEANINGS
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def environment() -> Environment:
     made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown
     )
+    made.globals["confidence"] = confidence.percent
     made.filters |= {"unbroken": unbroken, "breakable": breakable}
     return made
 

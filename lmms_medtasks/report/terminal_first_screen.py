@@ -10,6 +10,7 @@ from lmms_medtasks.report.findings import Bar, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
 from lmms_medtasks.short_texts import cut_apart, interval_text, without_common_start
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _bars(model: ModelFindings) -> Iterator[Text]:
     from rich.text import Text
 
     scale = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
-    heads = f"{'score':>{_SCORE}}{'95 % interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
+    heads = f"{'score':>{_SCORE}}{f'{confidence.percent()} interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
     yield Text(f"{'':{_SUITE + _TITLE}}{scale}{heads}", style="dim")
     suites = cut_apart([finding.suite for finding in model.findings], _SUITE - 1)
     named = cut_apart([_title(bar) for finding in model.findings for bar in finding.bars], _TITLE - 1)

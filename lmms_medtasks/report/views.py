@@ -259,7 +259,7 @@ class Table:
     """A table.
 
     Below one with differences that are estimates (columns in points) stands the smallest true difference that these
-    data would have shown with 80 % probability: two-sided at 0.05 over the number of its differences, from their
+    data would have shown with 80 % probability: two-sided at alpha over the number of its differences, from their
     standard errors over clusters (:mod:`lmms_medtasks.report.detectable`).
 
     Attributes:

@@ -25,11 +25,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
     Difference,
@@ -75,7 +76,7 @@ class Interval:
         estimate: the statistic of the data; None if it has no value, as with no rows.
         low, high: the interval's ends; None where there is none.
         n: rows of all groups of the statistic together. clusters: clusters that these rows are of.
-        level: nominal coverage.
+        level: nominal coverage; that of the command where none is given.
         reason: why there is an estimate and no interval; "" where there is one or none is wanted.
         standard_error: by the jackknife over clusters; None without an interval. What the interval is made of is not
             this alone.
@@ -88,7 +89,7 @@ class Interval:
     high: float | None
     n: int
     clusters: int
-    level: float = 0.95
+    level: float = field(default_factory=confidence.level)
     reason: str = ""
     standard_error: float | None = None
     clustered_error: float | None = None
@@ -108,16 +109,16 @@ class Limits(NamedTuple):
 
 
 def intervals(
-    groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic], *, level: float = 0.95
+    groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic], *, level: float | None = None
 ) -> dict[str, Interval]:
     """All statistics on the data, each with its interval. The result depends on the rows, not on their order."""
-    data = _Data(groups, level)
+    data = _Data(groups, confidence.of(level))
     return {name: data.interval(statistic) for name, statistic in statistics.items()}
 
 
 def estimates(groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic]) -> dict[str, Interval]:
     """All statistics on the data, without intervals."""
-    data = _Data(groups, 0.95)
+    data = _Data(groups, confidence.level())
     return {name: data.estimate(statistic) for name, statistic in statistics.items()}
 
 
@@ -126,7 +127,7 @@ def mean_interval(
     values: np.ndarray | Sequence[float],
     *,
     bounds: tuple[float, float] | None = None,
-    level: float = 0.95,
+    level: float | None = None,
 ) -> Interval:
     """The mean of ``values`` with its interval. Rows without a value (NaN) are left out: ``n`` is the number used.
 
@@ -154,7 +155,7 @@ def clustered_error(rows: Group, column: int = 0) -> float:
 
 
 def share_limits(
-    contributions: np.ndarray, weights: np.ndarray, deviations: np.ndarray, level: float = 0.95
+    contributions: np.ndarray, weights: np.ndarray, deviations: np.ndarray, level: float | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The interval of a mean of values from 0 to 1 over G clusters, two at least.
 
@@ -177,7 +178,7 @@ def share_limits(
     pooled = (known * variance + _PRIOR * np.maximum(variance, largest)) / (known + _PRIOR)
     inside = binary > _ROUNDING
     answers = np.where(inside, 1 + binary / np.where(inside, pooled, 1), clusters)
-    tail = (1 - level) / 2
+    tail = (1 - confidence.of(level)) / 2
     one, other = np.maximum(value * answers, 0), np.maximum((1 - value) * answers, 0)
     low = betaincinv(one + _OFFSET, other + 1 - _OFFSET, tail)
     high = betaincinv(one + 1 - _OFFSET, other + _OFFSET, 1 - tail)
@@ -191,17 +192,19 @@ def _kish(weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     return np.where(squares > 0, own.sum(-1) ** 2 / np.where(squares > 0, squares, 1), 0.0)
 
 
-def student_limits(value: np.ndarray, deviations: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+def student_limits(
+    value: np.ndarray, deviations: np.ndarray, level: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The interval of a statistic of which nothing but the jackknife values is known; NaN where nothing varies."""
     from scipy.special import stdtrit
 
     count = deviations.shape[-1]
     spread = np.sqrt((count - 1) / count * (deviations**2).sum(-1))
-    half = np.where(spread > _ROUNDING, stdtrit(count - 1, (1 + level) / 2) * spread, np.nan)
+    half = np.where(spread > _ROUNDING, stdtrit(count - 1, (1 + confidence.of(level)) / 2) * spread, np.nan)
     return value - half, value + half
 
 
-def difference_limits(first: Limits, second: Limits, level: float = 0.95) -> Limits:
+def difference_limits(first: Limits, second: Limits, level: float | None = None) -> Limits:
     """First less second, by the method of variance estimates recovery (Zou and Donner 2008)."""
     value = first.value - second.value
     together = correlation(first.deviations, second.deviations, level)
@@ -210,7 +213,7 @@ def difference_limits(first: Limits, second: Limits, level: float = 0.95) -> Lim
     return Limits(value, value - down, value + up, first.deviations - second.deviations, first.reason or second.reason)
 
 
-def ratio_limits(above: Limits, below: Limits, level: float = 0.95) -> Limits:
+def ratio_limits(above: Limits, below: Limits, level: float | None = None) -> Limits:
     """Above over below, by the method of variance estimates recovery (Donner and Zou 2012); ``below`` is 0 or more.
 
     The ends are the ratios R at which ``above - R below`` has an interval that ends at 0. Which end of ``below`` counts
@@ -244,7 +247,7 @@ def _ratio_end(above: Limits, below: Limits, together: np.ndarray, end: np.ndarr
     return np.where(away_from_zero, far, near)
 
 
-def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> np.ndarray:
+def correlation(first: np.ndarray, second: np.ndarray, level: float | None = None) -> np.ndarray:
     """(...) correlation of (..., G) deviations, as far as G clusters can tell; 0 where one of them does not vary.
 
     What is not shared, 1 - r of a positive r, is estimated from the clusters alone, so it is multiplied by the square
@@ -256,7 +259,7 @@ def correlation(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> n
     varied = product > _ROUNDING**2
     found = np.clip(np.where(varied, (first * second).sum(-1) / np.where(varied, product, 1), 0.0), -1, 1)
     clusters = ((first != 0) & (second != 0)).sum(-1)
-    tail = (1 + level) / 2
+    tail = (1 + confidence.of(level)) / 2
     wider = (stdtrit(np.maximum(clusters - 1, 1), tail) / ndtri(tail)) ** 2
     discounted: np.ndarray = np.where(found > 0, np.maximum(1 - (1 - found) * wider, 0), found)
     return discounted

@@ -12,6 +12,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.calibration import (
     Confidence,
     Statistics,
@@ -54,7 +55,7 @@ class NoChange:
             share of exchanges (the data counted as one) in which the smaller of the two studentised changes, accuracy
             down and shift up, is at least that of the data.
         accuracy_p, shift_p: the same of each change alone: accuracy falls; shift rises.
-        accuracy, shift: between what values 95 % of the exchanges lie.
+        accuracy, shift: between what values the exchanges lie, but for a share of alpha.
     """
 
     exchanges: int
@@ -109,8 +110,8 @@ def intra_model_dke(
     or not. Then any of a question's forms could as well have been the clean one. An exchange draws which, the same
     place for all questions on an image, so that images are the units of independence. Both changes are divided by their
     standard error over images in each exchange. Rejecting "nothing changes" does not by itself show both parts of
-    equation 5: for this read ``accuracy_p`` and ``shift_p``. Where both are at most .05, a model of which one part is
-    not true is found so in at most 5 % of data sets.
+    equation 5: for this read ``accuracy_p`` and ``shift_p``. Where both are at most alpha, a model of which one part is
+    not true is found so in at most that share of data sets.
 
     Differences under 1e-12 count as none. An empty set or no pairs: None throughout. With one trial every reply is
     unanimous: nothing is computed. Raises UserError where the two sets have different numbers of trials: C depends on
@@ -248,7 +249,7 @@ def _no_change(
         return float((1 + (of_exchanges >= of_data - _SAME).sum()) / (1 + exchanges))
 
     turned = np.array([-1, 1])
-    ends = np.quantile(means, [0.025, 0.975], axis=0)
+    ends = np.quantile(means, [confidence.alpha() / 2, 1 - confidence.alpha() / 2], axis=0)
     return NoChange(
         exchanges=exchanges,
         holds=float(_holds(means[:, 0], means[:, 1]).mean()),

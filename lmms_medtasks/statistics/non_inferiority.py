@@ -85,7 +85,7 @@ def not_worse_p(drops: np.ndarray, questions: np.ndarray, margin: float, width: 
     return _exceeds(np.append(drops - margin * questions, lost))
 
 
-def largest_drop(drops: np.ndarray, questions: np.ndarray, width: float = 1.0, alpha: float = 0.05) -> float:
+def largest_drop(drops: np.ndarray, questions: np.ndarray, width: float = 1.0, *, alpha: float) -> float:
     """The one-sided upper limit of the drop: the smallest margin that :func:`not_worse_p` rejects at ``alpha``."""
     from scipy.optimize import brentq
 

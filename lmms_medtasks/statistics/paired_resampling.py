@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, MINIMUM
 
 RESAMPLES = 1000
@@ -61,7 +62,6 @@ def resampled_change(
     *,
     seed: str | int = 0,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> ResampledChange | None:
     """The change of ``statistic`` from the rows ``first`` to ``second``, which are paired by their place.
 
@@ -81,7 +81,7 @@ def resampled_change(
         for rows in resampled_rows(own, resamples, seed)
     ]
     values = np.array([each for each in drawn if each is not None])
-    low, high, reason = _interval(values, resamples, len(own), level)
+    low, high, reason = _interval(values, resamples, len(own))
     return ResampledChange(
         before, after, low, high, p, len(own), len(units), len(values), permutations, reason
     )  # fmt: skip
@@ -103,14 +103,14 @@ def resampled_rows(own: Sequence[np.ndarray], resamples: int, seed: str | int) -
         yield np.concatenate([own[unit] for unit in rng.integers(0, len(own), len(own))])
 
 
-def _interval(values: np.ndarray, resamples: int, units: int, level: float) -> tuple[float | None, float | None, str]:
+def _interval(values: np.ndarray, resamples: int, units: int) -> tuple[float | None, float | None, str]:
     if len(values) < (1 - _MOST_WITHOUT) * resamples:
         return None, None, UNDEFINED
     if np.ptp(values) <= _SAME * max(1.0, float(np.abs(values).max())):
         return None, None, ALIKE
     from scipy.special import ndtr, stdtrit
 
-    tail = float(ndtr(math.sqrt(units / (units - 1)) * stdtrit(units - 1, (1 - level) / 2)))
+    tail = float(ndtr(math.sqrt(units / (units - 1)) * stdtrit(units - 1, (1 - confidence.level()) / 2)))
     low, high = (float(each) for each in np.quantile(values, [tail, 1 - tail]))
     return low, high, ""
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, MINIMUM
 
 BEYOND = "only a difference beyond the scale would have been shown"
@@ -45,14 +46,14 @@ class Criterion:
     Raises UserError for a number out of range.
     """
 
-    alpha: float = 0.05
+    alpha: float = field(default_factory=confidence.alpha)
     power: float = 0.8
     comparisons: int = 1
     sides: int = 2
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
-            raise UserError(f"alpha is {self.alpha!r}: the chance of a false finding is above 0 and below 1, say 0.05.")
+            raise UserError(f"alpha is {self.alpha!r}: the chance of a false finding is above 0 and below 1.")
         if self.comparisons < 1 or self.sides not in (1, 2):
             raise UserError(
                 f"comparisons is {self.comparisons!r} and sides {self.sides!r}: expected 1 comparison or more, and "

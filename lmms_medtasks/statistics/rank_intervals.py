@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics import confidence
 
 LEAST_CLUSTERS = 10
 """Clusters from which on models are ranked. With fewer an order is mostly chance, and hardly a pair can be told apart:
@@ -65,7 +66,9 @@ class RankIntervals:
     difference_high: np.ndarray
 
 
-def rank_intervals(sums: np.ndarray, *, sizes: np.ndarray | None = None, alpha: float = 0.05) -> RankIntervals | None:
+def rank_intervals(
+    sums: np.ndarray, *, sizes: np.ndarray | None = None, alpha: float | None = None
+) -> RankIntervals | None:
     """The ranks of m models from (k, m) ``sums``: each cluster's summed scores, more being better.
 
     All models have a score for the same questions. ``sizes``: (k,) the questions of each cluster. None with fewer than
@@ -73,6 +76,7 @@ def rank_intervals(sums: np.ndarray, *, sizes: np.ndarray | None = None, alpha: 
     """
     if len(sums) < LEAST_CLUSTERS:
         return None
+    alpha = confidence.alpha() if alpha is None else alpha
     values = np.asarray(sums, dtype=float)
     p, largest = _compared(values)
     better = p <= alpha

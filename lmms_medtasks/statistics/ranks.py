@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.sums import Group, sums_by_cluster
 
@@ -79,7 +80,7 @@ def swaps_beyond_chance(
 
     A group for each model, its first column the score. A swap is beyond chance where the one model is better in the
     first set and the other in the second, each by a one-sided t test of the difference of their means with errors over
-    images, at 5 % over all pairs of models (Holm). Both tests must agree, so the larger p value of the two counts.
+    images, at alpha over all pairs of models (Holm). Both tests must agree, so the larger p value of the two counts.
     """
     names = [name for name in sorted(one) if name in other and one[name].clusters and other[name].clusters]
     sums = sums_by_cluster({f"{place}/{name}": each[name] for place, each in enumerate((one, other)) for name in names})
@@ -102,7 +103,7 @@ def _beyond_chance(names: list[str], first: np.ndarray, second: np.ndarray) -> t
     adjusted = adjust(smaller.tolist())
     found = []
     for row, column, p in zip(rows.tolist(), columns.tolist(), adjusted, strict=True):
-        if p <= 0.05:
+        if p <= confidence.alpha():
             ahead, behind = (row, column) if larger[row, column] <= larger[column, row] else (column, row)
             found.append(Swap(names[ahead], names[behind]))
     return tuple(found), ""

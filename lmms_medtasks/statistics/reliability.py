@@ -186,8 +186,6 @@ def reliability(
     table: VoteTable,
     kind: Kind,
     binning: Binning | None = None,
-    *,
-    level: float = 0.95,
 ) -> Reliability:
     """Calibration error, Brier scores, bins and risk-coverage curve of one confidence, with intervals over images.
 
@@ -204,7 +202,7 @@ def reliability(
     kept, certain, correct = table.take(used), certain[used], correct[used]
     edges = binning.edges(certain)
     places = _bin_of(certain, edges)
-    found = intervals(*reliability_draw(table, kind, binning), level=level)
+    found = intervals(*reliability_draw(table, kind, binning))
     most = kept.counts.max(axis=1) if len(kept) else np.empty(0)
     return Reliability(
         kind=kind,

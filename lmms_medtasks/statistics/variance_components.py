@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import mean_interval
 from lmms_medtasks.statistics.sums import range_of
 
@@ -46,7 +47,7 @@ class CrossedMean:
 
     Attributes:
         mean: over questions and judges, every question weighing alike. by_judge: each judge's own mean.
-        low, high: the ends of the 95 % interval; None with one judge, or where the mean over the judges has none.
+        low, high: the ends of the interval; None with one judge, or where the mean over the judges has none.
         reason: why there is none.
         images, judges: how many. of_images, of_judges: variances of the mean from each; their sum is its variance.
         judge_variance: between judges, an unbiased estimate that may be below 0: what all questions have in common.
@@ -131,7 +132,6 @@ def nested_components(
 def crossed_mean(
     scores: np.ndarray,
     images: Sequence[Hashable],
-    level: float = 0.95,
     *,
     bounds: tuple[float, float] | None = None,
 ) -> CrossedMean:
@@ -173,10 +173,10 @@ def crossed_mean(
     found = CrossedMean(
         mean, plain.by_judge, None, None, len(cluster_of), judges, of_images, of_judges, judge_variance, interaction
     )
-    own = mean_interval([str(cluster) for cluster in clusters], rows, bounds=bounds, level=level)
+    own = mean_interval([str(cluster) for cluster in clusters], rows, bounds=bounds)
     if own.low is None or own.high is None:
         return replace(found, reason=own.reason)
-    reach = float(t.ppf((1 + level) / 2, judges - 1)) ** 2 * of_judges
+    reach = float(t.ppf((1 + confidence.level()) / 2, judges - 1)) ** 2 * of_judges
     ends = ((mean - own.low) ** 2 + reach) ** 0.5, ((own.high - mean) ** 2 + reach) ** 0.5
     least, most = range_of(table, bounds) or (-np.inf, np.inf)
     return replace(found, low=max(mean - ends[0], least), high=min(mean + ends[1], most))

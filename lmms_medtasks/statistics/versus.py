@@ -52,8 +52,6 @@ def _sign_flip(images: Sequence[str], signs: Sequence[int]) -> float | None:
 def versus(
     first: Mapping[str, Answer],
     second: Mapping[str, Answer],
-    *,
-    level: float = 0.95,
 ) -> Versus:
     """Compare two runs by question id; the cluster is the first run's image.
 
@@ -66,7 +64,7 @@ def versus(
         if one is not None and other is not None:
             images.append(first[question].image_id)
             signs.append(0 if abs(one - other) < _SAME else (1 if one > other else -1))
-    win, tie, loss, net = _intervals(images, signs, level)
+    win, tie, loss, net = _intervals(images, signs)
     return Versus(
         win=win,
         tie=tie,
@@ -80,9 +78,9 @@ def versus(
     )
 
 
-def _intervals(images: Sequence[str], signs: Sequence[int], level: float) -> list[Interval]:
+def _intervals(images: Sequence[str], signs: Sequence[int]) -> list[Interval]:
     sign = np.array(signs, dtype=float)
     rows = group(images, sign > 0, sign == 0, sign < 0)
     win, tie, loss = (of_column(column) for column in range(3))
     statistics: dict[str, AnyStatistic] = {"win": win, "tie": tie, "loss": loss, "net": Difference(win, loss)}
-    return list(intervals({"": rows}, statistics, level=level).values())
+    return list(intervals({"": rows}, statistics).values())

@@ -65,7 +65,7 @@ class Estimate:
         raise NotImplementedError
 
     def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
-        """Each statistic with its 95 % interval, by name; {} where nothing can be estimated."""
+        """Each statistic with its interval, by name; {} where nothing can be estimated."""
         drawn = self.draw(rows.where(self.where))
         if drawn is None:
             return {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.suites.estimates import Count
 from lmms_medtasks.suites.suite import Metric
 
-Hook = TypeVar("Hook", bound=Callable[..., Any])
 COMPLETE = 0.95
 """A run in which a smaller share of the judgements was obtained is incomplete. Our choice."""
 
@@ -52,21 +51,6 @@ def measure_value(judgement: Judgement, measure: records.Measure) -> MeasureValu
         judged=len(known),
         requested=len(numbers),
     )
-
-
-def rescorable(
-    values_of: Callable[[Record], dict[str, Any]], remeasured: Callable[[Record], Record]
-) -> Callable[[Hook], Hook]:
-    """Mark a scoring hook whose questions can be judged again from their log alone.
-
-    ``remeasured`` makes the measures of a record anew from its judgement; ``values_of`` are the hook's metric values.
-    """
-
-    def mark(hook: Hook) -> Hook:
-        marked: Hook = records.scored_by(lambda record: values_of(remeasured(record)))(hook)
-        return marked
-
-    return mark
 
 
 def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Record:

@@ -32,7 +32,6 @@ says so under this name."""
 THINKING_TOKENS = 4096
 """New tokens that a reply may have with them. A task of a higher limit keeps that."""
 
-BEGIN, END = f"<!-- Made from {FILE} by the command metrics --write -->", f"<!-- End of what is made from {FILE} -->"
 
 Facts = Mapping[str, Any]
 """What a run used on a task: see :func:`facts_of`."""
@@ -246,12 +245,3 @@ def _wrapped(text: str) -> Iterator[str]:
     import textwrap
 
     yield from textwrap.wrap(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-
-
-def card_with_list(card: str, paper: Paper, where: str) -> str:
-    """The card's text with the list between its two marks made anew. Raises UserError where a mark is not there."""
-    before, begin, rest = card.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise UserError(f"{where}: expected the lines {BEGIN!r} and {END!r} around the list of differences.")
-    return f"{before}{begin}\n\n" + "\n".join(card_lines(paper)) + f"\n\n{end}{after}"

@@ -148,6 +148,23 @@ def data_names(config: Mapping[str, Any]) -> set[str]:
     return {url[len(PROTOCOL) :].partition("/")[0] for url in urls if url.startswith(PROTOCOL)}
 
 
+def scored_by(hook: str) -> tuple[Suite, str] | None:
+    """Whose tasks a scoring hook scores, and of which kind; None for one of nobody installed.
+
+    ``hook``: its dotted name, as their YAML has it. Raises UserError where the module can't be imported.
+    """
+    name, _, attribute = hook.removeprefix(f"{PACKAGE}.").partition(".measures.")
+    found: Any = getattr(_module(name, "measures"), attribute, None) if name in names() and attribute else None
+    suite = getattr(found, "suite", None)
+    return (suite, found.kind) if isinstance(suite, Suite) else None
+
+
+def metrics_of(hook: str) -> tuple[str, ...] | None:
+    """The metrics of the tasks that a scoring hook scores, as :func:`scored_by` finds them; None where it does not."""
+    found = scored_by(hook)
+    return found[0].tasks[found[1]] if found else None
+
+
 def companion(suite: Suite, module: str) -> ModuleType | None:
     """Another module of the benchmark's folder ("report", "judging", "source"); None where it has none."""
     place = folder_of(suite.name)
@@ -170,6 +187,8 @@ def _module(name: str, module: str) -> ModuleType:
     try:
         return importlib.import_module(f"{PACKAGE}.{name}.{module}")
     except UserError as error:
+        if str(error).startswith(str(file)):
+            raise
         raise UserError(f"{file}{_line_of(error, file)}: {error}") from error
     except Exception as error:
         said = f"{type(error).__name__}: {error}"

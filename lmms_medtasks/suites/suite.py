@@ -6,6 +6,7 @@ It stands in the ``measures.py`` of the benchmark's folder: what it says can mov
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -94,8 +95,7 @@ class Suite:
         data: the names under ``medtasks://`` that its tasks read. tags: what records are broken down by.
         measures: every measure that a record may hold.
         metrics: every metric of its tasks, in the order of their tables.
-        tasks: kind of task -> the names of its metrics. Each kind is a template file of the folder, ``_KIND_yaml``,
-            in which the metric list is written.
+        tasks: kind of task -> the names of its metrics. The scoring hook that a task's YAML names is of one.
         condition: (task, its settings) -> "" as released, or what sets the way of asking apart ("no image").
         task_tags: (task, its settings) -> tags of every question of the task.
         reply_tags: those of ``tags`` that are of the replies to a question, and not of the question.
@@ -128,7 +128,13 @@ class Suite:
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raises UserError for a name that stands twice, or a task's metric that there is none of."""
+        """Raises UserError, with file and line, for a name that stands twice, or a metric that there is none of."""
+        try:
+            self._check()
+        except UserError as error:
+            raise UserError(f"{_place_of_declaration()}: {error}") from error
+
+    def _check(self) -> None:
         declared_names = {
             "measure": [each.name for each in self.measures],
             "metric": [each.name for each in self.metrics],
@@ -180,6 +186,14 @@ class Suite:
     def main_metrics(self) -> tuple[Metric, ...]:
         """What the leaderboard ranks by, and what comparison and gate test."""
         return tuple(each for each in self.metrics if each.main)
+
+
+def _place_of_declaration() -> str:
+    """The file and line of the ``Suite(...)`` that is being made."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}" if frame else ""
 
 
 def _check_distinct(kind: str, names: Iterable[str], where: str) -> None:

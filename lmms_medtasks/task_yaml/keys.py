@@ -7,18 +7,17 @@ and functions that a YAML names are there is checked elsewhere: functions.py, da
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, WrapValidator, model_validator
 
 from lmms_medtasks.data import own_readers, text_tables
 from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.samples.run_options import given_tags
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
 from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
@@ -62,6 +61,21 @@ def _check_tags(value: Any) -> Any:
         given_tags(value, "")
     except UserError:
         raise refused(Wrong("no list of pairs of marks, expected [[OPENING, CLOSING]]", (), value)) from None
+    return value
+
+
+DECLARED = Function("lmms_medtasks.harness.scoring.DECLARED")
+"""What stands for the metrics of a task whose benchmark, or template, declares them."""
+
+
+def _check_metrics(value: Any, check: Callable[[Any], Any]) -> Any:
+    return value if value == DECLARED else check(value)
+
+
+def _check_declared(value: Any) -> Any:
+    if value != DECLARED:
+        message = "of a task on a template the setting `metrics` names them, where they are not the template's own"
+        raise refused(Wrong(f"expected !function {DECLARED}: {message}", (), None if value is None else "a list"))
     return value
 
 
@@ -131,12 +145,6 @@ class MetricRow(StrictModel):
     higher_is_better: bool | None
 
 
-class TemplateMetricRow(MetricRow):
-    """A metric of a template."""
-
-    metric: Annotated[str, AfterValidator(OneOf("no such metric", lambda: measures.metrics()))]
-
-
 class Group(StrictModel):
     """A YAML that names several tasks."""
 
@@ -171,7 +179,7 @@ class Task(StrictModel):
     doc_to_messages: Annotated[Function, Arguments(1, 2)] = OPTIONAL
     process_results: Annotated[Function, Arguments(2, 2)]
     description: str = OPTIONAL
-    metric_list: list[MetricRow]
+    metric_list: Annotated[list[MetricRow], WrapValidator(_check_metrics)]
     output_type: Annotated[str, AfterValidator(OneOf("not allowed", ("generate_until",)))]
     generation_kwargs: GenerationKwargs
     repeats: Annotated[int, Field(ge=1)] = 1
@@ -191,7 +199,7 @@ class Task(StrictModel):
         if any(k != self.repeats for k in taken):
             message = f"take_first_k takes {taken[0]} of {self.repeats} replies (repeats): the two must be the same"
             yield Wrong(message, ("filter_list",))
-        names = [row.metric for row in self.metric_list]
+        names = [] if self.metric_list == DECLARED else [row.metric for row in self.metric_list]
         for place, name in enumerate(names):
             if name in names[:place]:
                 yield Wrong("the metric is listed twice", ("metric_list", place, "metric"), name)
@@ -248,7 +256,7 @@ class TemplateSettings(StrictModel):
 class TaskOnTemplate(Task):
     """A task that is scored by a template's hook: what its scoring relies on is fixed."""
 
-    metric_list: list[TemplateMetricRow]  # type: ignore[assignment]
+    metric_list: Annotated[Any, PlainValidator(_check_declared)]
     cluster_key: Annotated[
         str, AfterValidator(OneOf("not in the records: name the column with `image_id=` in the adapter", ("cluster",)))
     ] = OPTIONAL

@@ -183,6 +183,10 @@ class Settings(StrictModel):
         from lmms_medtasks import extensions
         from lmms_medtasks.degradations import registry
 
+        named = [self.metrics] if isinstance(self.metrics, str) else self.metrics or []
+        for place, name in enumerate(named):
+            if name in named[:place]:
+                yield Wrong("the metric is listed twice", ("metrics", place), name)
         own = extensions.is_reference(self.degradation)
         if self.degradation and self.modality and self.degradation != DRAWN and not own:
             try:

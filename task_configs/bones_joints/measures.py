@@ -9,23 +9,24 @@ Clusters are the images of a case, which Tasks III to VII share.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.judged_measures import (
     judged_metrics,
     measure_value,
-    rescorable,
     tags_of,
     with_measures,
 )
@@ -155,10 +156,11 @@ ACCURACY = Mean()
 
 
 def _end(which: Literal["low", "high"]) -> Count:
-    """An end of the accuracy's 95 % interval."""
+    """An end of the accuracy's 95 % interval: the paper prints those, so a report at another level has them too."""
 
     def end(rows: Samples) -> float | None:
-        found: float | None = getattr(ACCURACY.of(rows)["mean"], which)
+        with confidence.at(confidence.DEFAULT):
+            found: float | None = getattr(ACCURACY.of(rows)["mean"], which)
         return found
 
     return Count(function=end)
@@ -225,44 +227,12 @@ def _remeasured(record: Record) -> Record:
     return with_measures(record, judged_measures(record.judgement)) if record.judgement else record
 
 
-def open_values(record: Record) -> dict[str, MetricValue]:
-    """The metrics of an answer to Task IV or VI."""
-    return metric_values(SUITE, "open", record)
+def _judged(kind: str, protocol: Protocol) -> ScoringHook:
+    return ScoringHook(SUITE, kind, functools.partial(judged_record, protocol=protocol), _remeasured)
 
 
-def chain_values(record: Record) -> dict[str, MetricValue]:
-    """The metrics of a chain of reasoning, Task V or VII."""
-    return metric_values(SUITE, "chain", record)
-
-
-def contradiction_values(record: Record) -> dict[str, MetricValue]:
-    """The metrics of an answer to Task VIII."""
-    return metric_values(SUITE, "contradiction", record)
-
-
-def process_results_choice(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
-    """Score the reply to a multiple-choice question, Tasks I to III."""
-    return metric_values(SUITE, "choice", choice_record(doc, results))
-
-
-def process_results_circular(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
-    """Score the reply to one rotation of a multiple-choice question."""
-    return metric_values(SUITE, "circular", choice_record(doc, results))
-
-
-@rescorable(open_values, _remeasured)
-def process_results_open(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
-    """Score the answer to Task IV or VI."""
-    return open_values(judged_record(doc, results, judging.ANSWER))
-
-
-@rescorable(chain_values, _remeasured)
-def process_results_chain(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
-    """Score a chain of reasoning, Task V or VII."""
-    return chain_values(judged_record(doc, results, judging.REASONING))
-
-
-@rescorable(contradiction_values, _remeasured)
-def process_results_contradiction(doc: Mapping[str, Any], results: Sequence[str | None]) -> dict[str, MetricValue]:
-    """Score the answer to Task VIII."""
-    return contradiction_values(judged_record(doc, results, judging.INCONSISTENCY))
+process_results_choice = ScoringHook(SUITE, "choice", choice_record)
+process_results_circular = ScoringHook(SUITE, "circular", choice_record)
+process_results_open = _judged("open", judging.ANSWER)
+process_results_chain = _judged("chain", judging.REASONING)
+process_results_contradiction = _judged("contradiction", judging.INCONSISTENCY)

@@ -16,6 +16,7 @@ from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.runs import printable, records
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import MacroContrast, Mean
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
@@ -46,7 +47,7 @@ from lmms_medtasks.task_configs.bones_joints.text_shortcut import Asked, TextSho
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
 
-_INTERVALS = "In brackets: 95 % intervals over the images of cases (docs/intervals_and_tests.md)."
+_INTERVALS = f"In brackets: {LEVEL} intervals over the images of cases (docs/intervals_and_tests.md)."
 _MOST_EXAMPLES = 12
 _LONGEST = 600  # characters of a text that is shown as an example
 
@@ -144,8 +145,8 @@ GAPS = Table(
         Column("gap", unit="points"),
     ),
     (
-        "Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: 95 % intervals over "
-        "the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
+        f"Each side is the mean of its tasks' accuracies, all tasks weighing alike. In brackets: {LEVEL} intervals "
+        "over the images of cases, which Tasks III to VII share. The paper: above 90 % on multiple choice in text, "
         "below 60 % on open questions.",
     ),
     marks=judged_tables.MEANINGS,
@@ -189,7 +190,7 @@ def shortcut_table(sources: Sequence[Source]) -> MadeTable | None:
     notes = (
         "Task III with its images against the same questions with the images taken away, or swapped for another "
         "case's. A model that does not look at the images has 100 %. By chance: what two independent series of answers "
-        "with these frequencies would give. In brackets: 95 % interval over cases. The measure is ours; the paper "
+        f"with these frequencies would give. In brackets: {LEVEL} interval over cases. The measure is ours; the paper "
         "describes the tendency.",
     )
     return MadeTable("shortcut", "Text-shortcut rate", columns, rows, notes) if rows else None

@@ -19,6 +19,7 @@ from lmms_medtasks.report.cells import count, label, p_value, percent, percent_o
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust
@@ -169,7 +170,7 @@ def model_pairs_table(sources: Sequence[Source]) -> Table | None:
     notes = (
         "Hypothesis: the two models do not differ. Sign-flip test of the case's summed differences, exact up to 2,000 "
         f"cases. {_UNIT} {_HOLM}",
-        "In brackets: 95 % interval over cases, not corrected.",
+        f"In brackets: {LEVEL} interval over cases, not corrected.",
     )
     return _pairs_table("model_pairs_by_case", "Pairs of models, by case", "task", found, notes)
 
@@ -233,7 +234,7 @@ def task_pairs_table(sources: Sequence[Source]) -> Table | None:
     notes = (
         "Hypothesis: the two tasks do not differ. Sign-flip test of the case's difference, exact up to 2,000 cases, "
         f"over the cases that have both. Unit of independence: the case. {_HOLM}",
-        "In brackets: 95 % interval over cases, not corrected.",
+        f"In brackets: {LEVEL} interval over cases, not corrected.",
     )
     return _pairs_table("task_pairs_by_case", "Pairs of tasks, by case", "tasks", found, notes)
 

@@ -15,6 +15,7 @@ from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import extent, extents_of_data, question_ids
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.rank_tests import dunn, kruskal_wallis
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.task_configs.bones_joints.forms import forms
@@ -50,7 +51,7 @@ MODELS = Table(
         Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
     ),
     (
-        "With images where a model was asked with images, else with radiology reports. In brackets: 95 % interval "
+        f"With images where a model was asked with images, else with radiology reports. In brackets: {LEVEL} interval "
         "over the images of cases, of each number by itself.",
     ),
     marks=MEANINGS,

@@ -27,6 +27,7 @@ from lmms_medtasks.report.findings import BY_WORDS, Sketch, chance_of_options
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, marks
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed, interval_text
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, REPORTS
 from lmms_medtasks.task_configs.bones_joints.report_groups import SHOWN, find_group, task_groups
@@ -114,8 +115,8 @@ def sketch(source: Source) -> Sketch:
 
 _TITLE, _AXIS = "Accuracy in the eight tasks", "correct, percent"
 _ABOUT = (
-    "From knowledge to reasoning, in the order of a case. Bars: 95 % intervals. A task without a point was not asked "
-    "or not judged. Hollow: as the paper prints it, on its own data; language models read reports there."
+    f"From knowledge to reasoning, in the order of a case. Bars: {LEVEL} intervals. A task without a point was not "
+    "asked or not judged. Hollow: as the paper prints it, on its own data; language models read reports there."
 )
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, NO_IMAGE, ROTATED
 
-_INTERVALS = "In brackets: 95 % interval over the images of cases."
+_INTERVALS = f"In brackets: {LEVEL} interval over the images of cases."
 _BENEFIT = Contrast(first={"condition": NO_IMAGE}, second={"condition": AS_PUBLISHED}, pair=("id",))
 
 

@@ -45,7 +45,7 @@ class TextShortcut:
     only_one: int
 
 
-def text_shortcut(first: Mapping[str, Asked], second: Mapping[str, Asked], *, level: float = 0.95) -> TextShortcut:
+def text_shortcut(first: Mapping[str, Asked], second: Mapping[str, Asked]) -> TextShortcut:
     """Compare answers with the images (``first``) to those without or with others (``second``), by question id.
 
     The cluster is the first's image. Answers are compared as they are: hand over letters, or texts that were folded.
@@ -59,8 +59,8 @@ def text_shortcut(first: Mapping[str, Asked], second: Mapping[str, Asked], *, le
     clusters = [first[name].image_id for name in compared]
     chosen = np.flatnonzero(right).tolist()
     return TextShortcut(
-        rate=mean_interval(clusters, same, level=level),
-        stayed_right=mean_interval([clusters[row] for row in chosen], same[right], level=level),
+        rate=mean_interval(clusters, same),
+        stayed_right=mean_interval([clusters[row] for row in chosen], same[right]),
         chance=_chance([first[name].answer for name in compared], [second[name].answer for name in compared]),
         n=len(compared),
         unread=len(rest) - len(compared),

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
@@ -247,17 +247,6 @@ SUITE = Suite(
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-def process_results(doc: Document, results: Sequence[str | None]) -> dict[str, MetricValue]:
-    """Score the replies to a multiple-choice question."""
-    return metric_values(SUITE, "mcq", choice_record(doc, results))
-
-
-def process_results_circular(doc: Document, results: Sequence[str | None]) -> dict[str, MetricValue]:
-    """Score the replies to one rotation of a question."""
-    return metric_values(SUITE, "circular", choice_record(doc, results))
-
-
-@judged_measures.rescorable(lambda record: metric_values(SUITE, "open", record), remeasured)
-def process_results_open(doc: Document, results: Sequence[str | None]) -> dict[str, MetricValue]:
-    """Score the replies to an open question by the verdicts that the judging stage has got."""
-    return metric_values(SUITE, "open", open_record(doc, results))
+process_results = ScoringHook(SUITE, "mcq", choice_record)
+process_results_circular = ScoringHook(SUITE, "circular", choice_record)
+process_results_open = ScoringHook(SUITE, "open", open_record, remeasured)

@@ -13,6 +13,7 @@ from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.outcomes import OUTCOMES, outcomes
 from lmms_medtasks.task_configs.med_cmr import report_finding
@@ -101,7 +102,7 @@ def _without_image(form: str) -> Table:
         (
             "Over the questions that have a value both ways. A difference whose interval holds 0 does not show that "
             "the image was of use; how much use it may still have been, the interval's ends say.",
-            "In brackets: 95 % interval over images, of a change between the same images; not corrected for the "
+            f"In brackets: {LEVEL} interval over images, of a change between the same images; not corrected for the "
             "number of rows.",
         ),
     )

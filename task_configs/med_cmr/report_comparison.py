@@ -14,6 +14,7 @@ from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import extents_of_data, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.paired_tests import PairedTest
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.rotated_options import EVERY_ROTATION
@@ -114,8 +115,8 @@ def _models(sources: Sequence[Source]) -> Iterator[Table]:
                 Column("data", lambda source, row, rows: Cell(data_of(source)), "text"),
             ),
             (
-                "Each model on the questions that it was asked, which need not be the same. In brackets: 95 % interval "
-                "over images, of each model by itself.",
+                f"Each model on the questions that it was asked, which need not be the same. In brackets: {LEVEL} "
+                "interval over images, of each model by itself.",
                 "Visual, reasoning: means over the side's dimensions, multiple choice.",
             ),
         )
@@ -191,7 +192,7 @@ def _pair_tests(found: Pairs) -> document.Table:
         )
         for form, factor, unit in (("mcq", 100.0, "points (multiple choice)"), ("open", 1.0, "of the open total"))
     ]
-    over = "In brackets: 95 % interval over images, of a change between the same images."
+    over = f"In brackets: {LEVEL} interval over images, of a change between the same images."
     notes = (*_TESTS, said, over, *filter(None, shown))
     return document.Table("pairs", "Base against fine-tuned: tests", columns, tuple(rows), notes)
 
@@ -236,8 +237,8 @@ def _pair_dimensions(found: tuple[Tuned, ...]) -> document.Table:
     )
     columns = (label("pair"), label("questions"), label("dimension"), count("n"), *heads)
     notes = (
-        "Percent and points for multiple choice, 0 to 100 for the open total. In brackets: 95 % interval over images, "
-        "of a change on the same images; not corrected for the number of rows.",
+        f"Percent and points for multiple choice, 0 to 100 for the open total. In brackets: {LEVEL} interval over "
+        "images, of a change on the same images; not corrected for the number of rows.",
     )
     title = "Base against fine-tuned: dimensions"
     return document.Table("pair_dimensions", title, columns, tuple(rows), notes, long=True)

@@ -9,13 +9,14 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Where
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Estimate
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.measures import BY_DIMENSION, SIDES
 from lmms_medtasks.task_configs.med_cmr.report_models import asked
 
 TITLES = {each.short: f"{each.name} ({each.short})" for each in dimensions()}
-INTERVALS = "In brackets: 95 % interval over images."
+INTERVALS = f"In brackets: {LEVEL} interval over images."
 SIDE_NOTE = "Mean over the dimensions of a side, each weighing alike; the overall row is over all questions."
 IMAGE = {True: "", False: ", no image"}
 """Ends of titles: as released, and without the image."""

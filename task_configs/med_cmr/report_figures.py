@@ -30,6 +30,7 @@ from lmms_medtasks.report.findings import BY_WORDS, Sketch
 from lmms_medtasks.report.judged_tables import LEXICAL, marks
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed, interval_text, short
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.med_cmr.dimensions import Dimension, dimensions
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_models import Scale, Tuned, asked, judging, was_asked
@@ -134,7 +135,7 @@ def _own_is_drawn(sources: Sequence[Source]) -> bool:
 _TITLE = "The seven dimensions"
 _ABOUT = (
     f"Choice questions: percent correct; open answers: points of 100. Framed: {PRINTED} of the paper's models, evenly "
-    "spaced by rank, on the paper's data. The table has the 95 % intervals. Columns: "
+    f"spaced by rank, on the paper's data. The table has the {LEVEL} intervals. Columns: "
     f"{', '.join(f'{each.short} {each.words}' for each in dimensions())}."
 )
 DIMENSIONS_CHART = Chart("dimensions", _TITLE, _ABOUT, "main", _draw_own, _own_is_drawn)
@@ -167,7 +168,7 @@ def tuned_figure(found: Sequence[Tuned]) -> Figure:
         gist += [f"{pair}, {_TITLES[each.form]} {signed(points[0].y)}"] if points else []
     panels = [each for each in panels if each.series[0].points] or panels[:1]  # of open answers without a judge none
     rest = f" The first {MOST} of {len(found)}." if len(found) > MOST else ""
-    about = f"Below 0 the fine-tuned model is worse. Bars are 95 % intervals over images.{rest}"
+    about = f"Below 0 the fine-tuned model is worse. Bars are {LEVEL} intervals over images.{rest}"
     svg = plane_chart(f"{title}. Change over all: {first_listed(gist)}.", panels, columns=1, height=130)
     return Figure("pairs", title, about, svg, "pair_dimensions")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
-from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.parsing.letters import option_letters
 from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import option_value, read_option_position, read_position
@@ -287,21 +287,7 @@ SUITE = Suite(
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the replies to a question of a task of all tiers and formats."""
-    return metric_values(SUITE, "all", record(doc, results))
-
-
-def process_results_tier(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the replies to a question of a task of one tier."""
-    return metric_values(SUITE, "tier", record(doc, results))
-
-
-def process_results_format(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the replies to a question of a task of one format."""
-    return metric_values(SUITE, "format", record(doc, results))
-
-
-def process_results_circular(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the replies to one rotation of a multiple-choice question."""
-    return metric_values(SUITE, "circular", rotated_record(doc, results))
+process_results = ScoringHook(SUITE, "all", record)
+process_results_tier = ScoringHook(SUITE, "tier", record)
+process_results_format = ScoringHook(SUITE, "format", record)
+process_results_circular = ScoringHook(SUITE, "circular", rotated_record)

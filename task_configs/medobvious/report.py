@@ -16,6 +16,7 @@ from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
 from lmms_medtasks.report.variance_tables import Crossed, crossed_table
 from lmms_medtasks.report.views import Column, Folded, Row, Source, Table, View, rows_of_sources
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.task_configs.medobvious import report_finding
 from lmms_medtasks.task_configs.medobvious.measures import (
@@ -67,7 +68,7 @@ RUNS = Table(
         Column("items that agree", AGREEMENTS["both"]),
         Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
     ),
-    ("Each run on the questions that it was asked. In brackets: 95 % interval over items.",),
+    (f"Each run on the questions that it was asked. In brackets: {LEVEL} interval over items.",),
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lmms_medtasks.report.charts import Lines, Plane, Points
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.medobvious.measures import FORMATS
 from lmms_medtasks.task_configs.medobvious.report_published import (
     CHANCE_ROW,
@@ -35,7 +36,7 @@ PLANE = Plane(
     "alarms have a table of their own). A model that always answers none stands lower left, one that always names an "
     "outlier at the right edge. "
     "Dashed: guessing. It ends below 100, as the place of the outlier must be correct too. Hollow: published models, "
-    "across 100 less their accuracy where there is none. Bars: 95 % intervals.",
+    f"across 100 less their accuracy where there is none. Bars: {LEVEL} intervals.",
     FORMATS_TABLE,
     ("positive", "negative"),
     CHANCE_ROW,
@@ -52,7 +53,7 @@ FORMAT_POINTS = Points(
     "formats",
     "Sensitivity to the format",
     "Detection and visual referring are asked about grids without an outlier too, referring MCQ "
-    "and open are not. Hollow: the paper's models. Bars are 95 % intervals over items.",
+    f"and open are not. Hollow: the paper's models. Bars are {LEVEL} intervals over items.",
     FORMATS_TABLE,
     FORMATS,
     CHANCE_ROW,
@@ -68,7 +69,7 @@ def several_sizes(sources: Sequence[Source]) -> bool:
 SCALING = Lines(
     "scaling",
     "Accuracy against the number of panels",
-    "How a model does as there is more to compare. Bars are 95 % intervals over items.",
+    f"How a model does as there is more to compare. Bars are {LEVEL} intervals over items.",
     SIZES,
     ("detection, positives", "negatives", "overall"),
     shown=several_sizes,

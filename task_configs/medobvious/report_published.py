@@ -13,6 +13,7 @@ from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.suite_report import PublishedScores, extent
 from lmms_medtasks.report.views import Column, Published, Row, Source, Table, rows_of_sources
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Macro, Mean
 from lmms_medtasks.task_configs.medobvious.measures import (
     ACCURACY,
@@ -44,8 +45,8 @@ CHANCE, CHANCE_AVERAGE = (
     Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values())),
 )
 TIER_MEAN, TIER_CHANCE = Macro(by="tier"), Macro(measure="chance", exact=True, by="tier")
-INTERVALS = "In brackets: 95 % interval over items."
-TOGETHER = "In brackets: 95 % interval over items, of a change between the same items."
+INTERVALS = f"In brackets: {LEVEL} interval over items."
+TOGETHER = f"In brackets: {LEVEL} interval over items, of a change between the same items."
 
 
 _PRINTED = "Rows marked published: MedObvious, arXiv 2603.23501v1, {table}, as printed; these models were not run here."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import degradations, parsing
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED
-from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reply import Reply
@@ -414,21 +414,7 @@ SUITE = Suite(
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the replies to a question of ``medq_deg`` or ``medq_deg_release``, tasks of all levels."""
-    return metric_values(SUITE, "all", record(doc, results))
-
-
-def process_results_calib(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the replies to a question of ``medq_deg_calib``."""
-    return metric_values(SUITE, "calib", record(doc, results))
-
-
-def process_results_level(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the replies to a question of a task of one level."""
-    return metric_values(SUITE, "level", record(doc, results))
-
-
-def process_results_circular(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the reply to one rotation of a question of ``medq_deg_circular``."""
-    return metric_values(SUITE, "circular", record(doc, results))
+process_results = ScoringHook(SUITE, "all", record)
+process_results_calib = ScoringHook(SUITE, "calib", record)
+process_results_level = ScoringHook(SUITE, "level", record)
+process_results_circular = ScoringHook(SUITE, "circular", record)

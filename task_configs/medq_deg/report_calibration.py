@@ -25,6 +25,7 @@ from lmms_medtasks.statistics.calibration import (
     calibration,
     chance_confidence,
 )
+from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL
 from lmms_medtasks.statistics.intra_model import EXCHANGES, Change, IntraModelDKE
 from lmms_medtasks.statistics.reliability import Binning, Kind
 from lmms_medtasks.suites.estimates import Mean
@@ -181,8 +182,8 @@ AGREEMENTS = Table(
         "share p of the cases, replies are correct as often as two of them agree (Jiang et al., ICLR 2022). A guesser "
         "among K options has 1/K in both, so its difference is 0.",
         "Agreement less accuracy: above 0 replies agree more often than they are correct (overconfident), below 0 less "
-        "often. 0 on average can hide both. In brackets: 95 % interval over images. Minus L0: all questions of both "
-        "levels.",
+        f"often. 0 on average can hide both. In brackets: {LEVEL} interval over images. Minus L0: all questions of "
+        "both levels.",
         "Without a pair: fewer than two replies, or one option only.",
     ),
 )
@@ -224,7 +225,7 @@ ERRORS = Table(
         "vote is correct; a tie is correct with the probability of a fair draw. C is no probability: its ECE "
         "says how far "
         "it is from one. AURC: area under the risk-coverage curve.",
-        "ECE is biased upwards in small samples. In brackets: 95 % interval over images.",
+        f"ECE is biased upwards in small samples. In brackets: {LEVEL} interval over images.",
     ),
 )
 
@@ -343,12 +344,12 @@ def _dke(sources: Sequence[Source]) -> document.Table | None:
         "differences.",
         "If nothing changes: what would be seen if replies at L0 and L2 were drawn alike, computed on this data. In "
         f"each of {EXCHANGES:,} exchanges it is drawn at random which of a question's forms is the clean one, for all "
-        "questions on an image together. Given are how often equation 5 then says yes, and between what values 95 % of "
-        "the changes lie.",
+        f"questions on an image together. Given are how often equation 5 then says yes, and between what values "
+        f"{LEVEL} of the changes lie.",
         "p: one-sided, of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; units are "
-        "images. It is .05 or less in 5 % of data sets in which nothing changes. The claim that both parts of equation "
-        "5 are true has the larger of the two p values of the parts. No correction for several rows: they are of the "
-        "same replies.",
+        f"images. It is {ALPHA} or less in {ERROR} of data sets in which nothing changes. The claim that both parts of "
+        "equation 5 are true has the larger of the two p values of the parts. No correction for several rows: they are "
+        "of the same replies.",
         "The row of all questions has no p value: the two sets are no pairs.",
         *(f"No p value: {said}." for said in untested),
     )

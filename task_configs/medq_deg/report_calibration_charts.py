@@ -23,6 +23,7 @@ from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics.calibration import calibrated_shift
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.reliability import Kind, Reliability, reliability
 from lmms_medtasks.task_configs.medq_deg.measures import CALIBRATION, KINDS, counted
@@ -47,7 +48,7 @@ def _names(asked: Sequence[int]) -> list[str]:
 
 
 def _draw_shift(sources: Sequence[Source]) -> str:
-    """Accuracy, confidence and their gap, the shift, by level, with 95 % intervals."""
+    """Accuracy, confidence and their gap, the shift, by level, with intervals."""
     source, asked = sources[0], levels(sources[0])
 
     def series(statistic: str, name: str, number: int) -> Series:
@@ -147,7 +148,7 @@ def _draw_coverage(sources: Sequence[Source]) -> str:
 SHIFT_CHART = Chart(
     "shift",
     "Accuracy, the paper's confidence C and calibration shift by level",
-    "Bars are 95 % intervals over images. C and shift depend on T. If calibrated: the shift that calibrated "
+    f"Bars are {LEVEL} intervals over images. C and shift depend on T. If calibrated: the shift that calibrated "
     "replies with these votes would have; it is not 0.",
     "calibration",
     _draw_shift,

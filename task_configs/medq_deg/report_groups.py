@@ -15,13 +15,14 @@ from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.short_texts import listed
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, MacroContrast, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, GROUPS, MACROS, pairs
 from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, degraded_levels, level_names, levels
 
-INTERVALS = "In brackets: 95 % interval over images; of a change between the same images."
+INTERVALS = f"In brackets: {LEVEL} interval over images; of a change between the same images."
 PAIRED = (
     "L0 is the clean form of the same questions, each counted as often as it has degraded forms; a drop is positive "
     "where accuracy fell."
@@ -239,7 +240,7 @@ _AGAINST_CLEAN = (
 
 
 def _degradation_rows(sources: Sequence[Source]) -> Iterator[Row]:
-    """The paper's eighteen in the order of Table 5, each at each level."""
+    """The paper's degradations in the order of Table 5, each at each level."""
     for each in taxonomy.degradation_types():
         for level in degraded_levels(sources[0]):
             title = taxonomy.category(each.category).title

@@ -25,6 +25,7 @@ from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
+from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
 from lmms_medtasks.statistics.inter_model import EXCHANGES, InterModelDKE, inter_model_dkes
 from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.statistics.ranks import RankConsistency, Swap, rank_consistency, swaps_beyond_chance
@@ -71,7 +72,7 @@ OVERVIEW = DeclaredTable(
     rows_of_sources(lambda source: (source.name,)),
     _overview_columns,
     (
-        "Each run on the questions that it was asked, which need not be the same. In brackets: 95 % intervals.",
+        f"Each run on the questions that it was asked, which need not be the same. In brackets: {LEVEL} intervals.",
         "Agreement less accuracy: of pairs of trials that agree, see Confidence and calibration; 0 is calibrated "
         "whatever T. Shift is the paper's (C less accuracy). It depends on T, so each T has columns of its own.",
     ),
@@ -405,8 +406,8 @@ def _agreements(found: Sequence[Agreement]) -> Table:
         "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
         "nearly alike change places by chance, and the noise of images that both levels share makes orders look alike.",
         "Beyond chance: the one model is better in the first and the other in the second, each by a one-sided t test "
-        "with errors over images, the larger p value of the two at most .05 after Holm's correction over all pairs of "
-        "models of the row.",
+        f"with errors over images, the larger p value of the two at most {ALPHA} after Holm's correction over all "
+        "pairs of models of the row.",
         *_reasons("No swaps beyond chance", [each.untested for each in found]),
         *_few(len(each.ranks.ranks) for each in found),
     )

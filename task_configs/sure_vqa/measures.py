@@ -9,14 +9,13 @@ Clusters are images: questions about one image are not independent.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.scoring import MetricValue, metric_values
+from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.parsing import Reply
@@ -237,13 +236,5 @@ SUITE = Suite(
 # --- What the YAMLs name ----------------------------------------------------------------------------------------------
 
 
-@judged_measures.rescorable(functools.partial(metric_values, SUITE, "pair"), remeasured)
-def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the reply to a question of a task with both tests."""
-    return metric_values(SUITE, "pair", record(doc, results))
-
-
-@judged_measures.rescorable(functools.partial(metric_values, SUITE, "one"), remeasured)
-def process_results_one(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, MetricValue]:
-    """Score the reply to a question of a task with one of the tests."""
-    return metric_values(SUITE, "one", record(doc, results))
+process_results = ScoringHook(SUITE, "pair", record, remeasured)
+process_results_one = ScoringHook(SUITE, "one", record, remeasured)

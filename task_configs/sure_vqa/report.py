@@ -17,6 +17,7 @@ from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import MANY_EMPTY, outcome_count
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
@@ -88,7 +89,7 @@ def _place(runs: Sequence[Run], rows: Samples) -> str:
 _ROBUSTNESS_NOTES = (
     f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least 0.2 "
     "whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is 0.",
-    "In brackets: 95 % interval over images, of each row by itself; an image in both tests counts "
+    f"In brackets: {LEVEL} interval over images, of each row by itself; an image in both tests counts "
     "as one, so that it stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the "
     "i.i.d. score with that of the run without the image and of the most frequent answers.",
 )

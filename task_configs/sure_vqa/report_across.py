@@ -11,6 +11,7 @@ import numpy as np
 
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_robustness import SwapTest, swap_test
 from lmms_medtasks.statistics.significance import adjust
@@ -18,10 +19,11 @@ from lmms_medtasks.statistics.sums import scored as scored_group
 from lmms_medtasks.statistics.versus import Answer as Scored
 from lmms_medtasks.statistics.versus import Versus, versus
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_baselines import ALPHA, Condition, Standing, standings
+from lmms_medtasks.task_configs.sure_vqa.report_baselines import Condition, Standing, standings
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, scores
 from lmms_medtasks.task_configs.sure_vqa.resampled_tests import (
+    PAPER_ALPHA,
     RESAMPLES,
     Comparison,
     WinLoss,
@@ -134,9 +136,9 @@ def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method]
         standings=standing,
         ranks=_ranks(table, standing, tests),
         tests=tuple(tests),
-        win_loss=win_loss([test for test in tests if _both_better(test, standing)]),
+        win_loss=win_loss([test for test in tests if _both_better(test, standing)], alpha=confidence.alpha()),
         welch=tuple(as_paper),
-        welch_wins=win_loss(as_paper),
+        welch_wins=win_loss(as_paper, alpha=PAPER_ALPHA),
         depends=tuple(_depends(table)),
     )
 
@@ -165,7 +167,7 @@ def _ranks(
     """The ranks by RR of the methods that are better than their baselines, where there are two or more.
 
     A method's best rank is 1 more than the number of methods that the paired tests find more robust, its worst the
-    number of methods less those that they find less robust. All of these hold together with 95 %, since the tests are
+    number of methods less those that they find less robust. All of these hold together, since the tests are
     corrected together. Without tests every rank is open.
     """
     found = {}
@@ -177,7 +179,7 @@ def _ranks(
         for test in tests:
             if test.condition != condition or test.adjusted is None or test.difference is None:
                 continue
-            if test.adjusted < ALPHA and test.first in own and test.second in own:
+            if test.adjusted < confidence.alpha() and test.first in own and test.second in own:
                 better, worse = (test.first, test.second) if test.difference > 0 else (test.second, test.first)
                 above[worse] += 1
                 below[better] += 1

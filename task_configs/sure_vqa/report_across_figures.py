@@ -17,6 +17,7 @@ from lmms_medtasks.report.charts import (
 )
 from lmms_medtasks.report.charts.heat import FEW
 from lmms_medtasks.report.document import Cell, Figure
+from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
@@ -35,7 +36,7 @@ def ranks(found: Across) -> Figure:
     axis = Axis(0.5, len(ranked) + 0.5, tuple(map(float, range(1, len(ranked) + 1))), "rank (1: highest RR)")
     about = (
         "Only methods that are better than their baselines. Bars: the ranks that the paired tests leave open, all of "
-        "which hold together with 95 %."
+        f"which hold together with {LEVEL}."
     )
     return Figure("ranks", title, about, point_chart(title, ranked, rows, axis), "ranks")
 
@@ -59,7 +60,7 @@ def win_loss(found: Across) -> Figure:
     ]
     heads = [str(place + 1) for place in range(len(names))]
     about = (
-        "Number of conditions in which the row's method has the higher RR than the column's, with p < 0.05 paired "
+        f"Number of conditions in which the row's method has the higher RR than the column's, with p < {ALPHA} paired "
         "by image, after Holm's correction. Columns are numbered as the rows."
     )
     return Figure("win-loss", title, about, heat_chart(title, heads, rows, kind="score"), "win_loss")

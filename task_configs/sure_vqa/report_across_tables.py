@@ -19,6 +19,7 @@ from lmms_medtasks.report.cells import (
 )
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
@@ -26,7 +27,7 @@ from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, 
 from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method
 from lmms_medtasks.task_configs.sure_vqa.report_published import score
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
-from lmms_medtasks.task_configs.sure_vqa.resampled_tests import RESAMPLES, WinLoss
+from lmms_medtasks.task_configs.sure_vqa.resampled_tests import PAPER_ALPHA, RESAMPLES, WinLoss
 
 _METHODS = {"all": "all fine-tuning methods", "without_full": "without full fine-tuning"}
 
@@ -130,7 +131,7 @@ def ranks(found: Across) -> Table:
     notes = (
         "RR on the questions that every method has a score for, of several seeds the mean. Rank 1 is the highest RR; "
         "tied methods share their mean rank. In brackets: the ranks that the paired tests of the differences leave "
-        "open; all of them hold together with 95 %.",
+        f"open; all of them hold together with {LEVEL}.",
         "No rank (–): not better than its baselines, a baseline not run, or no other method to be ranked with.",
     )
     return Table("ranks", "Ranks by relative robustness", tuple(columns), tuple(rows), notes)
@@ -161,8 +162,8 @@ def differences(found: Across) -> Table:
         p_value("adjusted p"),
     )
     notes = (
-        "In brackets: 95 % interval over images, of a difference on the same images; not corrected for the number of "
-        "pairs.",
+        f"In brackets: {LEVEL} interval over images, of a difference on the same images; not corrected for the number "
+        "of pairs.",
         f"{_PAIRED} Adjusted: Holm over all rows of this table. Images that differ: those on which the two methods' "
         "scores are not the same; p is 1 where there are none.",
         "Of several seeds each question's mean score: neither interval nor test knows what other seeds would change.",
@@ -177,9 +178,9 @@ def differences(found: Across) -> Table:
 def win_loss(found: Across) -> Table:
     """The win/loss matrix of the paired tests: a row a method."""
     notes = (
-        "Number of conditions in which the row's method has the higher RR with an adjusted p < 0.05: the tests of the "
-        "table of differences, which has their sizes. Comparisons: conditions in which both methods are better than "
-        "their baselines; others are not counted, since who guesses has nothing to lose.",
+        f"Number of conditions in which the row's method has the higher RR with an adjusted p < {ALPHA}: the tests of "
+        "the table of differences, which has their sizes. Comparisons: conditions in which both methods are better "
+        "than their baselines; others are not counted, since who guesses has nothing to lose.",
     )
     title = "Wins and losses in relative robustness"
     return _matrix(found.win_loss, "win_loss", title, "more robust", notes)
@@ -189,8 +190,8 @@ def welch(found: Across) -> Table:
     """The win/loss matrix as the paper makes it."""
     notes = (
         f"As in Figure 19: Welch's t-test of equal mean RR over {RESAMPLES} resamples of the tests (a seed), "
-        "two-sided, p < 0.05 after Holm's correction over all pairs and conditions (the paper does not name its "
-        "correction).",
+        f"two-sided, p < {PAPER_ALPHA:g} after Holm's correction over all pairs and conditions (the paper does not "
+        "name its correction).",
         "It takes resamples as independent observations, which they are not: it calls most pairs of methods different "
         "that are alike, and with more resamples every pair. It is here to stand beside the paper's figure; no "
         "conclusion can be based on it. The table of differences has the test of the data.",
@@ -290,8 +291,8 @@ def duels(found: Sequence[Duel], key: str, title: str) -> Table:
         count("asked of one only"),
     )
     notes = (
-        "Question by question: who has the higher score. In brackets: 95 % interval over images. Runs of several seeds "
-        "are paired seed by seed.",
+        f"Question by question: who has the higher score. In brackets: {LEVEL} interval over images. Runs of several "
+        "seeds are paired seed by seed.",
         "Test: as many wins as losses (two-sided sign-flip test, exact up to 2,000 images). Unit of independence: the "
         "image, whose questions and seeds keep together. Adjusted: Holm over all rows of this table.",
         "Without a score: what one of the two has no score for. Where no judge scored any open answer, those that a "

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, answered, is_most_frequent
 
-ALPHA = 0.05
 NO_IMAGE, MOST_FREQUENT = "no image", "most frequent"
 
 
@@ -93,7 +93,7 @@ class Standing:
     @property
     def better(self) -> bool:
         """Whether it is better than both baselines by more than chance."""
-        return self.adjusted is not None and self.adjusted < ALPHA
+        return self.adjusted is not None and self.adjusted < confidence.alpha()
 
     @property
     def p(self) -> float | None:

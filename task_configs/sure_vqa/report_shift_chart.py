@@ -28,6 +28,7 @@ from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.findings import Sketch
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_methods import model_of
@@ -143,7 +144,7 @@ SLOPES = Chart(
     "shifts",
     "Closed questions, i.i.d. and shifted",
     "A line a shift, from the i.i.d. test (data as the paper's models were trained on) to the shifted one. Orange: the "
-    "largest fall. Bars: 95 % intervals of the shifted test, over images. Grey lines: "
+    f"largest fall. Bars: {LEVEL} intervals of the shifted test, over images. Grey lines: "
     f"{_NAMES[_UNTUNED]}, from the paper and on its data. Squares: always the most frequent answer, which the paper "
     "prints for i.i.d. tests only.",
     "robustness",
@@ -172,8 +173,8 @@ def slopes_of_models(sources: Sequence[Source], table: str) -> Figure | None:
     changes = [(name, shift, own[shift]) for name, own in slopes.items() for shift in asked if shift in own]
     gist = [f"{name}, {shift.label} {signed(last.y - first.y)} points" for name, shift, (first, last) in changes]
     about = (
-        "A panel a shift, a line a model, from the i.i.d. test to the shifted one, percent. Bars: 95 % intervals of "
-        f"the shifted test, over images. Grey: {_NAMES[_UNTUNED]}, from the paper and on its data. Dashed: guessing."
+        f"A panel a shift, a line a model, from the i.i.d. test to the shifted one, percent. Bars: {LEVEL} intervals "
+        f"of the shifted test, over images. Grey: {_NAMES[_UNTUNED]}, from the paper and on its data. Dashed: guessing."
     )
     about += f" {len(drawn)} of {len(shown)} models; the tables have all." if len(drawn) < len(shown) else ""
     svg = plane_chart(f"{_OF_MODELS}: {first_listed(gist)}.", panels, height=130)

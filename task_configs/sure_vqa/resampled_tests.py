@@ -24,6 +24,8 @@ from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.sums import AnyStatistic, Group, evaluate, plain_cluster_sums, shaped
 
+PAPER_ALPHA = 0.05
+"""Of the paper's own test, whose number of resamples is the other constant."""
 RESAMPLES = 100
 """Resamples of RR that Welch's tests compare (SURE-VQA, appendix C.5.1)."""
 
@@ -87,7 +89,7 @@ def welch(values: Values) -> list[Comparison]:
     return [Comparison(*each, None if each[-1] is None else next(adjusted)) for each in found]
 
 
-def win_loss(comparisons: Sequence[Comparison], *, alpha: float = 0.05) -> WinLoss:
+def win_loss(comparisons: Sequence[Comparison], *, alpha: float) -> WinLoss:
     """Count the comparisons whose adjusted p is below ``alpha``, for the method with the higher mean."""
     methods = tuple(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
     place = {name: row for row, name in enumerate(methods)}

@@ -41,9 +41,7 @@ def relative_robustness(iid: float | None, ood: float | None) -> float | None:
     return ood / iid if iid and ood is not None else None
 
 
-def differences(
-    models: Mapping[str, Sides], *, bounds: tuple[float, float] | None = None, level: float = 0.95
-) -> list[Difference]:
+def differences(models: Mapping[str, Sides], *, bounds: tuple[float, float] | None = None) -> list[Difference]:
     """RR of each model less that of each one after it, in the order of ``models``.
 
     Cut the models' rows to the questions that all of them have first. ``bounds``: of each score, such as 1 to 5 stars;
@@ -58,5 +56,5 @@ def differences(
         for name, sides in models.items()
     }  # fmt: skip
     statistics = {f"{row}": Less(robust[first], robust[second]) for row, (first, second) in enumerate(pairs)}
-    found = intervals(groups, statistics, level=level)
+    found = intervals(groups, statistics)
     return [Difference(*pair, found[f"{row}"]) for row, pair in enumerate(pairs)]

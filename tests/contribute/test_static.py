@@ -178,7 +178,7 @@ def ways_to_values(content, way=()):
 def test_no_value_of_any_key_ends_in_a_traceback_or_in_words_of_the_library(chest_side):
     path = chest_side / "chest_side.yaml"
     template, own = (yaml.load(file.read_text("utf-8"), Loader) for file in (chest_side / "_template_yaml", path))
-    whole = {**template, **own, "metric_list": template["metric_list"][:1]}
+    whole = {**template, **own}
     del whole["include"]
     for way in ways_to_values(whole):
         for value in VALUES:

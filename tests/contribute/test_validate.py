@@ -19,6 +19,9 @@ def process_results(doc, results):
 """
 
 
+OWN_METRICS, AGGREGATE = ("accuracy", "chance"), "lmms_medtasks.harness.scoring.aggregate"
+
+
 def errors(folder, **more):
     return [str(each) for each in validate(folder, **{"write": True, **more}).errors]
 
@@ -27,6 +30,8 @@ def own_hook(folder, body):
     (folder / "adapter.py").write_text(OWN_HOOK.format(body=body), "utf-8")
     path = folder / "_template_yaml"
     text = path.read_text("utf-8")
+    rows = [f"{{metric: {name}, aggregation: !function {AGGREGATE}, higher_is_better: true}}" for name in OWN_METRICS]
+    text = text.replace("!function lmms_medtasks.harness.scoring.DECLARED", f"[{', '.join(rows)}]")
     path.write_text(
         text.replace("lmms_medtasks.harness.template_hooks.choice_scoring.process_results", "adapter.process_results"),
         "utf-8",

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from lmms_medtasks import degradations
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.plugin import task_folder
 from lmms_medtasks.suites import estimates, registry, templates
 from lmms_medtasks.suites.templates import measures, template_yaml
@@ -31,13 +32,19 @@ def modules():
     try:
         import citing_page
         import links
+        import made_blocks
         import metric_pages
         import pages
         import python_page
 
         yield {
-            "pages": pages, "links": links, "metrics": metric_pages, "python": python_page, "citing": citing_page
-        }  # fmt: skip
+            "pages": pages,
+            "links": links,
+            "metrics": metric_pages,
+            "python": python_page,
+            "citing": citing_page,
+            "blocks": made_blocks,
+        }
     finally:
         sys.path.remove(str(SITE))
 
@@ -194,6 +201,20 @@ def test_the_readme_has_a_row_for_every_benchmark():
         r"^\|.*\]\(task_configs/(\w+)/README\.md\) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
     )
     assert sorted(cards) == list(registry.names())
+
+
+def test_what_pages_and_cards_say_of_declarations_and_data_is_fresh(modules):
+    made = modules["blocks"].made()
+    assert len(made) == len(BENCHMARKS) + 1
+    stale = [str(path.relative_to(ROOT)) for path, text in made.items() if path.read_text("utf-8") != text]
+    assert stale == [], "python docs/site/build.py --write"
+
+
+def test_a_card_without_a_mark_is_told(tmp_path, modules):
+    card = tmp_path / "README.md"
+    card.write_text("# Card\n<!-- Made by docs/site/build.py: x -->\n", "utf-8")
+    with pytest.raises(UserError, match="expected the lines .*End: x"):
+        modules["blocks"].with_part(card, "x", iter(["line"]))
 
 
 @pytest.mark.parametrize("name", ["settings", "templates"])

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("nothing_given")
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 TASKS = "chest_side,chest_side_noimage,lesion_words"
 OWN = """
-from lmms_medtasks.harness.scoring import metric_values
+from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
@@ -26,10 +26,12 @@ SUITE = Suite(
 )
 
 
-def process_results(doc, results):
+def record(doc, results):
     value = MeasureValue(float(len(results[0].split())))
-    record = Record(doc["id"], doc["image_id"], ("ok",), None, {"words": value}, {"site": doc["site"]})
-    return metric_values(SUITE, "task", record)
+    return Record(doc["id"], doc["image_id"], ("ok",), None, {"words": value}, {"site": doc["site"]})
+
+
+process_results = ScoringHook(SUITE, "task", record)
 """
 YAML = """\
 task: own_words
@@ -45,9 +47,7 @@ process_results: !function measures.process_results
 generation_kwargs: {max_new_tokens: 16, temperature: 0, do_sample: false, until: []}
 cluster_key: cluster
 lmms_eval_specific_kwargs: {default: {prompt: open, no_image: true}}
-metric_list:
-  - {metric: questions, aggregation: !function lmms_medtasks.harness.scoring.aggregate, higher_is_better: null}
-  - {metric: words, aggregation: !function lmms_medtasks.harness.scoring.aggregate, higher_is_better: true}
+metric_list: !function lmms_medtasks.harness.scoring.DECLARED
 metadata: {version: 1.0}
 """
 

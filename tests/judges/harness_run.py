@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import types
 
-from lmms_medtasks.suites import metric_lists
-
 TEMPLATE = """
 task: {name}
 dataset_path: json
@@ -30,7 +28,8 @@ cluster_key: cluster
 lmms_eval_specific_kwargs:
   default:
     judge: {protocol}
-{metrics}metadata:
+metric_list: !function lmms_medtasks.harness.scoring.DECLARED
+metadata:
   version: 1.0
 """
 
@@ -49,8 +48,6 @@ metadata:
 
 def write_tasks(folder, documents):
     """The folder with tasks ``judge_open`` and ``judge_more`` (a group) and ``judge_private`` on ``documents``."""
-    from judge_sample import SUITE
-
     folder.mkdir(parents=True, exist_ok=True)
     lines = "".join(json.dumps(document) + "\n" for document in documents)
     (folder / "data.jsonl").write_text(lines)
@@ -59,7 +56,7 @@ def write_tasks(folder, documents):
         ("judge_more", "process_results", "judge_sample:PROTOCOL"),
         ("judge_private", "process_results_private", "judge_sample:PRIVATE"),
     ):
-        text = TEMPLATE.format(name=name, hook=hook, protocol=protocol, metrics=metric_lists.text(SUITE, "all"))
+        text = TEMPLATE.format(name=name, hook=hook, protocol=protocol)
         (folder / f"{name}.yaml").write_text(text.replace("data.jsonl", str(folder / "data.jsonl")))
     (folder / "group.yaml").write_text(GROUP)
     return folder

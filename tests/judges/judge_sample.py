@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from lmms_medtasks.harness.scoring import metric_values
+from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.record import Record
@@ -86,21 +86,15 @@ SUITE = Suite(
 )  # fmt: skip
 
 
-def metrics_of(record):
+def remeasured(record):
     value = judged_measures.measure_value(record.judgement, "correctness")
-    return metric_values(SUITE, "all", judged_measures.with_measures(record, {"correctness": value}))
+    return judged_measures.with_measures(record, {"correctness": value})
 
 
 def record_of(doc, results, protocol):
     trials, judgement = records.judgement_of(doc, results, protocol)
-    return Record(doc["id"], doc["image_id"], trials, None, {}, judgement=judgement)
+    return remeasured(Record(doc["id"], doc["image_id"], trials, None, {}, judgement=judgement))
 
 
-@records.scored_by(metrics_of)
-def process_results(doc, results):
-    return metrics_of(record_of(doc, results, PROTOCOL))
-
-
-@records.scored_by(metrics_of)
-def process_results_private(doc, results):
-    return metrics_of(record_of(doc, results, PRIVATE))
+process_results = ScoringHook(SUITE, "all", lambda doc, results: record_of(doc, results, PROTOCOL), remeasured)
+process_results_private = ScoringHook(SUITE, "all", lambda doc, results: record_of(doc, results, PRIVATE), remeasured)

@@ -23,15 +23,6 @@ def test_every_benchmark_declares_the_papers_settings_and_its_settings_are_known
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_the_card_lists_the_differences_as_the_file_has_them(suite):
-    """Else: lmms-medtasks metrics --write."""
-    card = registry.folder_of(suite) / "README.md"
-    text = card.read_text("utf-8")
-    assert paper.card_with_list(text, paper.of(suite), str(card)) == text
-    assert text.index("## Where we differ from the paper") < text.index(paper.BEGIN)
-
-
-@pytest.mark.parametrize("suite", SUITES)
 def test_facts_of_ours_are_those_of_its_tasks(suite):
     folder, own = registry.folder_of(suite), paper.of(suite)
     templates = [yaml.load(path.read_text("utf-8"), yaml.BaseLoader) for path in folder.glob("_*_yaml")]

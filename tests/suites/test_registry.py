@@ -8,7 +8,7 @@ import pytest
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.suites import metric_lists, registry
+from lmms_medtasks.suites import registry
 
 DATA = {"dataset_kwargs": {"data_files": {"test": "medtasks://medobvious/test"}}}
 
@@ -34,14 +34,6 @@ def test_every_folder_declares_a_benchmark_of_its_name(name):
     suite = registry.get(name)
     assert suite.name == name
     assert suite.main_metrics
-
-
-@pytest.mark.parametrize("name", registry.names())
-def test_metric_lists_in_the_templates_are_those_of_the_declaration(name):
-    suite = registry.get(name)
-    for kind in suite.tasks:
-        content = metric_lists.template(registry.folder() / name, kind).read_text("utf-8")
-        assert metric_lists.written(content, metric_lists.text(suite, kind)) == content
 
 
 @pytest.fixture
@@ -111,6 +103,15 @@ def test_a_mistake_in_a_declaration_is_told_with_its_line(own_folder):
     own_folder("own", twice.replace("import Suite", "import Measure, Suite"), "a.yaml")
     with pytest.raises(UserError, match=r"measures\.py, line 3: .*'a' stands twice"):
         registry.get("own")
+    again = DECLARED.format(name="again").replace(
+        "metrics=(), tasks={}",
+        """
+        metrics=(number_of_questions(),), tasks={"tier": ("questions", "questions")}""",
+    )
+    own_folder("again", again.replace("import Suite", "import Suite, number_of_questions"), "again.yaml")
+    registry.names.cache_clear()
+    with pytest.raises(UserError, match=r"^\S+measures\.py, line 3: The metric 'questions' .* of again, tier"):
+        registry.get("again")
     own_folder("typo", "\n\nSUITE = Siute()\n", "b.yaml")
     registry.names.cache_clear()
     with pytest.raises(UserError, match=r"measures\.py, line 3 can't be imported: NameError"):

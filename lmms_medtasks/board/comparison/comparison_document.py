@@ -17,6 +17,7 @@ from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Ro
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import first_listed, short
+from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL, level
 
 _TEXT = 300
 ONE_SIDED = "questions have a score in one of both only."
@@ -24,9 +25,9 @@ OTHER = "≠"
 _BY_WORDS = {LEXICAL: MEANINGS[LEXICAL]}
 _MARKS = {OTHER: "A and B are not of the same thing: why is said first.", **_BY_WORDS}
 _NOTES = (
-    "Difference: B minus A over the same questions, with a 95 % interval over {clusters}, here and below. Each "
-    "interval is of its row alone, not corrected for the others: where it leaves 0 out and p (Holm) is above 0.05, p "
-    "decides. "
+    "Difference: B minus A over the same questions, with a {level} interval over {clusters}, here and below. Each "
+    "interval is of its row alone, not corrected for the others: where it leaves 0 out and p (Holm) is above {alpha}, "
+    "p decides. "
     "Wins: questions on which B is better.",
     "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided "
     "and corrected for all rows of all tables, from their own variance over {clusters}. Where no difference is shown, "
@@ -35,9 +36,9 @@ _NOTES = (
     "p: two-sided, of the hypothesis that both are equally able, so that each image's difference is as likely to have "
     "the other sign (Fisher-Pitman's permutation test, exact up to 2,000 images that differ; with one question an "
     "image and scores of 0 and 1 it is McNemar's exact test). Independent are images, not questions. p (Holm): "
-    "corrected over all rows of all tables: that any row of two equally able models is at or below 0.05 has a chance "
-    "of at most 5 %. `gate` asks something else, whether a drop is larger or smaller than a margin (one-sided), and "
-    "can say otherwise.",
+    "corrected over all rows of all tables: that any row of two equally able models is at or below {alpha} has a "
+    "chance of at most {error}. `gate` asks something else, whether a drop is larger or smaller than a margin "
+    "(one-sided), and can say otherwise.",
     "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test, exact up to 2,000 "
     "questions that differ; not corrected. It takes questions as independent, which those on one image are not, and is "
     "then too small. None where no question differs.",
@@ -93,7 +94,7 @@ def _problems(compared: Compared, *, refused: bool) -> list[str]:
 def _differences(compared: Compared) -> list[Table]:
     comparisons = compared.comparisons
     clusters = drawn_clusters(entry for side in compared.sides for entry in side.board.entries)
-    notes = tuple(each.format(clusters=clusters) for each in _NOTES)
+    notes = tuple(each.format(clusters=clusters, level=LEVEL, alpha=ALPHA, error=ERROR) for each in _NOTES)
     units = dict.fromkeys((each.scale.unit, each.scale.digits) for each in comparisons)
     tables = []
     for unit, digits in units:
@@ -194,6 +195,7 @@ def to_json(compared: Compared) -> dict[str, Any]:
     """Everything of a comparison, JSON-safe; numbers in the measures' own units, nothing rounded."""
     first, second = compared.sides
     return {
+        "confidence": level(),
         "a": {"name": first.name, "path": str(first.path)},
         "b": {"name": second.name, "path": str(second.path)},
         "comparisons": [_comparison_json(each) for each in compared.comparisons],

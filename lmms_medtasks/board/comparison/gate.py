@@ -51,7 +51,7 @@ class Verdict:
     ``test``: its drop (baseline less candidate over the same questions, positive where the candidate is worse, whatever
     the measure's direction) against the margin, in the measure's unit; None without a question that both have a score
     for. ``most``: the one-sided upper limit of the drop at the rule's level: the margin that would just be "not worse".
-    ``interval``: the drop's 95 % interval. ``adjusted``: the p value of "at most the margin" after the correction;
+    ``interval``: the drop's interval. ``adjusted``: the p value of "at most the margin" after the correction;
     None where it was not tested. ``detectable``: the smallest true drop that would have been called worse with 80 %
     probability, corrected for the measures tested; None where it can't be told. ``effect``: what it does to the gate;
     ``detail``: why, where it is not a matter of the numbers.
@@ -244,7 +244,7 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
         candidate=estimated["second"].estimate,
         interval=negated(estimated["change"]) if more else estimated["change"],
         test=margin_test(sums, counts, base.margin, width),
-        most=largest_drop(sums, counts, width, base.rule.alpha),
+        most=largest_drop(sums, counts, width, alpha=base.rule.alpha),
         drops=tuple(zip(found.clusters.tolist(), drops.tolist(), strict=True)),
         effect=base.rule.on_unasked if unasked else "ignore",
         detail=unasked,

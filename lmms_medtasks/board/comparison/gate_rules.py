@@ -14,6 +14,7 @@ import yaml
 from lmms_medtasks.board import board_files
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.non_inferiority import check_margin
 from lmms_medtasks.statistics.significance import Correction
 
@@ -74,10 +75,11 @@ def read(
     where = str(path)
     given: dict[str, Any] = {} if margin is None else {"margin": check_margin(margin, "--margin")}
     given |= {} if on_cannot_tell is None else {"on_cannot_tell": on_cannot_tell}
+    least = {"alpha": confidence.alpha()}
     thresholds = {"thresholds": own.get("thresholds") or {}}
     return GateRules(
         correction=own.get("correction", built_in["correction"]),
-        rules=tuple(_rule(each, where) for each in [*(own.get("rules") or []), given, *built_in["rules"]]),
+        rules=tuple(_rule(each, where) for each in [*(own.get("rules") or []), given, *built_in["rules"], least]),
         problems={**built_in["problems"], **_problems(own.get("problems") or {}, where)},
         old_problems=own.get("old_problems", built_in["old_problems"]),
         board=board_rules.with_own(thresholds, where),

@@ -10,11 +10,12 @@ from lmms_medtasks.board.word_verdicts import LEGEND, word_signs
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.p_values import p_text
 
 _WORD = {"fail": "**FAIL**", "undecided": "**can't tell**", "warn": "warning", "ignore": "pass"}
 _HEAD = (
-    "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [95 %]",
+    "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [{level}]",
     "drop, upper limit", "margin", "detectable drop", "p (worse)", "p (worse), corrected", "p (not worse)", "",
 )  # fmt: skip
 
@@ -31,7 +32,11 @@ def _lines(gate: Gate) -> Iterator[str]:
     if gate.remarks:
         yield from ("", *(f"- {_text(text)}" for text in gate.remarks))
     if gate.verdicts:
-        yield from ("", f"| {' | '.join(_HEAD)} |", f"|{'---|' * 4}{'---:|' * 11}---|")
+        yield from (
+            "",
+            f"| {' | '.join(_HEAD).format(level=confidence.percent())} |",
+            f"|{'---|' * 4}{'---:|' * 11}---|",
+        )
         for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):
             yield _row(each)
     if any(any(each.by_words) for each in gate.verdicts):
@@ -44,6 +49,7 @@ def _lines(gate: Gate) -> Iterator[str]:
             yield from ("", f"### {title}", "", *found)
     yield ""
     yield _NOTE.format(
+        level=confidence.percent(),
         clusters=drawn_clusters(gate.baseline.board.entries),
         correction="corrected over all rows that were tested (Holm)" if gate.correction == "holm" else "not corrected",
         alphas=" or ".join(dict.fromkeys(f"{each.rule.alpha:g}" for each in gate.verdicts)) or "alpha",
@@ -67,7 +73,7 @@ def decision(gate: Gate) -> str:
 
 
 _NOTE = (
-    "Change: candidate less baseline over the same questions, with a 95 % interval over {clusters}. Drop, upper "
+    "Change: candidate less baseline over the same questions, with a {level} interval over {clusters}. Drop, upper "
     "limit: one-sided, at the level of the tests; it is that of the second test, which assumes less than the interval "
     "does, and may lie beyond the interval's end. Both tests take images as independent, not questions. p (worse): of "
     "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000), "

@@ -16,10 +16,10 @@ from lmms_medtasks.board.word_verdicts import LEGEND, word_signs
 from lmms_medtasks.report.document import EMPTY
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import cut_apart, first_listed
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.p_values import p_text
 
 WIDTH = 100
-ALPHA = 0.05
 _MOST_ROWS, _MOST_FLAGS = 24, 4
 _WHAT = 41
 """Width of a task with its measure: no name of 40 letters is cut."""
@@ -44,10 +44,11 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     if alike or not rows:
         yield from _filled(
             f"B is better in {len(better)} of {len(alike)} numbers, worse in {len(worse)}, not told apart in "
-            f"{len(same)} (level {ALPHA:g})."
+            f"{len(same)} (level {confidence.alpha():g})."
         )
         yield ""
-    yield f"  {'task, measure':<{_WHAT}}{'A':>7}{'B':>7}  {'B minus A [95 %]':<25}{'p (Holm)':>9}{'images':>7}"
+    difference = f"B minus A [{confidence.percent()}]"
+    yield f"  {'task, measure':<{_WHAT}}{'A':>7}{'B':>7}  {difference:<25}{'p (Holm)':>9}{'images':>7}"
     names = cut_apart(map(_named, rows), _WHAT - 1)
     told = [(sign, each) for sign, group in (("▲", better), ("▼", worse)) for each in group]
     others = [(OTHER, each) for each in rows if not each.alike]
@@ -93,7 +94,7 @@ def _disagrees(each: Comparison) -> bool:
     mean = each.found.mean
     if mean.low is None or mean.high is None or each.adjusted is None or not each.alike:
         return False
-    return (not mean.low <= 0 <= mean.high) is not (each.adjusted <= ALPHA)
+    return (not mean.low <= 0 <= mean.high) is not (each.adjusted <= confidence.alpha())
 
 
 def _first(texts: Sequence[str]) -> str:
@@ -108,7 +109,7 @@ def _sorted(rows: Sequence[Comparison]) -> tuple[list[Comparison], list[Comparis
     worse: list[Comparison] = []
     same: list[Comparison] = []
     for each in ordered:
-        told = each.adjusted is not None and each.adjusted <= ALPHA
+        told = each.adjusted is not None and each.adjusted <= confidence.alpha()
         (same if not told else better if _gain(each) > 0 else worse).append(each)
     return better, worse, same
 

@@ -19,6 +19,7 @@ from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.findings import BY_WORDS
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 from lmms_medtasks.suites import outcomes
@@ -33,12 +34,11 @@ _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
     "interval. They are of the whole benchmark; the benchmark's card says what else differs."
 )
-_INTERVALS = "Numbers in brackets: 95 % interval over {clusters} (docs/intervals_and_tests.md)."
 
 
 def intervals_note(entries: Iterable[Entry]) -> str:
     """What the brackets of these entries' numbers are."""
-    return _INTERVALS.format(clusters=drawn_clusters(entries))
+    return f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(entries)} (docs/intervals_and_tests.md)."
 
 
 @dataclass(frozen=True)

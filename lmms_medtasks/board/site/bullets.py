@@ -17,6 +17,7 @@ from lmms_medtasks.report.charts.bullets import bullet
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import against_guessing
 from lmms_medtasks.short_texts import interval_text
+from lmms_medtasks.statistics import confidence
 
 LEAST_FIELD = 4
 """Ranked models from which on a field has quartiles."""
@@ -31,7 +32,7 @@ class ModelHeadline:
     Attributes:
         suite: its name. title: for people. task, metric: whose number it is. words: what that says. unit: "%" or a
             word.
-        value, low, high: the score and its 95 % interval. ends: of the scale.
+        value, low, high: the score and its interval. ends: of the scale.
         rank, best, worst: the rank, and the first and last rank that chance leaves open; None without one.
         field: ranked models, this one among them. apart: why it is not ranked, "" where it may be.
         quartiles: the field's first quartile, median, third quartile; None of fewer than :data:`LEAST_FIELD` models.
@@ -103,7 +104,7 @@ class ModelHeadline:
         """All of it in words, as the chart's label."""
         parts = [f"{self.title}, {self.words}: {self.number}"]
         if self.low is not None and self.high is not None:
-            parts.append(f"95 % interval {self.low:.{self.digits}f} to {self.high:.{self.digits}f}")
+            parts.append(f"{confidence.percent()} interval {self.low:.{self.digits}f} to {self.high:.{self.digits}f}")
         parts.append(self.place or "not ranked")
         if self.quartiles:
             texts = ", ".join(f"{each:.{self.digits}f}" for each in self.quartiles)

@@ -8,7 +8,7 @@ from lmms_medtasks.statistics.sums import Difference, Group, mean_statistic, sco
 
 
 def loss(first: Entry, good: str, second: Entry, bad: str) -> Interval:
-    """The mean of ``good`` less that of ``bad``, in their measure's own unit, with a 95 % interval over clusters.
+    """The mean of ``good`` less that of ``bad``, in their measure's own unit, with an interval over clusters.
 
     ``first``, ``second``: one model's entries that have these metrics. All questions of both count, as the papers
     subtract them; images that both have make the interval narrower.

@@ -19,6 +19,7 @@ from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
 
 SHOWN_PUBLISHED = 10
@@ -285,6 +286,6 @@ def as_table(found: Leaderboard, standings: Standings) -> Table:
         for score in row.scores:
             cells += [score.cell, Cell(score.rank or None)]
         rows.append(Row(tuple(cells), "run" if row.measured else "reference"))
-    notes = (f"Numbers in brackets: 95 % interval over {drawn_clusters(standings.board.entries)}.", SHORT)
+    notes = (f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(standings.board.entries)}.", SHORT)
     title, marks = "Models by benchmark", number_marks.MARKS
     return Table("overview", title, tuple(columns), tuple(rows), notes, marks=marks)

@@ -16,6 +16,7 @@ from lmms_medtasks.board.site.ranking import MEANING
 from lmms_medtasks.report import report_page as report_page
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Part, Table
+from lmms_medtasks.statistics import confidence
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -85,7 +86,7 @@ class Pages:
             csv_link=csv_link,
             drawing=report_page.drawing,
             link=_link,
-            ranks=MEANING,
+            ranks=[tuple(map(confidence.spelled, each)) for each in MEANING],
         )  # fmt: skip
         self._folder.text(path, text)
 

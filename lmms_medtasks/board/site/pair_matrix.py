@@ -20,7 +20,7 @@ _SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
 _NO_DIFFERENCE = "no image differs"
 NOTE = (
     "Each pair is compared on the same questions, {cluster} by {cluster}, with the test that makes the ranks. All "
-    "intervals hold together at 95 %. An interval may end at 0 although the pair is told apart: a later step of the "
+    "intervals hold together at {level}. An interval may end at 0 although the pair is told apart: a later step of the "
     "test (max-T, step-down) decided. Ends beyond the scale are cut off."
 )
 

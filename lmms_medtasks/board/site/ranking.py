@@ -11,6 +11,7 @@ import numpy as np
 from lmms_medtasks.board.columns import SCORE_DIGITS
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.confidence import ERROR, LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
@@ -18,8 +19,8 @@ from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankInterval
 _TIED = 1e-12
 SHORT = (
     "Rank intervals: from the models that are better beyond chance to those that are not worse beyond chance; those of "
-    f"a column hold together in 95 % of samples. With fewer than {LEAST_CLUSTERS} images there are no ranks. More at "
-    "the foot of the page."
+    f"a column hold together in {LEVEL} of samples. With fewer than {LEAST_CLUSTERS} images there are no ranks. More "
+    "at the foot of the page."
 )
 """For below a table."""
 
@@ -32,8 +33,8 @@ MEANING = (
     (
         "Its interval",
         "It begins at 1 plus the number of models that are better beyond chance. It ends at the number of models that "
-        "are not worse beyond chance. All the intervals of a column hold together in 95 % of samples. A wide one says "
-        "that the questions can't tell the models apart, not that they are alike.",
+        f"are not worse beyond chance. All the intervals of a column hold together in {LEVEL} of samples. A wide one "
+        "says that the questions can't tell the models apart, not that they are alike.",
     ),
     (
         "The test",
@@ -41,7 +42,7 @@ MEANING = (
         "the second. Differences are paired by question; the unit is the image with all its questions. The test flips "
         "the sign of all differences of an image at once. The largest studentised difference of all pairs decides, "
         "step by step (max-T, step-down; Mogstad, Romano, Shaikh and Wilhelm, 2024). In a column it tells two models "
-        "apart that are as likely to be better as worse on each image with a chance of at most 5 %.",
+        f"apart that are as likely to be better as worse on each image with a chance of at most {ERROR}.",
     ),
     (
         f"Fewer than {LEAST_CLUSTERS} images",
@@ -56,7 +57,7 @@ class Standing:
     """A model on a measure.
 
     Attributes:
-        mean: over all its questions with a score, in the measure's own unit, with the 95 % interval.
+        mean: over all its questions with a score, in the measure's own unit, with its interval.
         rank, low, high: on the questions common to all; None where these are of fewer than 10 images. ``low`` and
             ``high`` are None with one model, or without resamples.
         common: number of these questions. images: of these.

@@ -17,6 +17,7 @@ from lmms_medtasks.board.site.suite_words import Scatter
 from lmms_medtasks.report.cells import label, scaled
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.findings import beats
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
 
 
@@ -131,5 +132,5 @@ def as_table(found: Drawn) -> Table:
         )
         for each in found.points
     ]
-    note = "Brackets: 95 % interval over images. Published rows: on the whole benchmark, not run here."
+    note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
     return Table("scatter", said.title, columns, tuple(rows), (note,))

@@ -18,6 +18,7 @@ from lmms_medtasks.board.site.bullets import LEAST_FIELD
 from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.ranking import common_scores
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval, intervals, mean_interval
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust
@@ -29,7 +30,6 @@ LEAST_CLUSTERS = 5
 MOST_VALUES = 40
 """Values of a tag from which on it names questions and does not group them."""
 SHOWN = 3
-ALPHA = 0.05
 _LEVELS = 12
 """Halvings by which a p value is found from intervals."""
 _NO_CHANCE, _SURE, _TESTED = 1.9, 5.0, 6
@@ -66,7 +66,7 @@ class Group:
     @property
     def told_apart(self) -> bool:
         """Whether it differs beyond chance, after the correction."""
-        return self.adjusted < ALPHA
+        return self.adjusted < confidence.alpha()
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def extremes(
         for group in sorted((each for each in found if sign * each.better > 0), key=place):
             if len(kept) == SHOWN:
                 break
-            if sign > 0 and not is_strength(group, 1 - ALPHA / len(found)):
+            if sign > 0 and not is_strength(group, 1 - confidence.alpha() / len(found)):
                 continue
             own = questions_of(group)
             if not any(group.task == other.task and _mostly(own, ids) for other, ids in kept):
@@ -149,13 +149,13 @@ def _common(entry: Entry, asked: np.ndarray) -> dict[str, np.ndarray]:
     return {name: each for name, each in alike if len(np.unique(each)) <= MOST_VALUES}
 
 
-def interval(group: Group, entry: Entry, metric: str, level: float = 1 - ALPHA) -> Interval:
+def interval(group: Group, entry: Entry, metric: str, level: float | None = None) -> Interval:
     """A group's mean over all questions that the model has a score for, with its interval."""
     shown, rows = entry.scale(metric), _rows(group, entry, metric)
     return mean_interval(rows.column("cluster").tolist(), _scores(rows, shown), bounds=shown.range, level=level)
 
 
-def beats_guessing(group: Group, entry: Entry, metric: str, level: float = 1 - ALPHA) -> bool:
+def beats_guessing(group: Group, entry: Entry, metric: str, level: float | None = None) -> bool:
     """Whether the interval of this level is above what guessing gets on the questions; also where that is not known."""
     chance = guessing(entry, metric, _rows(group, entry, metric))
     better = entry.scale(metric).higher_is_better
@@ -252,9 +252,9 @@ def _p_of_rest(clusters: np.ndarray, scores: np.ndarray, chosen: np.ndarray, res
         found = intervals(groups, {"": difference}, level=1 - level)[""]
         return found.low is not None and found.high is not None and not found.low <= 0 <= found.high
 
-    if not leaves_out(ALPHA):
+    if not leaves_out(confidence.alpha()):
         return 1.0
-    above, below = np.log(ALPHA), np.log(1e-9)
+    above, below = np.log(confidence.alpha()), np.log(1e-9)
     for _ in range(_LEVELS):
         middle = (above + below) / 2
         above, below = (middle, below) if leaves_out(float(np.exp(middle))) else (above, middle)

@@ -26,6 +26,7 @@ from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, labelled
 from lmms_medtasks.short_texts import listed_or_counted
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 
 _MOST_ON_CARDS = 40
@@ -111,7 +112,8 @@ class SuitePage:
             headline_caption=_caption(about, head, self._board) if head else "",
             apart_count=sum(not entry.ranked for entry in entries), listed=_named,
             unplaced=self._unplaced(head) if head else "",
-            pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster), least=LEAST_CLUSTERS,
+            pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster, level=confidence.percent()),
+            least=LEAST_CLUSTERS,
             questions=self._questions(headline, entries, drawn), cluster=cluster,
             published=published.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip

@@ -21,7 +21,6 @@ from lmms_medtasks.harness.template_hooks import degraded_documents, own_binding
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites import own_parts, templates
-from lmms_medtasks.suites.suite import Metric
 from lmms_medtasks.suites.templates import including, measures, template_yaml
 from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml import settings as schema
@@ -65,7 +64,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     config, files, read_by = own_readers.with_rows_read(config, folder or Path(), _name(config))
     config, tables = text_tables.with_text_cells(config, _name(config))
     settings = settings_of(config, template, folder)
-    from lmms_medtasks.harness.scoring import CLUSTER
+    from lmms_medtasks.harness.scoring import CLUSTER, metric_entry
 
     settings, parts = own_binding.resolved(settings, template, folder)
     scoring_settings = {**settings, **parts.scoring}
@@ -91,7 +90,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
         "doc_to_visual": task_pictures.of_task(config, settings, folder) if folder else config.get("doc_to_visual"),
         "generation_kwargs": _generation(config, template),
         "process_results": process_results,
-        "metric_list": [_metric(parts.suite.metric(name)) for name in settings["metrics"]],
+        "metric_list": [metric_entry(parts.suite.metric(name)) for name in settings["metrics"]],
         "cluster_key": CLUSTER,
         "lmms_eval_specific_kwargs": {"default": shown},
     }
@@ -172,8 +171,8 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
     own = given.get("default") or {}
     schema.check(own, where)
     merged = {**template.settings, **own}
-    named = merged.get("metrics") or [each["metric"] for each in config.get("metric_list") or []]
-    names = [named] if isinstance(named, str) else list(named or template.metrics)
+    named = merged.get("metrics") or template.metrics
+    names = [named] if isinstance(named, str) else list(named)
     schema.check_fit({**merged, "metrics": names}, template, where)
     rotated = measures.ROTATION_METRICS if merged.get("rotate_options") else ()
     merged["metrics"] = list(
@@ -329,12 +328,6 @@ def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Pat
         return adapt
     tags = [settings["shift"]["column"]] if settings.get("shift") else []
     return adapt.in_folder(folder, tags) if folder else adapt
-
-
-def _metric(metric: Metric) -> dict[str, Any]:
-    from lmms_medtasks.harness.scoring import aggregate
-
-    return {"metric": metric.name, "aggregation": aggregate, "higher_is_better": metric.higher_is_better}
 
 
 def _name(config: Mapping[str, Any]) -> str:

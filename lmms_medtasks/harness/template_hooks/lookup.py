@@ -20,11 +20,11 @@ _ADAPTER = "lmms_medtasks.data.adapter"
 
 
 def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
-    """``config`` as it is, or a copy whose hooks know the settings, for a task that has such.
+    """``config`` with the metrics that are declared of it, and of a task with settings with hooks that know them.
 
     Raises:
-        UserError: what the YAML says of a task on a template is wrong, its settings do not fit the template, or the
-            harness would include another file than the one beside the YAML.
+        UserError: what the YAML says of a task on a template is wrong, its settings do not fit the template, its hook
+            declares no metrics, or the harness would include another file than the one beside the YAML.
     """
     folder = Path(yaml_path).resolve().parent if yaml_path else None
     if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
@@ -32,11 +32,13 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
             f"{folder}. Start from another directory."
         )
+    from lmms_medtasks.harness.scoring import with_declared_metrics
+
     if folder and _is_plain(config, folder):
-        return config
+        return with_declared_metrics(config)
     from lmms_medtasks.harness.template_hooks import binding
 
-    return binding.bound(config, yaml_path)
+    return with_declared_metrics(binding.bound(config, yaml_path))
 
 
 def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:

@@ -10,6 +10,7 @@ from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
 from lmms_medtasks.report.charts.svg import MODELS, OTHER, PUBLISHED, Elements, Entry, Look, Svg, legend
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text
+from lmms_medtasks.statistics import confidence
 
 _ROW, _APART = 30, 10
 MOST = len(MODELS) - 1
@@ -44,7 +45,9 @@ def point_chart(
     entries = entries if len(sources) > 1 else []
     entries += [(OTHER, f"{len(others)} more")] if others else []
     entries += (
-        [("interval", "95 % interval")] if any(cell.low is not None for row in rows for cell in row.cells) else []
+        [("interval", f"{confidence.percent()} interval")]
+        if any(cell.low is not None for row in rows for cell in row.cells)
+        else []
     )
     entries += [(PUBLISHED, "published")] if any(row.published for row in rows) else []
     entries += [("guess", "guessing")] if any(row.chance is not None for row in rows) else []

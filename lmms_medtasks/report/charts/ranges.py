@@ -9,6 +9,7 @@ from lmms_medtasks.report.charts.axes import Axis
 from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
 from lmms_medtasks.report.charts.svg import BETWEEN, DISC, PUBLISHED, RING, Elements, Entry, Svg, legend, signed
 from lmms_medtasks.short_texts import first_listed, interval_text
+from lmms_medtasks.statistics import confidence
 
 _ROW, _SMALL_ROW = 30, 18
 
@@ -44,7 +45,7 @@ def range_chart(
     svg = Svg(_said(title, series, own, len(printed), chance, scale), "ranges")
     entries: list[Entry] = [(RING, each) for each in series[:-1][:1]]
     entries += [*((BETWEEN, each) for each in series[1:-1]), (DISC, series[-1])]
-    entries += [("interval", "95 % interval")] if any(row.low is not None for row in own) else []
+    entries += [("interval", f"{confidence.percent()} interval")] if any(row.low is not None for row in own) else []
     entries += [(PUBLISHED, "published")] if printed else []
     entries += [("guess", f"guessing, {chance:.{scale.digits}f}")] if chance is not None else []
     top = legend(svg, entries) + 36

@@ -34,7 +34,7 @@ def alpha_of(
     clusters: Sequence[str],
     level: Level,
     *,
-    coverage: float = 0.95,
+    coverage: float | None = None,
 ) -> Measure:
     """Alpha of (raters, items) ratings with its interval.
 

@@ -113,7 +113,7 @@ def agreement(
     clusters: Sequence[str],
     *,
     names: Sequence[str] = tuple(COEFFICIENTS),
-    level: float = 0.95,
+    level: float | None = None,
 ) -> dict[str, Measure]:
     """The coefficients ``names`` of two raters' ratings of n items, NaN where a rater gave none.
 

@@ -92,7 +92,7 @@ def contest(
     )
 
 
-def win_rates(contests: Sequence[Contest], *, level: float = 0.95) -> WinRates:
+def win_rates(contests: Sequence[Contest]) -> WinRates:
     """Win rates of all models in ``contests``, with intervals over clusters."""
     models = sorted({name for each in contests for name in (each.first, each.second)})
     groups = {f"model {name}": _model_group(name, contests) for name in models}
@@ -103,7 +103,7 @@ def win_rates(contests: Sequence[Contest], *, level: float = 0.95) -> WinRates:
         statistics[f"people {name}"] = of_column(3, name)
         statistics[f"judge {name}"] = of_column(4, name)
         statistics[f"difference {name}"] = Through(Statistic(_difference, (name,)), mean_statistic(name, (-1.0, 1.0)))
-    found = intervals(groups, statistics, level=level)
+    found = intervals(groups, statistics)
     largest = Statistic(_largest, tuple(f"model {name}" for name in models))
     found["largest"] = replace(estimates(groups, {"": largest})[""], reason="the largest of several has no interval")
 

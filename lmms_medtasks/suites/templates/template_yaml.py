@@ -1,17 +1,16 @@
-"""The YAML that a task on a template includes: made of the template's parts, and of the metrics of its measures."""
+"""The YAML that a task on a template includes: made of the template's parts."""
 
 from __future__ import annotations
 
 import re
 
-from lmms_medtasks.suites import metric_lists, templates
-from lmms_medtasks.suites.templates import measures
+from lmms_medtasks.suites import templates
 
 _BLOCK = re.compile(r"(?m)^(?=[a-z_]+:)")
 
 
 def text_of(name: str) -> str:
-    """What a task of this template includes: the lines of base_yaml and of its parts, and its metrics.
+    """What a task of this template includes: the lines of base_yaml and of its parts.
 
     A part's block of lines takes the place of the base's of the same key, as the harness's own ``include`` would.
     """
@@ -19,11 +18,10 @@ def text_of(name: str) -> str:
     blocks: dict[str, str] = {}
     for part in ("base_yaml", *template.parts):
         blocks.update(blocks_of(templates.resource(part)))
-    lines = [metric_lists.lines(measures.metrics()[metric]) for metric in template.metrics]
     head = (
         f"# The template {name} of lmms-medtasks. Not a task itself: the harness reads only files that end in .yaml.\n"
     )
-    return head + "".join(blocks.values()) + "metric_list:\n" + "".join(lines)
+    return head + "".join(blocks.values())
 
 
 def blocks_of(text: str) -> dict[str, str]:

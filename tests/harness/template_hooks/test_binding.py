@@ -22,8 +22,8 @@ def config(**more):
     [
         ("chest_side.yaml", "  default:\n", "  qwen: {prompt: open}\n  default:\n",
          ("chest_side.yaml:10", "lmms_eval_specific_kwargs.qwen", "only `default` may stand there")),
-        ("_template_yaml", "metric: accuracy", "metric: acuracy",
-         ("_template_yaml:26", "metric_list.metric", "'acuracy'", "Did you mean 'accuracy'")),
+        ("chest_side.yaml", "parser: option", "metrics: [acuracy]",
+         ("chest_side.yaml:11", "default.metrics", "'acuracy'", "Did you mean 'accuracy'")),
         ("chest_side.yaml", "metadata:", "generation_kwargs: {top_k: null}\nmetadata:",
          ("chest_side.yaml:13", "generation_kwargs.top_k", "'null'", "`top_k: 0`")),
         ("chest_side.yaml", "metadata:", "num_fewshot: 3\nmetadata:",

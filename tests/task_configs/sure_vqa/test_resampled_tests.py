@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.sums import Difference, Statistic, group, mean
-from lmms_medtasks.task_configs.sure_vqa.resampled_tests import resampled, welch, win_loss
+from lmms_medtasks.task_configs.sure_vqa.resampled_tests import PAPER_ALPHA, resampled, welch, win_loss
 
 RNG_NAME = "rng" if "rng" in inspect.signature(scipy.stats.bootstrap).parameters else "random_state"
 VALUES = st.lists(st.floats(-1, 1).map(lambda value: round(value, 6)), min_size=2, max_size=30)
@@ -121,7 +121,7 @@ def test_each_pair_under_each_shift_and_all_corrected_together(three_methods):
 
 
 def test_wins_and_losses(three_methods):
-    found = win_loss(welch(three_methods))
+    found = win_loss(welch(three_methods), alpha=PAPER_ALPHA)
     assert found.methods == ("a", "b", "c")
     # First shift: a beats b and c. Second: b beats a and c. b and c, a and c are alike where not said.
     assert found.wins.tolist() == [[0, 1, 1], [1, 0, 1], [0, 0, 0]]
@@ -138,9 +138,9 @@ def test_what_can_not_be_tested_is_no_win_and_not_corrected_for():
     assert tested[0].adjusted == tested[0].p
     assert found[-1].difference == -1 and found[-1].adjusted is None  # no variation: t is not defined
     assert next(each for each in found if each.second == "d").difference is None
-    assert win_loss(found).wins.sum() == 0
-    assert win_loss(found).comparisons.sum() == 2
-    assert win_loss([]).methods == ()
+    assert win_loss(found, alpha=PAPER_ALPHA).wins.sum() == 0
+    assert win_loss(found, alpha=PAPER_ALPHA).comparisons.sum() == 2
+    assert win_loss([], alpha=PAPER_ALPHA).methods == ()
 
 
 def test_nan_is_left_out():

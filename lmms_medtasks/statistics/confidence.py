@@ -1,0 +1,67 @@
+"""How sure intervals and tests are: one level for both, that of whatever command is at work.
+
+An interval is to hold the true number with this probability, and alpha, the chance of an error that a test may make, is
+the rest of it. :func:`at` sets it for what runs within; elsewhere it is :data:`DEFAULT`. Texts that are declared before
+a command runs hold :data:`LEVEL`, :data:`ALPHA` and :data:`ERROR`, in whose place :func:`spelled` puts the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from lmms_medtasks.errors import UserError
+
+DEFAULT = 0.95
+LEVEL, ALPHA, ERROR = "⟨level⟩", "⟨alpha⟩", "⟨error⟩"
+"""Stand in a declared text for the level in percent (95 %), and for alpha as a number (0.05) and in percent (5 %)."""
+
+_level: ContextVar[float] = ContextVar("level of confidence", default=DEFAULT)
+
+
+@contextmanager
+def at(level: float) -> Iterator[None]:
+    """Use this level within. Raises UserError where it is not between 0 and 1."""
+    token = _level.set(checked(level))
+    try:
+        yield
+    finally:
+        _level.reset(token)
+
+
+def checked(level: float) -> float:
+    """``level``. Raises UserError where it is not between 0 and 1."""
+    if not 0 < level < 1:
+        meant = f" For {level:g} % say {level / 100:g}." if 1 < level < 100 else ""  # noqa: PLR2004 - percent
+        raise UserError(f"confidence is {level:g}: expected a number above 0 and below 1, such as {DEFAULT}.{meant}")
+    return level
+
+
+def level() -> float:
+    """With what probability an interval is to hold the true number, above 0 and below 1."""
+    return _level.get()
+
+
+def of(given: float | None) -> float:
+    """A level that is given, else that of the command."""
+    return level() if given is None else given
+
+
+def alpha() -> float:
+    """The chance of an error that a test may make: 1 less the level, without its rounding."""
+    return round(1 - level(), 12)
+
+
+def percent() -> str:
+    """The level for people: ``95 %``."""
+    return f"{100 * level():.10g} %"
+
+
+def spelled(text: str) -> str:
+    """A declared text with the numbers in it."""
+    return (
+        text.replace(LEVEL, percent()).replace(ALPHA, f"{alpha():g}").replace(ERROR, f"{100 * alpha():.10g} %")
+        if "⟨" in text
+        else text
+    )
