@@ -31,7 +31,7 @@ _FIRST = 2
 _VARIES = (
     (re.compile(r"\d{8}_\d{6}(?:_\d+)?( UTC)?|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?"), "DATE"),
     (re.compile(r"\b[0-9a-f]{10,64}\b"), "HEX"),
-    (re.compile(r"\b[\w./-]+@[0-9a-f]{7,40}\b"), "COMMIT"),
+    (re.compile(r"\b[\w.-]+@[0-9a-f]{7,40}\b"), "COMMIT"),
     (re.compile(r"127\.0\.0\.1:\d+"), "LOOPBACK"),
     (re.compile(r"\b0x[0-9a-f]{8,}\b"), "ADDRESS"),
 )
