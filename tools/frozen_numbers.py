@@ -74,7 +74,8 @@ def _written(value: Any) -> Any:
         number = float(value)
     except (TypeError, ValueError):
         return plain(str(getattr(value, "value", value)))
-    return number if math.isfinite(number) else str(number)
+    # To 13 digits: the last bits of a sum hang on the order of a set.
+    return float(f"{number:.13g}") if math.isfinite(number) else str(number)
 
 
 def read_dump(path: Path) -> dict[str, Cell]:

@@ -24,13 +24,14 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
 ENVIRONMENT = {
     "MEDTASKS_DATA": "mini", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "COLUMNS": "120", "NO_COLOR": "1",
-    "TOKENIZERS_PARALLELISM": "false",
+    "TOKENIZERS_PARALLELISM": "false", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
 }  # fmt: skip
 _FIRST = 2
 """Documents of each task whose prompts stand in the dump as text, and whose pixels are read."""
 _VARIES = (
     (re.compile(r"\d{8}_\d{6}(?:_\d+)?( UTC)?|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?"), "DATE"),
     (re.compile(r"\b[0-9a-f]{10,64}\b"), "HEX"),
+    (re.compile(r"\b[\w.-]+@[0-9a-f]{7,40}\b"), "COMMIT"),
     (re.compile(r"127\.0\.0\.1:\d+"), "LOOPBACK"),
     (re.compile(r"\b0x[0-9a-f]{8,}\b"), "ADDRESS"),
 )
