@@ -25,7 +25,6 @@ COMMANDS = {
     "gate": "gate entries run -o gate.md",
     "compare": "compare entries run -o compared.md",
     "report": "report run -o report",
-    "metrics": "metrics",
     "version": "--version",
 }
 RUN_THEM = """

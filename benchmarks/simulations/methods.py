@@ -18,7 +18,6 @@ from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.statistics.versus import Answer, versus
 from lmms_medtasks.task_configs.sure_vqa.report_across import resampled_rr
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import (
-    ALPHA,
     AgainstBaseline,
     Condition,
     Scored,
@@ -27,7 +26,7 @@ from lmms_medtasks.task_configs.sure_vqa.report_baselines import (
     corrected,
 )
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift
-from lmms_medtasks.task_configs.sure_vqa.resampled_tests import RESAMPLES, welch
+from lmms_medtasks.task_configs.sure_vqa.resampled_tests import PAPER_ALPHA, RESAMPLES, welch
 from lmms_medtasks.task_configs.sure_vqa.robustness import relative_robustness
 from simulations.claims import Claim, percent
 
@@ -94,12 +93,12 @@ def _alike(images: int, repeats: int, seed: int) -> Iterator[Claim]:
     found: dict[str, list[bool]] = {"welch": [], "swap": [], "flip": []}
     for number in range(repeats):
         answers = _answers(generator("alike", seed, images, number), images, {"a": (0.8, 0.6), "b": (0.8, 0.6)})
-        found["welch"].append(_welch_p(answers)[0] < ALPHA)
-        found["swap"].append(_swap_p(answers, "a", "b", number) < ALPHA)
+        found["welch"].append(_welch_p(answers)[0] < PAPER_ALPHA)
+        found["swap"].append(_swap_p(answers, "a", "b", number) < PAPER_ALPHA)
         scored = ({str(image): Answer(str(image), score) for image, score in enumerate(answers[name].mean(axis=1))}
                   for name in "ab")  # fmt: skip
         flip = versus(*scored).p
-        found["flip"].append(flip is not None and flip < ALPHA)
+        found["flip"].append(flip is not None and flip < PAPER_ALPHA)
     setting = f"two methods that are alike (.8 i.i.d., .6 OoD), {images} images of {QUESTIONS} questions"
     yield _share("SURE-VQA, Welch's test of 100 resamples (the paper's)", setting, "different in 5 %", found["welch"])
     yield _share("SURE-VQA, swap test by image", setting, "different in at most 5 %", found["swap"])
@@ -112,7 +111,7 @@ def _equally_robust(repeats: int, seed: int) -> Iterator[Claim]:
         for number in range(repeats):
             rng = generator("equally robust", seed, images, number)
             answers = _answers(rng, images, {"a": (0.9, 0.6), "b": (0.6, 0.4)})
-            found.append(_swap_p(answers, "a", "b", number) < ALPHA)
+            found.append(_swap_p(answers, "a", "b", number) < PAPER_ALPHA)
         setting = f"equally robust (RR .67), not equally good (.9 and .6 i.i.d.), {images} images"
         yield _share("SURE-VQA, swap test by image", setting, "different in about 5 %", found)
 
@@ -124,8 +123,8 @@ def _several(repeats: int, seed: int) -> Iterator[Claim]:
     for number in range(max(1, repeats // 4)):
         answers = _answers(generator("several", seed, number), images, dict.fromkeys(names, (0.8, 0.6)))
         swaps = [_swap_p(answers, *pair, number) for pair in combinations(names, 2)]
-        found["swap"].append(min(adjust(swaps)) < ALPHA)
-        found["welch"].append(min(adjust(_welch_p(answers))) < ALPHA)
+        found["swap"].append(min(adjust(swaps)) < PAPER_ALPHA)
+        found["welch"].append(min(adjust(_welch_p(answers))) < PAPER_ALPHA)
     setting = f"five methods that are alike, {images} images, Holm over ten pairs"
     claimed = "any pair different in {} 5 %"
     yield _share("SURE-VQA, Welch's test (the paper's)", setting, claimed.format("at most"), found["welch"])
@@ -137,7 +136,7 @@ def _power(repeats: int, seed: int) -> Iterator[Claim]:
         found = []
         for number in range(repeats):
             answers = _answers(generator("power", seed, images, number), images, {"a": (0.8, 0.7), "b": (0.8, 0.5)})
-            found.append(_swap_p(answers, "a", "b", number) < ALPHA)
+            found.append(_swap_p(answers, "a", "b", number) < PAPER_ALPHA)
         setting = f"RR .88 against .62, {images} images of {QUESTIONS} questions"
         yield _share("SURE-VQA, swap test by image", setting, "(power, nothing claimed)", found)
 

@@ -96,7 +96,9 @@ def harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     monkeypatch.chdir(tmp_path)
     state = SimpleNamespace(commands=[], environments=[], status=0)
 
-    def stand_in(arguments: list[str], env: dict[str, str], start_new_session: bool) -> nullcontext[SimpleNamespace]:
+    def stand_in(arguments: list[str], env: dict[str, str] | None = None, **_: object) -> nullcontext[SimpleNamespace]:
+        if env is None:  # what watches over the command
+            return nullcontext(SimpleNamespace(kill=lambda: None))
         state.commands.append(arguments)
         state.environments.append(env)
         if not state.status:

@@ -98,7 +98,9 @@ def cells(path):
         [row, *_] = csv.DictReader(text)
     found = {}
     for name in OWN:
-        for head in (each for each in row if each.partition(" (")[0] == name and not each.endswith(("low", "high"))):
+        for head in (
+            each for each in row if each.partition(" (")[0] == name and not each.endswith(("low", "high", "clustered"))
+        ):
             low, high = (float(row[end]) if row.get(end) else None for end in (f"{head} low", f"{head} high"))
             found[name] = {"value": float(row[head]), "low": low, "high": high}
     return found

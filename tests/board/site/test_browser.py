@@ -209,7 +209,7 @@ def choose(browser, name, value):
     browser.run(
         f"(s => {{ s.value = {value!r}; s.dispatchEvent(new Event('change')); }})(document.getElementById({name!r}))"
     )
-    browser.run("new Promise((done) => setTimeout(done, 50))")
+    browser.run("new Promise((done) => setTimeout(done, 300))")
 
 
 FOUND = "document.getElementById('found').textContent"
