@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.parsing.words import any_of, word_pattern
 
 Ending = Literal["stop", "length", "error", ""]
 """Why a reply ended. stop: the model ended it. length: the limit of new tokens. error: it broke off by a fault, or the
@@ -262,6 +263,10 @@ def _take_apart(reply: Reply, tags: Tags) -> Reply:
     reply = replace(reply, marks=names + ended_by, spoken=spoken)
     if not answer.strip():
         return replace(reply, outcome="cut" if reply.ended == "length" else "empty")
+    if reply.ended == "length" and word_pattern("thinks_aloud").search(answer):
+        answer = "\n".join(_plain_parts(answer))
+        if not answer:
+            return replace(reply, outcome="cut")
     breaks_off = len(answer) > _A_SENTENCE and known.broken_off.search(answer[-_A_SENTENCE:]) is not None
     breaks_off = breaks_off or _BROKEN_OFF_SHORT.search(answer[-_A_SENTENCE:]) is not None
     return replace(reply, answer=answer.strip(), unfinished=reply.ended == "length" or breaks_off)
@@ -326,6 +331,23 @@ def _without(text: str, thoughts: Sequence[Thought]) -> str:
     ends = [0, *(each.end for each in thoughts)]
     starts = [*(each.start for each in thoughts), len(text)]
     return "\n".join(part for end, start in zip(ends, starts, strict=True) if (part := text[end:start].strip()))
+
+
+def _plain_parts(text: str) -> Iterator[str]:
+    """The lines that give an answer plainly: a short first one, and those with a label, a box or bold letters alone."""
+    lines = text.strip().splitlines()
+    for number, line in enumerate(lines):
+        aloud = word_pattern("thinks_aloud").search(line)
+        short = len(line) <= LONGER_THAN_AN_ANSWER and not aloud
+        ended = number + 1 < len(lines)
+        if (short and ended and number == 0) or _plain_line().match(line):
+            yield line
+
+
+@functools.cache
+def _plain_line() -> re.Pattern[str]:
+    label = rf"[\s>*_#\[(-]{{0,8}}(?:the )?(?:final |correct )?{any_of('answer')}[\]*_)\s]{{0,4}}(?:[:：]|is\b|{any_of('is')}).{{1,60}}$"
+    return re.compile(rf"{label}|.{{0,200}}(?:\\?boxed\s?\{{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{{1,60}}\*\*\W*$", re.I)
 
 
 def _behind_unknown_mark(text: str, known: _Marks, most: int = _MOST_MARKS) -> tuple[str, str, bool]:
