@@ -24,7 +24,7 @@ _OUTER = " \t\r\n\"'`.,:;!$()[]{}"
 _BALANCED = re.compile(r"(\*{1,3}|_{1,3}|`{1,3})(?=\S)(.*\S)\1", re.DOTALL)
 _SAME_AS = r",?\s*(?:i\.e\.|that is|namely|which is|means|corresponding to),?"
 _SEPARATOR = rf"\s*(?:\*\*|__)?\s*(?:[).:\]}}\"'`,;-]|[–—=(]|{_SAME_AS})*\s*(?:\*\*|__)?\s*[(\"']?"
-MINUS_IN_BRACKETS = re.compile(r"\([-\u2010-\u2015\u2212]\)\s*$")
+MINUS_IN_BRACKETS = re.compile(r"(?:\([-\u2010-\u2015\u2212]\)|[✗✘✕❌☒])\s*$")
 """What denies the finding before it: "pneumonia (-)"."""
 _FINAL_MINUS = re.compile(r"[\w(]-$")
 _MINUS_APART = re.compile(r"\s*[-\u2010-\u2015\u2212]\s+(?=\d)")

@@ -256,7 +256,8 @@ def _last_letter() -> re.Pattern[str]:
 @functools.cache
 def _excluded_label() -> re.Pattern[str]:
     """Before a letter: it is one of those that are out, "ruled out: A"."""
-    return word_pattern("denied_before", after=r"[\w ]{0,12}:[\s*]*$")
+    after = r"[\w ]{0,12}:[\s*]*$"
+    return word_pattern("denied_before", before=rf"{any_of('runner_up')}\s*:[\s*]*$|", after=after)
 
 
 @functools.cache
