@@ -127,7 +127,8 @@ def _read_stated(text: str, asked: _Question, unfinished: bool) -> Answer | None
 def _read_undecided(text: str) -> Answer | None:
     if _both().search(text):
         return Answer("ambiguous")
-    return Answer("unreadable") if _hedged().search(text) or _depends().search(text) else None
+    open_ = _hedged().search(text) or _depends().search(text) or word_pattern("not_excluded", before=r"\W*").match(text)
+    return Answer("unreadable") if open_ else None
 
 
 def _read_head(text: str, asked: _Question) -> Answer | None:
@@ -169,6 +170,7 @@ def _read_word(text: str) -> Answer | None:
         _value(match)
         for match in _word_before_mark().finditer(text)
         if not word_pattern("no_answer_before").search(sentence_before(text, match.start()))
+        and not _condition().match(text, match.end())
     }
     return _read_one(values, "said")
 
@@ -304,7 +306,7 @@ def _no_on_its_own() -> re.Pattern[str]:
 
 @functools.cache
 def _condition() -> re.Pattern[str]:
-    return re.compile(rf",? {any_of('if')}|\W*\?")
+    return re.compile(rf",? {any_of('if')}|\W*\?|[ ,.!]{{1,3}}{any_of('offers_help')}")
 
 
 @functools.cache
