@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, numbered, word_pattern
 
 _PLACE = re.compile(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b")
 _DESCRIBING = 3  # words before a thing that may describe it
@@ -37,10 +37,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 
 _ONE_ALONE = ("view", "count")
 """Of what a picture has one."""
-_OPPOSITES = {
-    "side": ("left", "right", "both"), "view": ("axial", "coronal", "sagittal"), "count": ("one", "many"),
-    "time": ("acute", "chronic"), "size": ("large", "small"), "height": ("upper", "lower"),
-}  # fmt: skip
+_OPPOSITES = ("side", "view", "count", "time", "size", "height")
 
 
 class _Word(NamedTuple):
@@ -56,7 +53,7 @@ def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     what is denied must be the thing and no quality of it. A question that denies something, or asks whether all is
     normal, is answered by no such sentence.
     """
-    if (other := _names_other(sentence, asked)) is not None:
+    if (other := names_other(sentence, asked)) is not None:
         denied = word_pattern("denies").search(sentence) or word_pattern("may_be_there").search(sentence)
         return "no" if other in _ONE_ALONE and not denied and not sentence.endswith("?") else None
     if _HAN.search(asked):
@@ -71,18 +68,13 @@ def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     return found.pop() if len(found) == 1 and "other" not in found else None  # type: ignore[return-value]
 
 
-def _names_other(sentence: str, asked: str) -> str | None:
+def names_other(sentence: str, asked: str) -> str | None:
     """The kind of which a sentence names another member than the question and not the question's: left for right."""
-    for kind, members in _OPPOSITES.items():
-        inside = [{name for name in members if _member(kind, name).search(text)} for text in (asked, sentence)]
-        if inside[0] and inside[1] and not inside[0] & inside[1]:
+    for kind in _OPPOSITES:
+        inside = [{each for each, words in numbered(kind).items() if re.search(words, text)} for text in (asked, sentence)]
+        if all(inside) and not inside[0] & inside[1]:
             return kind
     return None
-
-
-@functools.cache
-def _member(kind: str, name: str) -> re.Pattern[str]:
-    return re.compile(any_of(kind, name))
 
 
 def _is_another(before: str, after: str, thing: str, asked: str) -> bool:

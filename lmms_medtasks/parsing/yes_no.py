@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from lmms_medtasks.parsing.asked_things import read_about
+from lmms_medtasks.parsing.asked_things import names_other, read_about
 from lmms_medtasks.parsing.outcomes import Answer, find_refusal
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.sentences import first_sentence, sentence_before, split_sentences
@@ -154,6 +154,8 @@ def _read_heads(text: str, heads: list[_Said], asked: _Question) -> Answer:
         return Answer("ambiguous")
     # What the word belongs to is read with it: "No se observa fractura."
     rest = text[last.end :] if re.match(r"\W*(?:[^\w\s]|\n|$)", text[last.end :]) else text[last.start :]
+    if rest.startswith(text[last.start : last.end]) and names_other(first_sentence(rest), asked.text):
+        return Answer("unreadable")  # "No hay masa en el pulmón derecho", and the left one is asked about
     about = _read_sentences(rest.strip(" ,.;:!\n"), asked)
     if about and about.value != last.value and not _turn().search(rest):
         return Answer("ambiguous")  # "Yes, there is no fracture."
