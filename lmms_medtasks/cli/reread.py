@@ -111,6 +111,9 @@ def _task_lines(each: Reread, found: RereadRun) -> list[str]:
                 *(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)),
             ]
             shown.append(f"    {'  '.join(cells)}")
+    if each.unknown_marks:
+        marks = " and ".join(sorted(each.unknown_marks))
+        shown.append(f"    Replies begin with {marks}, which may open thoughts: nothing is read there ({TAGS_OPTION})")
     gone, added = found.only_in_one(each.task)
     shown += [f"    no longer a metric: {', '.join(gone)}"] if gone else []
     shown += [f"    a metric since: {', '.join(added)}"] if added else []

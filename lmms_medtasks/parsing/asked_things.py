@@ -71,7 +71,9 @@ def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
 def names_other(sentence: str, asked: str) -> str | None:
     """The kind of which a sentence names another member than the question and not the question's: left for right."""
     for kind in _OPPOSITES:
-        inside = [{each for each, words in numbered(kind).items() if re.search(words, text)} for text in (asked, sentence)]
+        inside = [
+            {each for each, words in numbered(kind).items() if re.search(words, text)} for text in (asked, sentence)
+        ]
         if all(inside) and not inside[0] & inside[1]:
             return kind
     return None

@@ -347,7 +347,9 @@ def _plain_parts(text: str) -> Iterator[str]:
 @functools.cache
 def _plain_line() -> re.Pattern[str]:
     label = rf"[\s>*_#\[(-]{{0,8}}(?:the )?(?:final |correct )?{any_of('answer')}[\]*_)\s]{{0,4}}(?:[:：]|is\b|{any_of('is')}).{{1,60}}$"
-    return re.compile(rf"{label}|.{{0,200}}(?:\\?boxed\s?\{{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{{1,60}}\*\*\W*$", re.I)
+    return re.compile(
+        rf"{label}|.{{0,200}}(?:\\?boxed\s?\{{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{{1,60}}\*\*\W*$", re.I
+    )
 
 
 def _behind_unknown_mark(text: str, known: _Marks, most: int = _MOST_MARKS) -> tuple[str, str, bool]:

@@ -83,7 +83,7 @@ class Readability:
         if self.replies and self.read / self.replies < least_read():
             return f"{100 - self.percent} % of the replies{{}} could not be read ({self.why})"
         if self.is_cut_short:
-            return f"{self.at_limit:,} of {self.replies:,} replies{{}} ended at the limit of new tokens{self._limit}"
+            return f"{self.at_limit:,} of {self.replies:,} replies{{}} ended at the limit of new tokens"
         failed = self.counts["failed"]
         return f"{failed:,} of {self.replies + failed:,} requests{{}} failed"
 
