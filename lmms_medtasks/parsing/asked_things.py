@@ -80,7 +80,7 @@ def names_other(sentence: str, asked: str) -> str | None:
 
 
 def _is_another(before: str, after: str, thing: str, asked: str) -> bool:
-    """Whether a thing's word is a part of another thing's name: "kidney stone", "clavicle fracture" for "rib fracture"."""
+    """Whether it is a part of another thing's name: "kidney stone", or "clavicle fracture" for "rib fracture"."""
     if (noun := word_pattern("finding_noun", before=r"\s+").match(after)) and noun[0].strip() not in asked:
         return True
     own = re.search(rf"([^\W\d_]{{3,}})\s+{re.escape(thing)}", asked)

@@ -59,7 +59,7 @@ _CLAUSE_END = re.compile(r", (?:the|but|while|whereas|so(?! (?:it|this|that)\b)|
 
 _OTHERS = re.compile(
     r"\b(?:(?<!each )(?<!from the )others?|rest|remaining|except\w*|apart from|aside from|besides|all (?:\w+ )?but|"
-    r"with the exception)\b"
+    r"with the exception|not true that)\b"
 )
 _NO_OUTLIER = re.compile(
     r"\bnone\b(?! of the (?:options|answers|choices|above|\w+ (?:is|are) (?:normal|alike|the same)))"

@@ -188,7 +188,7 @@ class OptionTexts:
     def find_in_other_order(self, sentence: str) -> list[int]:
         """The place of the only option all of whose words a sentence has: "a fracture of the femoral neck"."""
         text = without_accents(folded(sentence))
-        if _hedge().search(text) or word_pattern("denied_before").search(text):
+        if _hedge().search(text) or any(word_pattern(f"denied_{place}").search(text) for place in ("before", "after")):
             return []
         there = set(re.findall(r"[^\W_]+", text))
         words = [re.findall(r"[^\W_]{3,}", own) for own in self._worded]

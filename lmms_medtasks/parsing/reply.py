@@ -346,10 +346,10 @@ def _plain_parts(text: str) -> Iterator[str]:
 
 @functools.cache
 def _plain_line() -> re.Pattern[str]:
-    label = rf"[\s>*_#\[(-]{{0,8}}(?:the )?(?:final |correct )?{any_of('answer')}[\]*_)\s]{{0,4}}(?:[:：]|is\b|{any_of('is')}).{{1,60}}$"
-    return re.compile(
-        rf"{label}|.{{0,200}}(?:\\?boxed\s?\{{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{{1,60}}\*\*\W*$", re.I
-    )
+    before, behind = r"[\s>*_#\[(-]{0,8}(?:the )?(?:final |correct )?", r"[\]*_)\s]{0,4}"
+    label = rf"{before}{any_of('answer')}{behind}(?:[:：]|{any_of('is')})"
+    wrapped = r".{0,200}(?:\\?boxed\s?\{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{1,60}\*\*\W*$"
+    return re.compile(rf"{label}.{{1,60}}$|{wrapped}", re.I)
 
 
 def _behind_unknown_mark(text: str, known: _Marks, most: int = _MOST_MARKS) -> tuple[str, str, bool]:

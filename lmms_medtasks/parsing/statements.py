@@ -246,7 +246,7 @@ def _correction(letters: bool) -> re.Pattern[str]:
 
 @functools.cache
 def _last_letter() -> re.Pattern[str]:
-    begins = r"(?:\n|[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
+    begins = r"(?:\n|(?<!e\.g)[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
     named = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
     return re.compile(
         rf"{begins}{named}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$", re.IGNORECASE
