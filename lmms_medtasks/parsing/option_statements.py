@@ -162,9 +162,8 @@ def _find_predicates(text: str, grid: bool) -> list[Statement]:
         if word_pattern("nobody").search(clause_before(text, match.start())) or _ARTICLE_A.match(match[0]):
             continue
         letter = 1 if match[1] else 2
-        if not grid and word_pattern("lettered_noun", after=r"\s*$").search(
-            text[max(0, match.start() - 20) : match.start(letter)]
-        ):
+        near = text[max(0, match.start() - 20) : match.start(letter)]
+        if not grid and word_pattern("lettered_noun", after=r"\s*$").search(near):
             continue
         found.append(Statement(match.start(letter), match.end(letter), match.end(), "predicate"))
     return found
