@@ -342,7 +342,7 @@ def _listed_behind() -> re.Pattern[str]:
 
 def _is_denied(before: str, text: str, end: int) -> bool:
     """Whether what stands ``before`` a name in its clause, or right behind its ``end`` in ``text``, denies it."""
-    if word_pattern("denied_before").search(before):
+    if word_pattern("denied_before").search(before) or word_pattern("clear_behind", before=r"\s*").match(text, end):
         return True
     return word_pattern("denied_after", before=r"\s*(?:\w+\s+)?").match(text, end) is not None
 
