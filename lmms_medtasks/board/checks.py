@@ -122,6 +122,9 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
         why = outcomes.said(entry.outcomes, ("unreadable", "cut", "empty", "refused"))
         said = f"(required: {thresholds['parse_rate']:.0%}); the others{why and f' ({why})'} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
+    elif entry.at_limit > (1 - thresholds["parse_rate"]) * counts.replies + 1e-9:
+        said = "ended at the limit of new tokens, read or not: let the model have more (--gen_kwargs max_new_tokens=N)."
+        yield "low_parse_rate", f"{entry.at_limit:,} of {counts.replies:,} replies {said}"
     # Without a judge they are not missing but were not asked for: see `no_judge`.
     judged = entry.judge is None or entry.judge.name != "none"
     if judged and covered is not None and covered < thresholds["coverage"]:

@@ -219,6 +219,7 @@ class Entry:
             of a run the ``line`` of its log; no texts.
         metrics: the task's means of a measure that a question has a score for, as the benchmark orders them.
         reported: the task's metrics as the harness wrote them, those with a number.
+        at_limit: replies that the limit of new tokens ended, read or not; 0 for a pack, which does not say.
         level: what a board verified of it (:data:`lmms_medtasks.board.trust.levels.LEVELS`).
     """
 
@@ -241,6 +242,7 @@ class Entry:
     metrics: tuple[str, ...]
     counts: Counts
     reported: Mapping[str, float]
+    at_limit: int = 0
     problems: tuple[Problem, ...] = ()
     level: str = ""
 

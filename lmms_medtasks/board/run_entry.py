@@ -81,6 +81,7 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
         answers=answers,
         metrics=metrics_of(suite, rows, named_in(run.tasks[task])),
         counts=counts_of(suite, rows, *_asked(run, task)),
+        at_limit=sum(len(limits) for limits in rows.column("limits_reached") if limits is not None),
         # What the harness adds of its own (times, counts) is no number of the benchmark.
         reported={name: value for name, value in numbers_of(run.tasks[task]).items() if name in suite.estimates},
     )

@@ -23,7 +23,10 @@ def reread(
     run: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Result folders of runs, folders with several, or files.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the runs that are written.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="New folder for the runs that are written; without it RUN-reread."),
+    ] = None,
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     reasoning_tags: Annotated[
         str | None,
@@ -55,7 +58,7 @@ def reread(
     from lmms_medtasks.progress import say
 
     tags = None if reasoning_tags is None else given_tags(reasoning_tags, TAGS_OPTION)
-    placed = reread_files.placed(run, output)
+    placed = reread_files.placed(run, output or reread_files.folder_beside(run))
     definitions = Definitions(str(include_path) if include_path else None)
     refused: list[str] = []
     for number, (each, folder) in enumerate(placed, start=1):
@@ -108,6 +111,9 @@ def _task_lines(each: Reread, found: RereadRun) -> list[str]:
                 *(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)),
             ]
             shown.append(f"    {'  '.join(cells)}")
+    if each.unknown_marks:
+        marks = " and ".join(sorted(each.unknown_marks))
+        shown.append(f"    Replies begin with {marks}, which may open thoughts: nothing is read there ({TAGS_OPTION})")
     gone, added = found.only_in_one(each.task)
     shown += [f"    no longer a metric: {', '.join(gone)}"] if gone else []
     shown += [f"    a metric since: {', '.join(added)}"] if added else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,14 @@ from lmms_medtasks.writing import write_bytes, write_text
 MOVED = "moved.csv"
 _SHOWN = 200
 """Characters of a reply in the list."""
+
+
+def folder_beside(paths: Sequence[Path]) -> Path:
+    """``RUN-reread`` beside the first path, or the next of that name that is not there yet."""
+    first = paths[0].resolve()
+    root = first if first.is_dir() else first.parent
+    names = (root.with_name(f"{root.name}-reread{number or ''}") for number in itertools.count())
+    return next(each for each in names if not each.exists())
 
 
 def placed(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:

@@ -47,6 +47,7 @@ class Reread:
     """A task read again. ``outcomes``: of its replies before and now. ``unjudged``: judgements that no longer hold.
 
     ``asked_alike``: whether prompt and degradations were today's. ``stands``: whether nothing of it moved.
+    ``unknown_marks``: at the beginning of its replies.
     """
 
     task: str
@@ -57,6 +58,7 @@ class Reread:
     unjudged: int = 0
     asked_alike: bool = True
     stands: bool = False
+    unknown_marks: set[str] = field(default_factory=set)
 
     @property
     def replies(self) -> int:
@@ -172,6 +174,7 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
         where = f"{path}, line {line}"
         sent = logged_questions.replies(run, task, row, record, where, own_tags if tags is None else tags)
         fresh, metrics, changed = reader.read(documents[record.id], sent, record)
+        done.unknown_marks |= {str(note["unknown_mark"]) for note in fresh.replies if note.get("unknown_mark")}
         is_kept_out = not row.get("filtered_resps")
         done.moved += _moved(task, record, fresh, changed, [None if is_kept_out else str(each) for each in sent])
         for counted, each in zip(done.outcomes, (record, fresh), strict=True):

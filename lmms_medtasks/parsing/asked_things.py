@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from lmms_medtasks.parsing.words import any_of, word_pattern
+from lmms_medtasks.parsing.words import any_of, numbered, word_pattern
 
 _PLACE = re.compile(r"\b(?:in|on|of the|at|within|en|dans|sur|im|auf|von)\b")
 _DESCRIBING = 3  # words before a thing that may describe it
@@ -29,9 +29,15 @@ _NOUN_AT_END = re.compile(
     r"\b(?:(?:an?|the|un[ae]?|eine?)|(?:of|in|on|at|de|del|du|von|im|en|dans)(?:\W+\w+){0,2})\W+\w+\W*$"
 )
 _COPULAS = ("is", "are", "es", "está", "esta", "est", "ist", "sind")  # "psoriasis is a chronic disease" shows none
+_PASSIVE = ("can be", "was", "were", "has been", "have been")
 _IT_IS = re.compile(r"\b(?:it|this|that|das|c')\s?(?:is|ist|est)\b")
 _FREE_OF = re.compile(r"(\w+)-free\b")
 _HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+_ONE_ALONE = ("view", "count")
+"""Of what a picture has one."""
+_OPPOSITES = ("side", "view", "count", "time", "size", "height")
 
 
 class _Word(NamedTuple):
@@ -47,6 +53,9 @@ def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     what is denied must be the thing and no quality of it. A question that denies something, or asks whether all is
     normal, is answered by no such sentence.
     """
+    if (other := names_other(sentence, asked)) is not None:
+        denied = word_pattern("denies").search(sentence) or word_pattern("may_be_there").search(sentence)
+        return "no" if other in _ONE_ALONE and not denied and not sentence.endswith("?") else None
     if _HAN.search(asked):
         return _read_about_in_chinese(sentence, asked)
     if (predicate := _read_predicate(sentence, asked)) is not None:
@@ -55,16 +64,39 @@ def read_about(sentence: str, asked: str) -> Literal["yes", "no"] | None:
     sentence = _FREE_OF.sub(r"no \1", sentence)
     if not things or word_pattern("may_be_there").search(sentence):
         return None
-    found = {said for clause in _clauses().split(sentence) if (said := _read_clause(clause, things))}
+    found = {said for clause in _clauses().split(sentence) if (said := _read_clause(clause, things, asked))}
     return found.pop() if len(found) == 1 and "other" not in found else None  # type: ignore[return-value]
 
 
-def _read_clause(clause: str, things: tuple[str, ...]) -> Literal["yes", "no", "other"] | None:
+def names_other(sentence: str, asked: str) -> str | None:
+    """The kind of which a sentence names another member than the question and not the question's: left for right."""
+    for kind in _OPPOSITES:
+        inside = [
+            {each for each, words in numbered(kind).items() if re.search(words, text)} for text in (asked, sentence)
+        ]
+        if all(inside) and not inside[0] & inside[1]:
+            return kind
+    return None
+
+
+def _is_another(before: str, after: str, thing: str, asked: str) -> bool:
+    """Whether it is a part of another thing's name: "kidney stone", or "clavicle fracture" for "rib fracture"."""
+    if (noun := word_pattern("finding_noun", before=r"\s+").match(after)) and noun[0].strip() not in asked:
+        return True
+    own = re.search(rf"([^\W\d_]{{3,}})\s+{re.escape(thing)}", asked)
+    near = re.search(r"([^\W\d_]{3,})\s+$", before)
+    bones = word_pattern("bone")
+    return bool(own and near and own[1] != near[1] and bones.fullmatch(own[1]) and bones.fullmatch(near[1]))
+
+
+def _read_clause(clause: str, things: tuple[str, ...], asked: str) -> Literal["yes", "no", "other"] | None:
     """What a clause says; "other" where it denies something else of the thing."""
     word = next((word for word in _iter_words(clause) if word.stem == things[-1]), None)
     if word is None:
         return None
     before, after = clause[: word.start], clause[word.end :]
+    if _is_another(before, after, word.stem, asked):
+        return None
     denials = list(word_pattern("denies").finditer(before))
     if denials:
         between = re.findall(r"[\w-]+", before[denials[-1].end() :])[-_DESCRIBING:]
@@ -73,7 +105,7 @@ def _read_clause(clause: str, things: tuple[str, ...]) -> Literal["yes", "no", "
         verb, rest = after[: denial.start()].strip(), after[denial.end() :].strip()
         asserts = word_pattern("asserts")
         is_there = not rest or asserts.match(rest.removeprefix("zu "))
-        return "no" if (not verb.strip(":-– ") or asserts.fullmatch(verb)) and is_there else "other"
+        return "no" if (not verb.strip(":-– ") or verb in _PASSIVE or asserts.fullmatch(verb)) and is_there else "other"
     asserted = any(match[0] not in _COPULAS for match in word_pattern("asserts").finditer(before))
     there = _IS_THERE.match(after) or word_pattern("yes_alone").fullmatch(after.strip(" :-"))
     return "yes" if asserted or there or _IT_IS.search(before) else None

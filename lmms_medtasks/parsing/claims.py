@@ -33,13 +33,14 @@ _RULED_OUT_BEFORE = re.compile(
     r"\bmatch(?:es|ing)?|\bversus|\bvs\.?|\bwhether|\bif|\bneither|\bnor|\bso (?:does|do|is|are|did)|\bconsistent with|"
     rf"\brul(?:ed?|ing) out|\bconsidered|\bthought(?: of| it was| that)?|\bguessed|\b(?:left|right) of|\bbelow|\babove|"
     rf"\bnext to|"
+    r"\babsent (?:from|in)|\bexclude|\banything (?:\w+ )?(?:wrong|unusual|different|abnormal) (?:in|with|about)|"
     rf"\b(?:no|any) (?:[\w-]+ ){{0,2}}{_FLAW} (?:in|at|on))"
     rf"[ ,]+{_FILL}$"
 )
 _RULED_OUT_AFTER = re.compile(
     rf"[ )]*(?:{_THING}\b)?[ ),]*(?:"
     rf"(?:{_BE} not|isn't|aren't|wasn't) (?:\w+ ){{0,2}}(?:{_ODD}|wrong)"
-    r"|(?:does not|doesn't|do not|don't) (?:\w+ )?(?:differ|stand out)"
+    r"|(?:does not|doesn't|do not|don't) (?:\w+ )?(?:differ|stand out)|lacks?\b|(?:is|are) (?:free of|without)"
     rf"|(?:all |also |both |each )?{_BE} (?:all |also |both |quite |perfectly |indeed |to be )*{_ALIKE})"
 )
 _EXCEPTION_BEFORE = re.compile(
@@ -58,10 +59,10 @@ _CLAUSE_END = re.compile(r", (?:the|but|while|whereas|so(?! (?:it|this|that)\b)|
 
 _OTHERS = re.compile(
     r"\b(?:(?<!each )(?<!from the )others?|rest|remaining|except\w*|apart from|aside from|besides|all (?:\w+ )?but|"
-    r"with the exception)\b"
+    r"with the exception|not true that)\b"
 )
 _NO_OUTLIER = re.compile(
-    r"\bnone\b(?! of the (?:options|answers|choices|above))"
+    r"\bnone\b(?! of the (?:options|answers|choices|above|\w+ (?:is|are) (?:normal|alike|the same)))"
     rf"|\b(?:no|without(?: an| any)?|zero) (?:[\w-]+ ){{0,2}}{_FLAW}\b"
     rf"|\bnone (?:of (?:the|them|these) ?(?:\w+ )?)?(?:images |panels |of them )?(?:is |are )?(?:{_ODD})"
     r"|\bno (?:single )?(?:image|panel|scan|one|picture)\b (?:\w+ ){0,2}(?:stands? out|differs?|different|outlier)"

@@ -22,7 +22,9 @@ from lmms_medtasks.parsing.sentences import clause_before, first_sentence
 from lmms_medtasks.parsing.statements import Statement, find_statements, is_negated, is_taken_back, last_standing
 from lmms_medtasks.parsing.words import any_of, word_pattern
 
-_QUESTION = re.compile(r"[^.!\n]{0,40}\?")
+_QUESTION = re.compile(
+    r"[^.!\n]{0,40}\?|[ \w]{0,12}(?:is|would be) (?:an? )?(?:common |frequent )?(?:mistake|error|wrong)"
+)
 _ARROW = re.compile(r"\s*[\"'(*]{0,3}([A-Z])[\"')*]{0,3}\s*(?:->|→|=>|⇒)\s*(?=[\"'(*]{0,3}[A-Z](?![^\W_]))")
 _BARE_LETTER = re.compile(rf"{OPENING}([A-Za-z])(?![^\W_]|-\w|['’]\w)")
 _ARTICLE_A = re.compile(r"\s*A [a-z]+ (?:is|are)")
@@ -160,6 +162,9 @@ def _find_predicates(text: str, grid: bool) -> list[Statement]:
         if word_pattern("nobody").search(clause_before(text, match.start())) or _ARTICLE_A.match(match[0]):
             continue
         letter = 1 if match[1] else 2
+        near = text[max(0, match.start() - 20) : match.start(letter)]
+        if not grid and word_pattern("lettered_noun", after=r"\s*$").search(near):
+            continue
         found.append(Statement(match.start(letter), match.end(letter), match.end(), "predicate"))
     return found
 

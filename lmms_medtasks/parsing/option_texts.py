@@ -24,7 +24,7 @@ _OUTER = " \t\r\n\"'`.,:;!$()[]{}"
 _BALANCED = re.compile(r"(\*{1,3}|_{1,3}|`{1,3})(?=\S)(.*\S)\1", re.DOTALL)
 _SAME_AS = r",?\s*(?:i\.e\.|that is|namely|which is|means|corresponding to),?"
 _SEPARATOR = rf"\s*(?:\*\*|__)?\s*(?:[).:\]}}\"'`,;-]|[–—=(]|{_SAME_AS})*\s*(?:\*\*|__)?\s*[(\"']?"
-MINUS_IN_BRACKETS = re.compile(r"\([-\u2010-\u2015\u2212]\)\s*$")
+MINUS_IN_BRACKETS = re.compile(r"(?:\([-\u2010-\u2015\u2212]\)|[✗✘✕❌☒])\s*$")
 """What denies the finding before it: "pneumonia (-)"."""
 _FINAL_MINUS = re.compile(r"[\w(]-$")
 _MINUS_APART = re.compile(r"\s*[-\u2010-\u2015\u2212]\s+(?=\d)")
@@ -188,7 +188,7 @@ class OptionTexts:
     def find_in_other_order(self, sentence: str) -> list[int]:
         """The place of the only option all of whose words a sentence has: "a fracture of the femoral neck"."""
         text = without_accents(folded(sentence))
-        if _hedge().search(text) or word_pattern("denied_before").search(text):
+        if _hedge().search(text) or any(word_pattern(f"denied_{place}").search(text) for place in ("before", "after")):
             return []
         there = set(re.findall(r"[^\W_]+", text))
         words = [re.findall(r"[^\W_]{3,}", own) for own in self._worded]
@@ -342,7 +342,7 @@ def _listed_behind() -> re.Pattern[str]:
 
 def _is_denied(before: str, text: str, end: int) -> bool:
     """Whether what stands ``before`` a name in its clause, or right behind its ``end`` in ``text``, denies it."""
-    if word_pattern("denied_before").search(before):
+    if word_pattern("denied_before").search(before) or word_pattern("clear_behind", before=r"\s*").match(text, end):
         return True
     return word_pattern("denied_after", before=r"\s*(?:\w+\s+)?").match(text, end) is not None
 

@@ -27,6 +27,7 @@ def in_english(text: str) -> str:
     """
     text = word_pattern("grid_nobody").sub(" there is no outlier ", text, count=1)
     text = word_pattern("grid_differs").sub(" is different ", text)
+    text = word_pattern("grid_normal").sub(" is normal ", text)
     found = _CHINESE_IMAGE.sub(lambda match: f" image {_digit(match['number'])} ", _translate_places(text))
     found = word_pattern("in_the_center").sub(" center ", found)
     for line in ("row", "column"):

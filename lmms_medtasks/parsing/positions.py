@@ -100,6 +100,8 @@ def _read(text: str, size: Size, unfinished: bool) -> Answer:
         claimed = [claim for claim in claimed if claim.start >= back]
         named = [mention for mention in named if mention.start >= back]
     for found in (_stated(text, claimed), _head(text, named, claimed)):
+        if found is not None and found.value == NONE and find_refusal(text):
+            return Answer("refused")
         if found is not None:
             return found
     if unfinished:

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.parsing.words import any_of, word_pattern
 
 Ending = Literal["stop", "length", "error", ""]
 """Why a reply ended. stop: the model ended it. length: the limit of new tokens. error: it broke off by a fault, or the
@@ -207,9 +208,11 @@ def parse_tags(pairs: object, where: str) -> Tags:
 # --- Taking a reply apart ---------------------------------------------------------------------------------------------
 
 _INVISIBLE = re.compile("[\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
-_ESCAPED = re.compile(r"&lt;(/?\s?[\w:|]{1,30}\s?)&gt;")
+_ESCAPED = re.compile(
+    r"(?:&(?:amp;){0,3}lt;|\\u003c)(/?\s?[\w:|](?:(?![<>&]|\\u00)[^\n]){0,100})(?:&(?:amp;){0,3}gt;|\\u003e)", re.I
+)
 _UNKNOWN_MARK = re.compile(
-    r"\s*(?:<(?P<tag>[A-Za-z][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<\|(?P<bars>[\w :.-]{2,40})\|?>"
+    r"\s*(?:<(?P<tag>[^\W\d_][\w:.-]{1,40})(?:\s[^<>]{0,80})?>|<[|｜](?P<bars>[\w :.-]{2,40})[|｜]?>"
     r"|\[(?P<square>[A-Z][A-Z_]{2,30})\]|◁(?P<triangle>[^▷◁]{1,40})▷|【(?P<lenticular>[^/【】\s]{1,20})】)"
 )
 _BROKEN_OFF_SHORT = re.compile(
@@ -217,6 +220,13 @@ _BROKEN_OFF_SHORT = re.compile(
 )
 _A_THOUGHT = 3
 """Words between unknown marks from which on they are thoughts, where text stands behind them."""
+_AN_ANSWER = 5
+"""Words behind an unknown mark without an end that may be an answer."""
+_FAR = 400
+"""Characters from a text's beginning on in which an unknown mark is looked for, at the beginning of a line."""
+_MOST_MARKS = 20
+"""Unknown marks one behind the other from which on nothing is read."""
+_NO_WORDS = " \t\r\n*_`\"'>#"
 _A_SENTENCE = 40
 """Characters of a text from which on its last word can show that it breaks off."""
 
@@ -253,6 +263,10 @@ def _take_apart(reply: Reply, tags: Tags) -> Reply:
     reply = replace(reply, marks=names + ended_by, spoken=spoken)
     if not answer.strip():
         return replace(reply, outcome="cut" if reply.ended == "length" else "empty")
+    if reply.ended == "length" and word_pattern("thinks_aloud").search(answer):
+        answer = "\n".join(_plain_parts(answer))
+        if not answer:
+            return replace(reply, outcome="cut")
     breaks_off = len(answer) > _A_SENTENCE and known.broken_off.search(answer[-_A_SENTENCE:]) is not None
     breaks_off = breaks_off or _BROKEN_OFF_SHORT.search(answer[-_A_SENTENCE:]) is not None
     return replace(reply, answer=answer.strip(), unfinished=reply.ended == "length" or breaks_off)
@@ -282,12 +296,13 @@ def _find_thoughts(text: str, forms: Sequence[_Form]) -> tuple[tuple[Thought, ..
 
 
 def _iter_marks(text: str, form: _Form) -> Iterator[_Mark]:
-    openings = list(form.open.finditer(text))
     if form.starts_reply:
         opening = form.open.match(text, len(text) - len(text.lstrip()))
         if opening is None:
             return
         openings = [opening]
+    else:
+        openings = list(form.open.finditer(text))
     yield from (_Mark(match.start(), match.end(), True, form) for match in openings)
     yield from (_Mark(match.start(), match.end(), False, form) for match in form.close.finditer(text))
 
@@ -318,39 +333,54 @@ def _without(text: str, thoughts: Sequence[Thought]) -> str:
     return "\n".join(part for end, start in zip(ends, starts, strict=True) if (part := text[end:start].strip()))
 
 
-def _behind_unknown_mark(text: str, known: _Marks) -> tuple[str, str, bool]:
+def _plain_parts(text: str) -> Iterator[str]:
+    """The lines that give an answer plainly: a short first one, and those with a label, a box or bold letters alone."""
+    lines = text.strip().splitlines()
+    for number, line in enumerate(lines):
+        aloud = word_pattern("thinks_aloud").search(line)
+        short = len(line) <= LONGER_THAN_AN_ANSWER and not aloud
+        ended = number + 1 < len(lines)
+        if (short and ended and number == 0) or _plain_line().match(line):
+            yield line
+
+
+@functools.cache
+def _plain_line() -> re.Pattern[str]:
+    before, behind = r"[\s>*_#\[(-]{0,8}(?:the )?(?:final |correct )?", r"[\]*_)\s]{0,4}"
+    label = rf"{before}{any_of('answer')}{behind}(?:[:：]|{any_of('is')})"
+    wrapped = r".{0,200}(?:\\?boxed\s?\{|<answer>|\"answer\"\s?:)|\W*\*\*[^*]{1,60}\*\*\W*$"
+    return re.compile(rf"{label}.{{1,60}}$|{wrapped}", re.I)
+
+
+def _behind_unknown_mark(text: str, known: _Marks, most: int = _MOST_MARKS) -> tuple[str, str, bool]:
     """The text that may be read, the unknown mark that it begins with, and whether there is such a text.
 
     A mark with a short text in it is a wrapper (``<b>C</b>``), and so are those that are known to stand around answers.
     Some words may stand before it ("Sure! <ponder>"): they are read, and it counts only if it has an end.
     """
-    match = _UNKNOWN_MARK.match(text)
-    if match is None:
-        return _around_unknown_mark(text, known)
-    if known.leading.match(text):
-        return text, "", True
-    name = next(filter(None, match.groups()))
-    if _is_around_answers(name, known):
-        return text, "", True
-    end = _end_of(match, name).search(text, match.end())
-    if end is None:
-        # "[FINDINGS] ..." without an end is a heading.
-        heading = match.lastgroup in ("square", "lenticular")
-        short = len(text) - match.end() <= LONGER_THAN_AN_ANSWER or heading
-        return (text, "", True) if short else ("", match[0].strip(), False)
-    inside, rest = text[match.end() : end.start()], text[end.end() :].strip()
-    if len(inside) <= LONGER_THAN_AN_ANSWER and not (rest and (len(inside.split()) >= _A_THOUGHT or "?" in inside)):
-        return text, "", True
-    return rest, match[0].strip(), bool(rest)
-
-
-def _around_unknown_mark(text: str, known: _Marks) -> tuple[str, str, bool]:
-    """As :func:`_behind_unknown_mark`, of a text that begins with some words."""
-    for match in _UNKNOWN_MARK.finditer(text, 0, LONGER_THAN_AN_ANSWER):
+    for match in _UNKNOWN_MARK.finditer(text, 0, _FAR):
         name = next(filter(None, match.groups()))
-        end = None if _is_around_answers(name, known) else _end_of(match, name).search(text, match.end())
-        if end is not None and end.start() - match.end() > LONGER_THAN_AN_ANSWER:
-            return f"{text[: match.start()]}\n{text[end.end() :]}".strip(), match[0].strip(), True
+        before = text[: match.start()]
+        begins = not before.strip(_NO_WORDS)
+        on_a_line = begins or match[0].startswith("\n") or before.endswith("\n")
+        if _is_around_answers(name, known) or known.leading.match(match[0]):
+            continue
+        if not on_a_line and len(before) > LONGER_THAN_AN_ANSWER:
+            continue
+        end = _end_of(match, name).search(text, match.end())
+        if end is None:
+            # "[FINDINGS] ..." without an end is a heading.
+            heading = match.lastgroup in ("square", "lenticular")
+            if heading or len(text[match.end() :].split()) <= _AN_ANSWER:
+                continue
+            return "", match[0].strip(), False
+        inside, rest = text[match.end() : end.start()], text[end.end() :].strip()
+        thinks = len(inside.split()) >= _A_THOUGHT or "?" in inside
+        if len(inside) <= LONGER_THAN_AN_ANSWER and not (begins and rest.strip(_NO_WORDS) and thinks):
+            continue
+        rest = f"{before}\n{rest}".strip() if before.strip() else rest
+        rest = _behind_unknown_mark(rest, known, most - 1)[0] if most else ""
+        return rest, match[0].strip(), bool(rest)
     return text, "", True
 
 

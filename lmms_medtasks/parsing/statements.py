@@ -246,7 +246,7 @@ def _correction(letters: bool) -> re.Pattern[str]:
 
 @functools.cache
 def _last_letter() -> re.Pattern[str]:
-    begins = r"(?:\n|[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
+    begins = r"(?:\n|(?<!e\.g)[.?!;:]\s|(?<!(?-i:[A-Z])),\s)\s*"
     named = r"(?:(?:option|answer|choice|letter|opci[oó]n|respuesta|r[eé]ponse|antwort)\s)?"
     return re.compile(
         rf"{begins}{named}[(\[*\"'_]{{0,3}}({LETTER})(?:[ ,]{{1,2}}\1){{0,5}}[)\]*\"'_]{{0,3}}[.!]?\s*$", re.IGNORECASE
@@ -256,7 +256,8 @@ def _last_letter() -> re.Pattern[str]:
 @functools.cache
 def _excluded_label() -> re.Pattern[str]:
     """Before a letter: it is one of those that are out, "ruled out: A"."""
-    return word_pattern("denied_before", after=r"[\w ]{0,12}:[\s*]*$")
+    after = r"[\w ]{0,12}:[\s*]*$"
+    return word_pattern("denied_before", before=rf"{any_of('runner_up')}\s*:[\s*]*$|", after=after)
 
 
 @functools.cache

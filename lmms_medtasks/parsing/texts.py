@@ -16,7 +16,7 @@ _HTML = re.compile(
 _LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|rm|bf)\s{0,8}\{([^{}]{0,500})\}")
 _LATEX_MATH = re.compile(r"\\[\[\]()]")
 _BARE_POINT = re.compile(r"(?<![^\s(\[{\"'=<>≤≥±+-])\.(?=\d)")
-_SPREAD = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")  # "正 确 答 案"
+_SPREAD = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff]) (?=[\u3040-\u30ff\u3400-\u9fff])")  # "正 确 答 案"
 _CJK_EDGE = re.compile(rf"(?<=[{CJK}])(?=[A-Za-z0-9(])|(?<=[A-Za-z0-9)])(?=[{CJK}])")
 _SAME_MARKS = str.maketrans(
     {

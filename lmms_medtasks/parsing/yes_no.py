@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from lmms_medtasks.parsing.asked_things import read_about
+from lmms_medtasks.parsing.asked_things import names_other, read_about
 from lmms_medtasks.parsing.outcomes import Answer, find_refusal
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.sentences import first_sentence, sentence_before, split_sentences
@@ -127,7 +127,8 @@ def _read_stated(text: str, asked: _Question, unfinished: bool) -> Answer | None
 def _read_undecided(text: str) -> Answer | None:
     if _both().search(text):
         return Answer("ambiguous")
-    return Answer("unreadable") if _hedged().search(text) or _depends().search(text) else None
+    open_ = _hedged().search(text) or _depends().search(text) or word_pattern("not_excluded", before=r"\W*").match(text)
+    return Answer("unreadable") if open_ else None
 
 
 def _read_head(text: str, asked: _Question) -> Answer | None:
@@ -153,6 +154,8 @@ def _read_heads(text: str, heads: list[_Said], asked: _Question) -> Answer:
         return Answer("ambiguous")
     # What the word belongs to is read with it: "No se observa fractura."
     rest = text[last.end :] if re.match(r"\W*(?:[^\w\s]|\n|$)", text[last.end :]) else text[last.start :]
+    if rest.startswith(text[last.start : last.end]) and names_other(first_sentence(rest), asked.text):
+        return Answer("unreadable")  # "No hay masa en el pulmón derecho", and the left one is asked about
     about = _read_sentences(rest.strip(" ,.;:!\n"), asked)
     if about and about.value != last.value and not _turn().search(rest):
         return Answer("ambiguous")  # "Yes, there is no fracture."
@@ -169,6 +172,7 @@ def _read_word(text: str) -> Answer | None:
         _value(match)
         for match in _word_before_mark().finditer(text)
         if not word_pattern("no_answer_before").search(sentence_before(text, match.start()))
+        and not _condition().match(text, match.end())
     }
     return _read_one(values, "said")
 
@@ -304,7 +308,7 @@ def _no_on_its_own() -> re.Pattern[str]:
 
 @functools.cache
 def _condition() -> re.Pattern[str]:
-    return re.compile(rf",? {any_of('if')}|\W*\?")
+    return re.compile(rf",? {any_of('if')}|\W*\?|[ ,.!]{{1,3}}{any_of('offers_help')}")
 
 
 @functools.cache

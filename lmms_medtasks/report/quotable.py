@@ -134,7 +134,10 @@ def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
     said += [f"{failed:,} of {requests:,} requests failed"] if failed else []
     if not said:
         return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
-    mend = "run it without --limit" if limited else "run it without --subset" if drawn else "run it again: it goes on"
+    mend = "run it without --limit" if limited else "run it without --subset" if drawn else ""
+    # Replies that came are kept, and failed ones are not.
+    again = "give the run's command again: it asks for what failed once more"
+    mend = "; ".join(filter(None, [again if failed else "" if mend else "run it again: it goes on", mend]))
     return Check("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
 
 

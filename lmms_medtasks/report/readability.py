@@ -63,8 +63,29 @@ class Readability:
 
     @property
     def is_low(self) -> bool:
-        """Whether too few could be read for a number to say anything about the model."""
-        return self.replies > 0 and self.read / self.replies < least_read()
+        """Whether too few could be read, or too many ended at the limit, for a number to say anything of the model."""
+        return self.replies > 0 and (self.read / self.replies < least_read() or self.is_cut_short)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the limit of new tokens ended more replies than may be unread, be they read or not."""
+        return self.at_limit > (1 - least_read()) * self.replies + 1e-9
+
+    @property
+    def lacks_replies(self) -> bool:
+        """Whether more requests failed than replies may be unread."""
+        failed = self.counts["failed"]
+        return failed > (1 - least_read()) * (self.replies + failed) + 1e-9
+
+    @property
+    def in_short(self) -> str:
+        """What keeps a number from saying anything of the model."""
+        if self.replies and self.read / self.replies < least_read():
+            return f"{100 - self.percent} % of the replies{{}} could not be read ({self.why})"
+        if self.is_cut_short:
+            return f"{self.at_limit:,} of {self.replies:,} replies{{}} ended at the limit of new tokens"
+        failed = self.counts["failed"]
+        return f"{failed:,} of {self.replies + failed:,} requests{{}} failed"
 
     @property
     def percent(self) -> int:
@@ -146,12 +167,11 @@ def together(found: Sequence[Readability]) -> Readability:
 
 def told(finding: Finding | None, found: Sequence[Readability]) -> Finding | None:
     """The finding; where a task's replies could not be read, that in its place, its numbers without a claim."""
-    low = [each for each in found if each.is_low]
+    low = [each for each in found if each.is_low or each.lacks_replies]
     if finding is None or not low:
         return finding
     shown = together(low)
-    where = "" if len(low) == len(found) else f" to {named(shown.tasks)}"
-    unread = f"{100 - shown.percent} % of the replies{where} could not be read ({shown.why})"
+    unread = shown.in_short.format("" if len(low) == len(found) else f" to {named(shown.tasks)}")
     bars = tuple(replace(bar, chance=None) for bar in finding.bars)
     return replace(
         finding, bars=bars, sentence=f"{unread}: {NOTHING_SAID}.", clause=unread, loss="", change=None, beats=None,

@@ -107,7 +107,7 @@ def test_an_unknown_mark_may_stand_behind_some_words():
         assert (begins.answer, begins.unknown_mark) == ("B", opening)
         # It explains an answer that stands before it.
         assert Reply.of(f"C\n{opening}{inside}{closing}").answer == "C"
-    for whole in (f"Sure! <ponder>{inside}", "Sure! <ponder>A</ponder> B", f"Sure! <answer>{inside}</answer>"):
+    for whole in ("Sure! <ponder>A</ponder> B", f"Sure! <answer>{inside}</answer>"):
         assert (Reply.of(whole).answer, Reply.of(whole).unknown_mark) == (whole.strip(), "")
 
 

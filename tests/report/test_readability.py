@@ -105,6 +105,24 @@ def test_answers_at_the_limit_are_said(tmp_path):
     assert check_of(document).reason == "100 % of 12 replies; 1 more ended at the limit of new tokens, and were read"
 
 
+def test_many_answers_at_the_limit_are_red_and_no_finding(tmp_path):
+    path = written(tmp_path, [SentReply("The answer is A.", "length", 64)] * 2 + ["A"] * 10)
+    document, texts = screens(path)
+    check = check_of(document)
+    assert (check.state, "max_new_tokens" in check.mend) == ("no", True)
+    said = "2 of 12 replies ended at the limit of new tokens: nothing is said about the model."
+    assert all(said in text and "guessing at" not in text for text in texts)
+    (entry,) = collect([tmp_path], rules=rules.read()).entries
+    assert "2 of 12 replies ended" in dict(_rates(entry, gate_rules.read().board.thresholds))["low_parse_rate"]
+
+
+def test_many_failed_requests_are_no_finding_and_asked_again(tmp_path):
+    document, texts = screens(written(tmp_path, [SentReply("The ans", "error")] * 3 + ["A"] * 9))
+    complete = next(each for each in document.first.checks if each.title == "complete")
+    assert complete.mend.startswith("give the run's command again")
+    assert all("3 of 12 requests failed: nothing is said about the model." in text for text in texts)
+
+
 def test_judged_thoughts_are_no_answers(tmp_path):
     """They get the lowest score without a judge, and the report says that nobody answered."""
     path = written(tmp_path, [CUT, f"<ponder>{THOUGHTS}", "", "a spot"], "open", options=[], answer="a spot")
