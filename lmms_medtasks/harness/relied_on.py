@@ -7,8 +7,8 @@ it joins (:mod:`lmms_medtasks.harness.plugin`), whether all of :data:`POINTS` ar
   message: our tasks, or only our degraded tasks, our tasks with ``--use_cache``, and so on;
 - all else is off, and one warning says so, with the version of the harness.
 
-Tasks that are not ours run in any case. A signature does not show a changed meaning: ``tests/harness/test_relied_on.py``
-compares the numbers of a small evaluation with the installed version.
+Tasks that are not ours run in any case. A signature does not show a changed meaning:
+``tests/harness/test_relied_on.py`` compares the numbers of a small evaluation with the installed version.
 """
 
 from __future__ import annotations
