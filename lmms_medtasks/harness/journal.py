@@ -335,8 +335,8 @@ class _Journal:
             failed.add(str(line["key"])) if line.get("failed") else failed.discard(str(line["key"]))
         if failed and not lacks:
             say(
-                f"lmms-medtasks: {len(failed)} request{'s' * (len(failed) != 1)} failed. The same command asks only those "
-                f"again; lmms-medtasks run --fresh (or {VARIABLE}={FRESH}) asks all."
+                f"lmms-medtasks: {len(failed)} request{'s' * (len(failed) != 1)} failed. The same command asks only "
+                f"those again; lmms-medtasks run --fresh (or {VARIABLE}={FRESH}) asks all."
             )
         self._folder.close(remove=not (lacks or failed))
 
