@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from lmms_medtasks.board import installed
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.data import sources
 from lmms_medtasks.harness.plugin import task_index
@@ -107,6 +108,16 @@ def test_a_card_names_all_tasks_of_its_suite(card):
     # Variants may be named by what their names end in: `_noimage`, `…_iid`.
     endings = tuple(re.findall(r"`…?(_[a-z0-9_]+)`", card.read_text("utf-8")))
     assert not [task for task in ours - task_names(card) if not task.endswith(endings)]
+
+
+@pytest.mark.parametrize("card", sorted((ROOT / "task_configs").glob("*/README.md")), ids=lambda path: path.parent.name)
+def test_a_card_names_the_versions_of_its_tasks_and_what_changed(card):
+    ours = [installed.of_task(name) for name in installed.tasks()]
+    versions = {each.version for each in ours if each is not None and each.suite == card.parent.name}
+    about, changes = card.read_text("utf-8").split("## Changelog")
+    [row] = re.findall(r"\| Task version \|(.*)\|", about)
+    assert set(re.findall(r"\d+\.\d+", row)) == versions
+    assert versions <= set(re.findall(r"\d+\.\d+", " ".join(re.findall("^- (.*?):", changes, re.MULTILINE))))
 
 
 def arrows(card):

@@ -74,7 +74,7 @@ def read(text: str, where: str) -> tuple[Records, dict[str, str]]:
         records = json.loads(text)
         digest, made_with = records.pop("digest"), records.pop("libraries")
         edited = digest != _digest(records, made_with)
-    except (ValueError, KeyError, AttributeError):
+    except (ValueError, LookupError, AttributeError, TypeError):
         edited = True
     if edited:
         raise UserError(
@@ -128,7 +128,8 @@ def renew(suites: Sequence[str], root: Path = _ROOT) -> list[str]:
     refused: list[str] = []
     for suite in suites:
         path = root / FOLDER / f"{suite}.json"
-        recorded, made_with = read(path.read_text("utf-8"), str(FOLDER / path.name)) if path.is_file() else ({}, {})
+        content = path.read_text("utf-8", "replace") if path.is_file() else None
+        recorded, made_with = ({}, {}) if content is None else read(content, str(FOLDER / path.name))
         now = made(suite)
         wrong = not_raised(recorded, now, made_with == libraries())
         refused += wrong
@@ -156,7 +157,7 @@ def since(base: str, root: Path = _ROOT) -> list[str]:
     for path in map(Path, _git(root, "ls-tree", "--name-only", start, f"{FOLDER.as_posix()}/").split()):
         if path.suffix == ".json" and (root / path).is_file():
             old, old_with = read(_git(root, "show", f"{start}:{path.as_posix()}"), f"{path} at {start[:12]}")
-            new, new_with = read((root / path).read_text("utf-8"), str(path))
+            new, new_with = read((root / path).read_text("utf-8", "replace"), str(path))
             found += not_raised(old, new, old_with == new_with)
     return found
 
@@ -190,10 +191,11 @@ def _chosen(suites: Sequence[str]) -> Sequence[str]:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
     if done.returncode:
-        raise UserError(f"git {' '.join(arguments)} failed: {done.stderr.strip()} Fetch the whole history first.")
-    return done.stdout
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise UserError(f"git {' '.join(arguments)} failed: {said} Fetch the whole history first.")
+    return done.stdout.decode("utf-8", "replace")  # what was no text has another digest then
 
 
 def _number(version: str) -> tuple[int, ...]:

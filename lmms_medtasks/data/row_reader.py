@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ T = TypeVar("T")
 _LISTED = 12
 
 
-class RowReader:
+class RowReader(ABC):
     """A split of a release that was looked through once: its form is known to be right, its size is known.
 
     A reader raises UserError in ``__init__`` where files have another form, and says how it comes by rows, names,
@@ -30,38 +31,38 @@ class RowReader:
     notes: Mapping[str, Any]
     """What was found and is worth keeping in the manifest (columns used, for instance)."""
 
-    def rows(self) -> Iterable[tuple[int, Any]]:
+    @abstractmethod
+    def read_rows(self) -> Iterable[tuple[int, Any]]:
         """Number, from 1, and row of every record; where one is no row, a RejectedRow with the reason."""
-        raise NotImplementedError
 
-    def name(self, row: Any) -> str:
+    @abstractmethod
+    def read_name(self, row: Any) -> str:
         """What the release calls a row, "" where it has no name."""
-        raise NotImplementedError
 
-    def document(self, row: Any) -> dict[str, Any]:
+    @abstractmethod
+    def make_document(self, row: Any) -> dict[str, Any]:
         """The canonical document of a row without its ``data`` field; raises RejectedRow where it can be none."""
-        raise NotImplementedError
 
-    def missing(self, row: Any) -> Iterable[str]:
+    def find_missing(self, row: Any) -> Iterable[str]:
         """The images that a row names and the release has not; none is read. May raise RejectedRow: it names none."""
         return ()
 
     def candidates(self) -> Iterator[Candidate]:
         """Every record as a document without its ``data`` field, or with the reason why it is none."""
-        for number, row in self.rows():
-            name = "" if isinstance(row, RejectedRow) else self.name(row)
+        for number, row in self.read_rows():
+            name = "" if isinstance(row, RejectedRow) else self.read_name(row)
             try:
                 if isinstance(row, RejectedRow):
                     raise row
-                yield Candidate(number, name, {"data": "", **self.document(row)})
+                yield Candidate(number, name, {"data": "", **self.make_document(row)})
             except RejectedRow as reason:
                 yield Candidate(number, name, reason=str(reason))
 
     def missing_images(self) -> Iterator[tuple[str, ...]]:
         """For each question with images that are not there: their names."""
-        for _, row in self.rows():
+        for _, row in self.read_rows():
             with contextlib.suppress(RejectedRow):
-                if not isinstance(row, RejectedRow) and (missing := tuple(self.missing(row))):
+                if not isinstance(row, RejectedRow) and (missing := tuple(self.find_missing(row))):
                     yield missing
 
 

@@ -244,7 +244,7 @@ def _leaves(manager: Any, names: list[str]) -> list[str]:
         if entry["type"] == "tag":
             found += _leaves(manager, entry["task"])
         elif any(Path(entry["yaml_path"]).resolve().is_relative_to(folder) for folder in known_folders):
-            config = _read_config(manager, name)
+            config = read_config(manager, name)
             children = config["task"] if entry["type"] == "group" else []
             known = [child for child in children if isinstance(child, str) and child in manager.task_index]
             _check_claimed_once(name, known_folders)
@@ -335,7 +335,7 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
 
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
-    config = _read_config(manager, name)
+    config = read_config(manager, name)
     if asked(config.get("metadata")):
         relied_on.check(relied_on.DEGRADED, name)
     if getattr(manager, LOADED_FOR, None) is not None:
@@ -351,7 +351,7 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     return config
 
 
-def _read_config(manager: Any, name: str) -> dict[str, Any]:
+def read_config(manager: Any, name: str) -> dict[str, Any]:
     """What the harness reads of a task's YAML; what is wrong in a declaration that it imports is raised as it is."""
     try:
         config: dict[str, Any] = type(manager)._get_config.__wrapped__(manager, name)

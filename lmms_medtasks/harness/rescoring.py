@@ -55,15 +55,16 @@ class Definitions:
     def of(self, name: str) -> dict[str, Any]:
         """The configuration of a task or group, its hooks resolved; of a degraded one that of its clean one.
 
-        Raises UserError where there is none.
+        Raises UserError where there is none, or where its declaration is wrong.
         """
         name = self._base(name)
         if name not in self.manager.task_index:
             raise UserError(f"There is no task {name!r} here to score by. If it is not ours: --include-path FOLDER.")
+        from lmms_medtasks.harness.plugin import read_config
         from lmms_medtasks.harness.template_hooks import lookup
 
         # The plugin's wrapper would look for the task's data, which are not needed here.
-        config = type(self.manager)._get_config.__wrapped__(self.manager, name)
+        config = read_config(self.manager, name)
         path = self.manager.task_index[name]["yaml_path"]
         return lookup.bound(config, path if isinstance(path, str) else None)
 

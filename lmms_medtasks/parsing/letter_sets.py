@@ -20,7 +20,6 @@ from lmms_medtasks.parsing.words import any_of, word_pattern
 # Bounded: a search must not take quadratic time over a long run of marks.
 _MARKED = r"[(\[*\"'`]{0,8}([A-Z])[)\]*\"'`.:]{0,8}"
 _LONGEST = 600
-_ARTICLE = re.compile(r"\b(?:la|el|le|les|las|los|option|opci[oó]n|die|the)\s+(?=[(\[\"']?[A-Z]\b)")
 
 
 def read_letters(reply: Reply | str | None, options: Sequence[str]) -> Answer:
@@ -136,7 +135,7 @@ def _name_letters(said: str, options: Sequence[str]) -> str:
     letters = option_letters(len(options))
     if len(said) > _LONGEST + sum(map(len, options)):
         return ""
-    line = _label().sub("", _ARTICLE.sub("", said)).strip().rstrip(".!").strip("*_[]{}()\"' $")
+    line = _label().sub("", _before_letter().sub("", said)).strip().rstrip(".!").strip("*_[]{}()\"' $")
     if re.fullmatch(r"[\"'A-Z, ]+", line):
         line = re.sub(r"[\"']", "", line)  # a list of JSON
     if re.fullmatch(r"[A-Z]{2,26}", line):
@@ -179,9 +178,15 @@ def _list() -> re.Pattern[str]:
 
 
 @functools.cache
+def _before_letter() -> re.Pattern[str]:
+    """An article or a word for an option, before a letter: "la B", "option B"."""
+    return re.compile(rf"\b(?:la|el|le|les|las|los|die|the|(?i:{any_of('option_word')}))\s+(?=[(\[\"']?[A-Z]\b)")
+
+
+@functools.cache
 def _label() -> re.Pattern[str]:
     """What may stand before the letters: "The correct answers are only"."""
-    answer = rf"(?:{any_of('answer')}|options?|choices?|answers?)(?:\s+(?:{any_of('sure')}))?\s*(?::|=|{any_of('is')})?"
+    answer = rf"{any_of('answer')}(?:\s+(?:{any_of('sure')}))?\s*(?::|=|{any_of('is')})?"
     article = rf"(?:{any_of('introduces')}\s*)?(?:the\s+|both\s+)?(?:(?:right|correct)\s+)?"
     return re.compile(rf"^[\s*\[\"'{{]*{article}(?:{answer}\s*)?(?:{any_of('only')}\s+)?", re.IGNORECASE)
 

@@ -102,7 +102,8 @@ def read_whole(text: str, offered: OfferedOptions) -> OptionReading | None:
 def _without_letter(text: str, exact: Exact, offered: OfferedOptions) -> str:
     """What follows an option's text, without that option's letter: "Stage III (C)", "No, B"."""
     letter = offered.letters[exact.place]
-    return re.sub(rf"^[\s,(\[*\"'—–-]{{0,4}}(?:option |answer )?{letter}(?![^\W_])", "", text[exact.end :])
+    word = rf"(?:(?i:{any_of('option_word')}) )?"
+    return re.sub(rf"^[\s,(\[*\"'—–-]{{0,4}}{word}{letter}(?![^\W_])", "", text[exact.end :])
 
 
 @functools.cache

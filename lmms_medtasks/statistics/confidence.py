@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from lmms_medtasks.errors import UserError
 
 DEFAULT = 0.95
+_LOWEST, _HIGHEST = 0.5, 0.9999
 LEVEL, ALPHA, ERROR = "⟨level⟩", "⟨alpha⟩", "⟨error⟩"
 """Stand in a declared text for the level in percent (95 %), and for alpha as a number (0.05) and in percent (5 %)."""
 
@@ -22,7 +23,7 @@ _level: ContextVar[float] = ContextVar("level of confidence", default=DEFAULT)
 
 @contextmanager
 def at(level: float) -> Iterator[None]:
-    """Use this level within. Raises UserError where it is not between 0 and 1."""
+    """Use this level within. Raises UserError where it is not one of those that :func:`checked` takes."""
     token = _level.set(checked(level))
     try:
         yield
@@ -31,15 +32,17 @@ def at(level: float) -> Iterator[None]:
 
 
 def checked(level: float) -> float:
-    """``level``. Raises UserError where it is not between 0 and 1."""
-    if not 0 < level < 1:
+    """``level``. Raises UserError below 0.5, and above 0.9999, where alpha gets lost in rounding."""
+    if not _LOWEST <= level <= _HIGHEST:
         meant = f" For {level:g} % say {level / 100:g}." if 1 < level < 100 else ""  # noqa: PLR2004 - percent
-        raise UserError(f"confidence is {level:g}: expected a number above 0 and below 1, such as {DEFAULT}.{meant}")
+        raise UserError(
+            f"confidence is {level:.16g}: expected a number from {_LOWEST} to {_HIGHEST}, such as {DEFAULT}.{meant}"
+        )
     return level
 
 
 def level() -> float:
-    """With what probability an interval is to hold the true number, above 0 and below 1."""
+    """With what probability an interval is to hold the true number, from 0.5 to 0.9999."""
     return _level.get()
 
 

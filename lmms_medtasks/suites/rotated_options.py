@@ -79,7 +79,8 @@ def position_bias(rows: Samples) -> float | None:
     knowledge.
     """
     picked, right = letter_shares(rows)
-    return sum(abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys()) / 2 if picked else None
+    # A set has no order, and a plain sum's last digit would depend on it.
+    return math.fsum(abs(picked[each] - right[each]) for each in picked.keys() | right.keys()) / 2 if picked else None
 
 
 def letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:

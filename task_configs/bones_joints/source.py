@@ -42,7 +42,7 @@ class BonesJointsReader(RowReader):
         self.records = sum(table.tasks.get(task.key, 0) for table in self._tables for task in self._tasks)
         self.notes = self._notes([])
 
-    def rows(self) -> Iterator[tuple[int, Question | RejectedRow]]:
+    def read_rows(self) -> Iterator[tuple[int, Question | RejectedRow]]:
         """Every row as a question of each of its tasks."""
         number = 0
         for table in self._tables:
@@ -56,15 +56,15 @@ class BonesJointsReader(RowReader):
                     yield from ((number, Question(table, row, task, number))
                                 for task in self._tasks if task.key in named)  # fmt: skip
 
-    def name(self, row: Question) -> str:
+    def read_name(self, row: Question) -> str:
         """The document's id."""
         return row.name
 
-    def missing(self, row: Question) -> list[str]:
+    def find_missing(self, row: Question) -> list[str]:
         """The paths in the row's cells at which no image is."""
         return self._cells.missing(row.image_cells, row.table.name)
 
-    def document(self, row: Question) -> dict[str, Any]:
+    def make_document(self, row: Question) -> dict[str, Any]:
         """The document of a question; RejectedRow with the reason why it is none."""
         return row.document(self._cells)
 

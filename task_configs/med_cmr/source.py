@@ -72,7 +72,7 @@ class MedCMRReader(RowReader):
         fields = list(dict.fromkeys(field for row in rows for field in row))
         require(name, (*_FIELDS, *(OPTIONS[:2] if self._split == "mcq" else ())), fields)
         spellings = Spellings({"task": dimension_name})
-        for number, row in self.rows():
+        for number, row in self.read_rows():
             if not isinstance(row, RejectedRow):
                 spellings.look(number, {"task": _readable(row, "task")})
         spellings.check(name)
@@ -92,19 +92,19 @@ class MedCMRReader(RowReader):
             "repeated_indices": sum(count - 1 for index, count in indices.items() if index),
         }
 
-    def rows(self) -> Iterator[tuple[int, dict[str, Any] | RejectedRow]]:
+    def read_rows(self) -> Iterator[tuple[int, dict[str, Any] | RejectedRow]]:
         """The records of the list."""
         return enumerate(self._rows, start=1)
 
-    def name(self, row: Row) -> str:
+    def read_name(self, row: Row) -> str:
         """The question's index."""
         return _readable(row, "index")
 
-    def missing(self, row: Row) -> list[str]:
+    def find_missing(self, row: Row) -> list[str]:
         """The paths of the question's images that are not there."""
         return self._images.missing(_paths(row))
 
-    def document(self, row: Row) -> dict[str, Any]:
+    def make_document(self, row: Row) -> dict[str, Any]:
         """The document of a record; RejectedRow with the reason why it is none."""
         for field in ("index", "question", "answer", "task"):
             need(_text(row, field), f"{field} is empty")

@@ -77,19 +77,19 @@ class MedObviousReader(RowReader):
             )
         self.notes = {**counts, "images": len(images), "missing_images": missing}
 
-    def rows(self) -> list[tuple[int, Row | RejectedRow]]:
+    def read_rows(self) -> list[tuple[int, Row | RejectedRow]]:
         """The lines that are not empty."""
         return self._lines
 
-    def name(self, row: Row) -> str:
+    def read_name(self, row: Row) -> str:
         """The question's id."""
         return str(row.get("id") or "")
 
-    def missing(self, row: Row) -> list[str]:
+    def find_missing(self, row: Row) -> list[str]:
         """The question's image, if it is not there."""
         return self._images.missing([_inside(row)] if row.get("image_path") else [])
 
-    def document(self, row: Row) -> dict[str, Any]:
+    def make_document(self, row: Row) -> dict[str, Any]:
         """The document of a line with its image; RejectedRow with the reason why it is none."""
         need(row.get("image_path"), "image_path is missing")
         # Of a highlighted panel the item's other questions say where the outlier is.

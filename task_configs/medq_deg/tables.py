@@ -99,7 +99,7 @@ class MedQDegReader(RowReader):
         with bar(path.stat().st_size, f"{path.name}: looking through", "B") as progress:
             for place, record in self._table.placed(progress):
                 self.records = record.number
-                if index := self.name(record.cells or {}):
+                if index := self.read_name(record.cells or {}):
                     self._places.setdefault(index, place)
                 spellings.look(record.number, record.cells or {})
         if not self.records:
@@ -111,17 +111,17 @@ class MedQDegReader(RowReader):
     def _severity(self, text: str) -> int:
         return 0 if not self._degraded and not text.strip() else severity_level(text)
 
-    def rows(self) -> Iterator[tuple[int, Cells | RejectedRow]]:
+    def read_rows(self) -> Iterator[tuple[int, Cells | RejectedRow]]:
         """The rows of the table, in memory one at a time."""
         for record in self._table.records():
             wrong = f"the row has {record.width} cells, the header has {len(self._table.columns)}"
             yield record.number, RejectedRow(wrong) if record.cells is None else record.cells
 
-    def name(self, row: Cells) -> str:
+    def read_name(self, row: Cells) -> str:
         """The row's index."""
         return row.get("index", "").strip()
 
-    def missing(self, row: Cells) -> list[str]:
+    def find_missing(self, row: Cells) -> list[str]:
         """The files that are not there, or the row that the image cell refers to."""
         cell = row.get("image", "").strip()
         if not cell:
@@ -132,7 +132,7 @@ class MedQDegReader(RowReader):
             return [cell]
         return []
 
-    def document(self, row: Cells) -> dict[str, Any]:
+    def make_document(self, row: Cells) -> dict[str, Any]:
         """The document of a row; RejectedRow with the reason why it is none."""
         for column in ("index", "question", "answer", "modality", *self._labels):
             need(row[column].strip(), f"{column} is empty")
@@ -151,7 +151,7 @@ class MedQDegReader(RowReader):
         images = self._images.images([self._followed(cell) if cell else row.get("image_path")], self._file)
         need(images, "there is no image")
         found = {
-            "id": self.name(row),
+            "id": self.read_name(row),
             **stored(images),
             "question": row["question"].strip(),
             "options": options,

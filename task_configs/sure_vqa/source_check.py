@@ -53,18 +53,18 @@ def _of_split(record: DataSource, split: str, reader: SureReader) -> tuple[Rows,
     rows: list[Mapping[str, Any]] = []
     reasons: dict[str, list[str]] = {}
     known = set()
-    for _, row in reader.rows():
+    for _, row in reader.read_rows():
         try:
             found = {**reader.texts(row), "image": reader.image_name(row)}
             need(found["id"] not in known, "a record with its number was there before")
         except RejectedRow as reason:
-            reasons.setdefault(str(reason), []).append(reader.name(row))
+            reasons.setdefault(str(reason), []).append(reader.read_name(row))
             continue
         known.add(found["id"])
         # The paper's sizes have one question without an answer, which no task can ask.
         rows.append({tag: found[tag] for tag in (*tags, "image")})
         if wrong := empty(found):
-            reasons.setdefault(f"{wrong} (the sizes below have it)", []).append(reader.name(row))
+            reasons.setdefault(f"{wrong} (the sizes below have it)", []).append(reader.read_name(row))
     return rows, _notes(f"split {split}", reasons, reader.notes)
 
 

@@ -65,11 +65,11 @@ class SureReader(RowReader):
             require(where, self.fields, row, hint=" (is it of another release, or one without answers?)")
             reason = self.left_out(row)
             if not reason and (reason := self.cleaned(row)):
-                cleaned.setdefault(reason, []).append(self.name(row))
+                cleaned.setdefault(reason, []).append(self.read_name(row))
             if reason:
                 left_out[reason] += 1
             else:
-                kept.append(self.name(row))
+                kept.append(self.read_name(row))
                 unknown.look(number, row)
         unknown.check(self._path.name)
         self.records = len(kept)
@@ -102,22 +102,22 @@ class SureReader(RowReader):
         """The name of a record's image in the release, which no other image has."""
         raise NotImplementedError
 
-    def rows(self) -> Iterator[tuple[int, Row]]:
+    def read_rows(self) -> Iterator[tuple[int, Row]]:
         """The records of the benchmark."""
         rows = enumerate(json_lists.records(self._path), start=1)
         return ((number, row) for number, row in rows if not self.left_out(row) and not self.cleaned(row))
 
-    def name(self, row: Row) -> str:
+    def read_name(self, row: Row) -> str:
         """What the release calls a question."""
         return str(row.get("qid", row.get("idx", "")))
 
-    def document(self, row: Row) -> dict[str, Any]:
+    def make_document(self, row: Row) -> dict[str, Any]:
         """The document of a record; RejectedRow with the reason why it is none."""
         found = self.texts(row)
         need(not empty(found), empty(found))
         return {**found, **self._images.fields(self.image_name(row))}
 
-    def missing(self, row: Row) -> list[str]:
+    def find_missing(self, row: Row) -> list[str]:
         """The name of the question's image, if it is not there. A number that comes again is no other question."""
         found, name = self.texts(row), self.image_name(row)
         if empty(found) or found["id"] in self._asked:

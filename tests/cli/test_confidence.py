@@ -86,4 +86,4 @@ def test_a_level_that_is_none_is_refused(command, level, runs, tmp_path):
     more = ("-o", tmp_path / "site") if "build" in command else ()
     done = call(*command.split(), runs / "a", runs / "b", *more, "--confidence", level)
     assert done.exit_code and isinstance(done.exception, UserError)
-    assert f"confidence is {level}: expected a number above 0 and below 1" in str(done.exception)
+    assert f"confidence is {level}: expected a number from 0.5 to 0.9999" in str(done.exception)

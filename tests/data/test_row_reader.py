@@ -12,16 +12,16 @@ from lmms_medtasks.errors import UserError, unknown
 class Numbers(RowReader):
     """Rows are numbers; an even one has an image, 4 has not its own; 0 is none."""
 
-    def rows(self):
+    def read_rows(self):
         yield from enumerate([1, RejectedRow("no row"), 0, 2, 4], start=1)
 
-    def name(self, row):
+    def read_name(self, row):
         return f"n{row}"
 
-    def document(self, row):
+    def make_document(self, row):
         return {"answer": need(row, "it is 0")}
 
-    def missing(self, row):
+    def find_missing(self, row):
         if row % 2:
             raise RejectedRow("it names no image")
         return [f"{row}.png"] if row == 4 else []

@@ -73,5 +73,6 @@ def test_a_mistake_in_a_declaration_that_the_harness_imports_is_told_as_it_is(de
         raise ImportError("Failed to import function") from UserError("measures.py, line 3: twice")
 
     monkeypatch.setattr(TaskManager._get_config, "__wrapped__", imported)
-    with pytest.raises(UserError, match="line 3: twice"):
-        definitions.manager._get_config("medobvious_t1")
+    for read in (definitions.manager._get_config, definitions.of):
+        with pytest.raises(UserError, match="line 3: twice"):
+            read("medobvious_t1")

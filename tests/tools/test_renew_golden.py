@@ -80,6 +80,13 @@ def test_a_file_that_was_edited_by_hand_is_refused(root, old, new):
         renew_golden.renew(["medq_deg"], root)
 
 
+@pytest.mark.parametrize("content", [b"", b"[]", b"3", b"\xff{}"])
+def test_a_file_that_is_no_golden_record_is_refused(root, content):
+    (root / FILE).write_bytes(content)
+    with pytest.raises(UserError, match=f"{FILE} is not as it was written"):
+        renew_golden.renew(["medq_deg"], root)
+
+
 def test_since_the_merge_base_a_record_changes_with_a_higher_version_only(root, made):
     def git(*arguments):
         subprocess.run(["git", "-C", root, *arguments], check=True, capture_output=True)
