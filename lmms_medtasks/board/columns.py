@@ -16,9 +16,6 @@ import pyarrow.compute as pc
 
 from lmms_medtasks.errors import UserError
 
-SCORE_DIGITS = 9
-"""Decimals of a score that count where entries stand beside each other: less is rounding, and no difference."""
-
 
 def compact(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     """The column with each distinct value once; numbers, texts, booleans, or lists of texts."""

@@ -21,8 +21,9 @@ from lmms_medtasks.digests import of_package, of_task
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.sums import bounds_of
 from lmms_medtasks.suites import outcomes
-from lmms_medtasks.suites.estimates import EMPTY, Mean
+from lmms_medtasks.suites.estimates import EMPTY, Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
 SMALL = 10_000
@@ -195,11 +196,9 @@ class Source:
     digest: str = ""
 
 
-def mean_of(metric: Metric) -> Mean:
-    """The estimate of a metric that is a mean of scores, as all of an entry's are."""
-    if not isinstance(metric.estimate, Mean):
-        raise TypeError(f"{metric.name} is no mean of a measure")
-    return metric.estimate
+def measure_of(metric: Metric) -> str | None:
+    """The measure whose scores a metric is made of; None of one that is made of replies or of units of its own."""
+    return getattr(metric.estimate, "measure", None)
 
 
 @dataclass(frozen=True)
@@ -217,7 +216,8 @@ class Entry:
         credentialed: ids may be shown, texts and images never.
         answers: a row a question, as ``questions`` has them: ``trials``, ``judgement``, the columns of measures, and
             of a run the ``line`` of its log; no texts.
-        metrics: the task's means of a measure that a question has a score for, as the benchmark orders them.
+        metrics: the task's main metrics, and its other means of a measure that a question has a score for, as the
+            benchmark orders them.
         reported: the task's metrics as the harness wrote them, those with a number.
         at_limit: replies that the limit of new tokens ended, read or not; 0 for a pack, which does not say.
         level: what a board verified of it (:data:`lmms_medtasks.board.trust.levels.LEVELS`).
@@ -298,8 +298,25 @@ class Entry:
         estimate = self._metric(metric).estimate
         return estimate.of(self.samples, with_interval).get(estimate.main, EMPTY)
 
+    @property
+    def main_means(self) -> list[str]:
+        """The main metrics that are means over questions: each question has a score of its own."""
+        return [name for name in self.main_metrics if self.is_mean(name)]
+
+    def is_mean(self, metric: str) -> bool:
+        """Whether a metric is a mean over questions."""
+        return isinstance(self.estimate(metric), Mean)
+
+    def estimate(self, metric: str) -> Estimate:
+        """What a metric is."""
+        return self._metric(metric).estimate
+
+    def make_samples(self) -> Samples:
+        """As :attr:`samples`, for what takes a function."""
+        return self.samples
+
     def scored(self, metric: str) -> Samples:
-        """The questions with a score of a metric that is a mean."""
+        """The questions that a metric is about; of one of a measure those with a score."""
         if len(self.questions) > SMALL:
             return self._found_scored(metric)
         if metric not in self._scored:
@@ -311,20 +328,38 @@ class Entry:
         return {}
 
     def _found_scored(self, metric: str) -> Samples:
-        estimate = mean_of(self._metric(metric))
-        return self.samples.where(estimate.where).scored(estimate.measure)
+        found = self._metric(metric)
+        rows, measure = self.samples.where(found.estimate.where), measure_of(found)
+        return rows if measure is None else rows.scored(measure)
 
     def scores(self, metric: str) -> np.ndarray:
-        """(n,) floats: each question's score; NaN where it has none, or is none of the metric's."""
+        """(n,) floats: each question's score of a metric that is a mean; NaN where it has none, or is none of its."""
         rows, scores = self.scored(metric), np.full(len(self.questions), np.nan)
-        scores[rows.rows] = rows.column(f"{mean_of(self._metric(metric)).measure}.score")
+        scores[rows.rows] = rows.column(f"{measure_of(self._metric(metric))}.score")
         return scores
 
     def scale(self, metric: str) -> Measure:
-        """The scale of a metric that is a mean: its measure's, in the metric's direction."""
-        found = self._metric(metric)
-        measure = self._declared.measure(mean_of(found).measure)
-        return replace(measure, higher_is_better=found.higher_is_better is not False)
+        """The scale of a metric, in the metric's direction: of a mean its measure's.
+
+        Of another the range of its statistic, 0 to 1 where none is known (a ratio).
+        """
+        if metric not in self._scales:
+            self._scales[metric] = self._made_scale(self._metric(metric))
+        return self._scales[metric]
+
+    @functools.cached_property
+    def _scales(self) -> dict[str, Measure]:
+        return {}
+
+    def _made_scale(self, metric: Metric) -> Measure:
+        better = metric.higher_is_better is not False
+        if isinstance(metric.estimate, Mean):
+            return replace(self._declared.measure(metric.estimate.measure), higher_is_better=better)
+        drawn = metric.estimate.draw(self.samples.where(metric.estimate.where))
+        low, high = (drawn and bounds_of(drawn.statistics[metric.estimate.main])) or (0.0, 1.0)
+        unit = self._declared.unit(metric)
+        digits = 1 if unit in ("%", "points") else 3
+        return Measure(metric.name, metric.about, low, high, unit, digits, better)
 
     @property
     def _declared(self) -> Suite:

@@ -26,7 +26,7 @@ from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.reported_numbers import numbers_of
-from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.suites.suite import Metric, Suite
 from lmms_medtasks.suites.suite_rows import is_kept as table_is_kept
 from lmms_medtasks.suites.suite_rows import task_table
 
@@ -150,18 +150,19 @@ def named_in(result: Mapping[str, Any]) -> set[str]:
 
 
 def metrics_of(suite: Suite, rows: Samples, named: Collection[str]) -> tuple[str, ...]:
-    """The metrics among ``named`` that are means of a measure of which a question has a score, in declared order.
+    """The metrics among ``named`` that have a number here, in declared order: main ones, and means of a measure.
 
     Main ones also where judgements were requested and none was obtained: they are not forgotten.
     """
-    return tuple(
-        metric.name
-        for metric in suite.metrics
-        if metric.name in named
-        and isinstance(metric.estimate, Mean)
-        and metric.standard_error
-        and _has(rows.where(metric.estimate.where), metric.estimate.measure, "score", *["requested"] * metric.main)
-    )
+    return tuple(metric.name for metric in suite.metrics if metric.name in named and _is_there(metric, rows))
+
+
+def _is_there(metric: Metric, rows: Samples) -> bool:
+    estimate = metric.estimate
+    if isinstance(estimate, Mean):
+        fields = ("score", *["requested"] * metric.main)
+        return (metric.main or metric.standard_error) and _has(rows.where(estimate.where), estimate.measure, *fields)
+    return metric.main and estimate.value(rows) is not None
 
 
 def _has(rows: Samples, measure: str, *fields: str) -> bool:

@@ -15,12 +15,13 @@ import numpy as np
 
 from lmms_medtasks.board import installed, model_names
 from lmms_medtasks.board.checks import problem
-from lmms_medtasks.board.columns import SCORE_DIGITS, codes_of, compact
-from lmms_medtasks.board.entries import Entry, Problem, mean_of
+from lmms_medtasks.board.columns import codes_of, compact
+from lmms_medtasks.board.entries import Entry, Problem, measure_of
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.owners import Owners
 from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.contributions import SCORE_DIGITS
 
 _NAMED = 3
 """Others that are named beside an entry."""
@@ -102,10 +103,12 @@ def _is_settled(entry: Entry, samples: Samples, metric: str, by_rule: bool) -> b
     """Whether no judgement of a metric is missing, and with ``by_rule`` none is a judge's."""
     if entry.declaration is None:
         return False
-    estimate = mean_of(entry.declaration.metric(metric))
-    rows = samples.where(estimate.where)
-    wanted, had = (np.nan_to_num(rows.column(f"{estimate.measure}.{each}")) for each in ("requested", "judged"))
-    if by_rule and set(rows.of_measure(estimate.measure).column("judgement")) - {None, "exact"}:
+    found = entry.declaration.metric(metric)
+    rows, measure = samples.where(found.estimate.where), measure_of(found)
+    if measure is None:  # any judgement may be in it
+        return set(rows.column("judgement")) <= {None}
+    wanted, had = (np.nan_to_num(rows.column(f"{measure}.{each}")) for each in ("requested", "judged"))
+    if by_rule and set(rows.of_measure(measure).column("judgement")) - {None, "exact"}:
         return False
     return bool((wanted <= had).all())
 

@@ -30,6 +30,7 @@ from lmms_medtasks.interface.estimate_result import (
     fields_of,
     of_interval,
 )
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.statistics.intervals import mean_interval
 from lmms_medtasks.statistics.sums import range_of
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 Bounds = tuple[float, float]
 
+_SAME = 1e-9
+"""Scores that differ by no more are the same."""
 _SIGNS = "p: permutation test over clusters, by sign flips"
 
 
@@ -141,26 +144,31 @@ def difference(
         >>> difference([0, 0, 1, 0, 1, 0, 0, 1], [1, 0, 1, 1, 1, 0, 1, 1])
         +0.375 [-0.029, +0.722], p = 0.250 (8 questions)
     """
-    from lmms_medtasks.board.comparison import paired
+    from lmms_medtasks.suites.contributions import paired_change
+    from lmms_medtasks.suites.estimates import Mean
 
     one, other, own = _paired(first, second, clusters, column, on)
     if bounds is not None:
         for each in (one, other):
             check_range(each, bounds, "a score is outside of bounds")
-    used = ~(np.isnan(one) | np.isnan(other))
-    ids = np.array([f"{row:012d}" for row in range(len(one))], dtype=object)
-    pairs = paired.Pairs(
-        ids=ids[used], clusters=np.array(own, dtype=object)[used], first=one[used], second=other[used],
-        unscored=int((~used).sum()), only_first=0, only_second=0,
-    )  # fmt: skip
-    known = range_of(np.concatenate([pairs.first, pairs.second]), bounds)
-    found = paired.difference(pairs, share=known == (0.0, 1.0), bounds=bounds)
-    method = f"{STUDENT if known is None else MOVER}; {_SIGNS}"
-    told = fields_of(found.mean, int((~used).sum()), method)
+    used = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
+    tables = [_table(each, own, used) for each in (one, other)]
+    known = range_of(np.concatenate([one[used], other[used]]), bounds)
+    found = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
+    gains = np.where(np.abs(other - one) > _SAME, np.sign(other - one), 0)[used]
+    told = fields_of(found.interval, len(one) - len(used), f"{STUDENT if known is None else MOVER}; {_SIGNS}")
     # The draw has a row for each of the two: what is paired are questions.
-    told |= {"n": len(pairs), "clusters": pairs.images}
+    told |= {"n": len(used), "clusters": len({own[row] for row in used})}
+    wins, ties, losses = (int((gains == sign).sum()) for sign in (1, 0, -1))
     return DifferenceResult(
-        **told, first=found.first, second=found.second, p=found.p, wins=found.wins, ties=found.ties, losses=found.losses
+        **told, first=found.first, second=found.second, p=found.p, wins=wins, ties=ties, losses=losses
+    )
+
+
+def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
+    return Samples.of_rows(
+        {"id": f"{row:012d}", "cluster": clusters[row], "score.score": scores[row], "score.asked": True}
+        for row in used.tolist()
     )
 
 

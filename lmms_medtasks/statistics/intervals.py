@@ -122,6 +122,16 @@ def estimates(groups: Mapping[str, Group], statistics: Mapping[str, AnyStatistic
     return {name: data.estimate(statistic) for name, statistic in statistics.items()}
 
 
+def jackknife(groups: Mapping[str, Group], statistic: AnyStatistic) -> tuple[list[str], np.ndarray, str]:
+    """The jackknife over the G clusters of ``groups``: their names, sorted, the deviations, and why there are none.
+
+    Deviations: (G,) floats, each one's jackknife value less their mean; of a difference or a ratio to first order.
+    """
+    data = _Data(groups, confidence.level())
+    limits = data.limits(statistic)
+    return data.labels, limits.deviations, limits.reason
+
+
 def mean_interval(
     clusters: Sequence[str],
     values: np.ndarray | Sequence[float],
@@ -280,9 +290,9 @@ class _Data:
 
     def __init__(self, groups: Mapping[str, Group], level: float) -> None:
         self.groups, self.level = groups, level
-        labels = sorted(set().union(*(each.clusters for each in groups.values())))
-        codes = {label: number for number, label in enumerate(labels)}
-        self.count = len(labels)
+        self.labels = sorted(set().union(*(each.clusters for each in groups.values())))
+        codes = {label: number for number, label in enumerate(self.labels)}
+        self.count = len(self.labels)
         self.sums: dict[str, csr_matrix | np.ndarray] = {
             name: (cluster_sums if self.count * each.width > _CHUNK else plain_cluster_sums)(each, codes)
             for name, each in groups.items()

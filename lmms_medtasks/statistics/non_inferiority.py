@@ -33,7 +33,8 @@ _TINY = 1e-12
 class MarginTest:
     """The drop over ``n`` questions of ``clusters`` clusters, against a margin; all in the unit of the scores.
 
-    ``worse_p``: of "the drop is at most the margin". ``not_worse_p``: of "the drop is at least the margin".
+    ``worse_p``: of "the drop is at most the margin". ``not_worse_p``: of "the drop is at least the margin"; None where
+    it can't be tested.
     """
 
     drop: float
@@ -41,7 +42,7 @@ class MarginTest:
     n: int
     clusters: int
     worse_p: float
-    not_worse_p: float
+    not_worse_p: float | None
 
 
 def check_margin(margin: float, where: str) -> float:
@@ -55,11 +56,12 @@ def check_margin(margin: float, where: str) -> float:
     return margin
 
 
-def margin_test(sums: np.ndarray, counts: np.ndarray, margin: float, width: float = 1.0) -> MarginTest | None:
+def margin_test(sums: np.ndarray, counts: np.ndarray, margin: float, width: float | None = 1.0) -> MarginTest | None:
     """Test the drops of k clusters against ``margin``; None without a question.
 
     ``sums``: (k,) floats, each cluster's summed drops, positive where the score has fallen. ``counts``: (k,) its
-    questions. ``width``: the length of the scale, so that a question's drop is from ``-width`` to ``width``.
+    questions. ``width``: the length of the scale, so that a question's drop is from ``-width`` to ``width``; None where
+    the sums are such to first order only: then nothing is known that shows "not worse".
     """
     drops, questions = np.asarray(sums, dtype=float), np.asarray(counts, dtype=float)
     total = float(questions.sum())
@@ -71,7 +73,7 @@ def margin_test(sums: np.ndarray, counts: np.ndarray, margin: float, width: floa
         n=int(total),
         clusters=len(drops),
         worse_p=sign_flip(drops - margin * questions, "greater") or 0.0,
-        not_worse_p=not_worse_p(drops, questions, margin, width),
+        not_worse_p=None if width is None else not_worse_p(drops, questions, margin, width),
     )
 
 

@@ -159,6 +159,18 @@ def mean_statistic(
     return Through(value, Difference(gain, loss))
 
 
+def bounds_of(statistic: AnyStatistic) -> tuple[float, float] | None:
+    """The range of a statistic; None where it has none that is known, as a ratio."""
+    if isinstance(statistic, Through):
+        return bounds_of(statistic.value)
+    if isinstance(statistic, Statistic):
+        return statistic.bounds
+    first, second = bounds_of(statistic.first), bounds_of(statistic.second)
+    if isinstance(statistic, Ratio) or first is None or second is None:
+        return None
+    return first[0] - second[1], first[1] - second[0]
+
+
 def mean(sums: np.ndarray, column: int = 0) -> np.ndarray:
     """Statistic: a column's mean over all rows, NaN without rows."""
     means: np.ndarray = sums[..., 1 + column].sum(-1) / sums[..., 0].sum(-1)

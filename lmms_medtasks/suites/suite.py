@@ -47,7 +47,7 @@ class Measure:
     @property
     def factor(self) -> float:
         """What a value is multiplied by to be shown in ``unit``."""
-        return 100.0 if self.unit == "%" else 1.0
+        return 100.0 if self.unit == "%" or (self.unit == "points" and self.high <= 1) else 1.0
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ..
                 joined = pairs(one, other, name)
                 share = shown.range == (0.0, 1.0)
                 more = shown.higher_is_better
-                of = difference(joined, higher_is_better=more, share=share, bounds=shown.range)
+                of = difference(joined, higher_is_better=more, share=share)
                 found.append(Comparison(one, other, name, shown, of, None))
     tested = [row for row, each in enumerate(found) if each.found.p is not None]
     criterion = power.Criterion(comparisons=max(1, len(tested)))

@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_tests import paired_tests
-from lmms_medtasks.statistics.sign_flip import sign_flip
-from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.suites.contributions import PairedChange, paired_change
 
 _SAME = 1e-9
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The scores of the n questions that both entries have a score for, sorted by id.
+    """The scores of the n questions that both entries have a score for, sorted by id; the number they make, compared.
+
+    Of a number that is no mean over questions a row is an image: what it adds to the number, so that the mean over
+    images is the number.
 
     Attributes:
-        ids: (n,) strings. clusters: the first entry's image of each question, (n,) strings.
+        of_questions: whether a row is a question.
+        ids: (n,) strings. clusters: the first entry's image of each row, (n,) strings.
         first, second: (n,) floats.
+        change: the numbers, the change, its interval and test.
         unscored: questions of both without a score in one of them (a failed request, a missing judgement).
         only_first, only_second: questions of this measure that the other entry was not asked.
     """
 
+    of_questions: bool
     ids: np.ndarray
     clusters: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    unscored: int
-    only_first: int
-    only_second: int
+    change: PairedChange
+    unscored: int = 0
+    only_first: int = 0
+    only_second: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -55,23 +60,17 @@ class Pairs:
         """Whether all scores are 0 or 1."""
         return bool(np.isin(self.first, (0.0, 1.0)).all() and np.isin(self.second, (0.0, 1.0)).all())
 
-    def by_image(self) -> tuple[np.ndarray, np.ndarray]:
-        """(images,) floats, the summed differences of each image, and (images,) integers, its questions."""
-        _, codes = np.unique(self.clusters.astype(str), return_inverse=True)
-        return np.bincount(codes, weights=self.differences), np.bincount(codes)
-
-    def table(self) -> Samples:
-        """A row a question and side ("first", "second"), with the measure ``score``."""
-        sides = (("first", self.first), ("second", self.second))
-        return Samples.of_rows(
-            {"id": name, "cluster": cluster, "side": side, "score.score": score, "score.asked": True}
-            for side, scores in sides
-            for name, cluster, score in zip(self.ids, self.clusters, scores, strict=True)
-        )
+    @property
+    def linear(self) -> bool:
+        """Whether the test is exact; else it is asymptotic."""
+        return self.change.contributions is None or self.change.contributions.linear
 
 
 def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
-    """Join two entries by question id for a metric that both have."""
+    """Join two entries by question id for a metric that both have; of one that is no mean over questions by image."""
+    change = paired_change(first.make_samples, second.make_samples, first.estimate(metric), metric)
+    if not first.is_mean(metric):
+        return _by_image(change)
     one, other = (entry.scores(metric) for entry in (first, second))
     ids = first.questions.ids
     if first.questions.digest == second.questions.digest:
@@ -81,18 +80,25 @@ def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
     had_one, had_other = ~np.isnan(one), ~np.isnan(other)
     both = had_one[rows] & had_other[others]
     return Pairs(
+        of_questions=True,
         ids=ids[rows][both],
         clusters=first.samples.column("cluster")[rows][both],
         first=one[rows][both],
         second=other[others][both],
+        change=change,
         unscored=int((had_one[rows] ^ had_other[others]).sum()),
         only_first=int(had_one.sum() - had_one[rows].sum()),
         only_second=int(had_other.sum() - had_other[others].sum()),
     )
 
 
-DIFFERENCE = Contrast(measure="score", first={"side": "first"}, second={"side": "second"}, pair=("id",))
-"""Second less first over the same questions: the draw that reports and boards take for such a change too."""
+def _by_image(change: PairedChange) -> Pairs:
+    found = change.contributions
+    if found is None or not len(found.sums):
+        none = np.zeros(0)
+        return Pairs(False, none.astype(str), none.astype(str), none, none, change)
+    first, second = (found.sums * (len(found.sums) / found.rows)).T
+    return Pairs(False, found.clusters, found.clusters, first, second, change)
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,8 @@ class Difference:
     Attributes:
         first, second: the means over the same questions; None without any. mean: second less first, with its
             interval over images.
-        wins, ties, losses: questions on which the second is better, as good, worse.
+        wins, ties, losses: questions (of a number that is no mean over questions, images) on which the second is
+            better, as good, worse.
         p: of the permutation test over images, two-sided (:mod:`lmms_medtasks.statistics.sign_flip`).
         test, question_p: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
             sign_p: the sign test's; McNemar's exact test is the same.
@@ -134,27 +141,25 @@ def difference(
     *,
     higher_is_better: bool = True,
     share: bool = True,
-    bounds: tuple[float, float] | None = None,
 ) -> Difference:
     """Compare the second with the first on a measure of which more, or less, is better.
 
-    ``share``: the measure is from 0 to 1; only then are scores of 0 and 1 wrong and right. ``bounds``: its range.
+    ``share``: the measure is from 0 to 1; only then are scores of 0 and 1 wrong and right.
     """
     gains = found.differences if higher_is_better else -found.differences
-    binary = share and found.binary
+    binary = share and found.of_questions and found.binary
     tested = paired_tests(gains)
     wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
-    estimated = replace(DIFFERENCE, bounds=bounds).of(found.table())
-    first, second = estimated["first"].estimate, estimated["second"].estimate
+    first, second = found.change.first, found.change.second
     return Difference(
         pairs=found,
         first=first,
         second=second,
-        mean=estimated["change"],
+        mean=found.change.interval,
         wins=wins,
         ties=len(found) - wins - losses,
         losses=losses,
-        p=sign_flip(found.by_image()[0]),
+        p=found.change.p,
         test="McNemar" if binary else "Wilcoxon",
         question_p=tested.sign_p if binary else tested.wilcoxon_p,
         sign_p=tested.sign_p,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lmms_medtasks.board.entries import Entry, mean_of
+from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.report.findings import against_guessing, chance_of_options
 from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.samples.table import Samples
@@ -18,12 +18,13 @@ def guessing(entry: Entry, metric: str, rows: Samples | None = None) -> float | 
     """The mean of what a uniform guess gets on the metric's questions, or these ``rows``, in its measure's own unit.
 
     What the benchmark's report declares (``guessing``), else as the questions say. None where that is not known: for
-    measures other than the benchmark's first, and questions without options.
+    numbers that are no mean of the benchmark's first measure, and questions without options.
     """
     suite = entry.declaration
-    first = entry.main_metrics[0]
-    measure = mean_of(suite.metric(metric)).measure if suite else ""
-    if suite is None or measure != mean_of(suite.metric(first)).measure or entry.scale(metric).unit != "%":
+    if suite is None or not entry.is_mean(metric) or entry.scale(metric).unit != "%":
+        return None
+    measure = entry.scale(metric).name
+    if measure != next((entry.scale(each).name for each in entry.main_means), None):
         return None
     if measure in (declared := report_of(suite).guessing):
         return declared[measure]

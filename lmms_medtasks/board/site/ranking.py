@@ -8,13 +8,13 @@ from functools import reduce
 
 import numpy as np
 
-from lmms_medtasks.board.columns import SCORE_DIGITS
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import ERROR, LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
+from lmms_medtasks.suites.contributions import contributions
 
 _TIED = 1e-12
 SHORT = (
@@ -106,26 +106,26 @@ def rank(
     means = [entry.interval(metric, resamples > 0) for entry in entries]
     if higher_is_better is None:
         higher_is_better = entries[0].scale(metric).higher_is_better
-    sums, sizes = _by_image(entries, metric)
-    common = int(sizes.sum())
-    if len(sums) < LEAST_CLUSTERS:
-        return Ranking([Standing(each, None, None, None, common, len(sums)) for each in means], None)
-    sums = sums if higher_is_better else -sums
-    found = rank_intervals(sums, sizes=sizes) if resamples and len(entries) > 1 else None
+    found = contributions([each.make_samples for each in entries], entries[0].estimate(metric), metric)
+    common, images = (found.rows, len(found.sums)) if found else (0, 0)
+    if found is None or images < LEAST_CLUSTERS:
+        return Ranking([Standing(each, None, None, None, common, images) for each in means], None)
+    sums = found.sums if higher_is_better else -found.sums
+    pairs = rank_intervals(sums, sizes=found.sizes) if resamples and len(entries) > 1 else None
     totals = sums.sum(axis=0) / common
     ahead = totals[:, None] > totals[None, :] + _TIED
     standings = [
         Standing(
             mean=means[row],
             rank=1 + int(ahead[:, row].sum()),
-            low=int(found.low[row]) if found else None,
-            high=int(found.high[row]) if found else None,
+            low=int(pairs.low[row]) if pairs else None,
+            high=int(pairs.high[row]) if pairs else None,
             common=common,
-            images=len(sums),
+            images=images,
         )
         for row in range(len(entries))
     ]
-    return Ranking(standings, found)
+    return Ranking(standings, pairs)
 
 
 def standings(
@@ -155,13 +155,3 @@ def common_scores(entries: Sequence[Entry], metric: str) -> tuple[Samples, list[
         each if own is common else each[np.searchsorted(own, common)] for own, each in zip(ids, scores, strict=True)
     ]
     return entries[0].scored(metric).take(np.searchsorted(ids[0], common)), chosen
-
-
-def _by_image(entries: Sequence[Entry], metric: str) -> tuple[np.ndarray, np.ndarray]:
-    """(images, models) summed scores on the questions that all have a score for, and (images,) their number."""
-    rows, scores = common_scores(entries, metric)
-    images, codes = np.unique(rows.column("cluster").astype(str), return_inverse=True)
-    # What is beyond these digits must not decide: a constant difference, however small, is beyond all chance.
-    scores = [np.round(each, SCORE_DIGITS) for each in scores]
-    sums = [np.bincount(codes, weights=each, minlength=len(images)) for each in scores]
-    return np.stack(sums, axis=1), np.bincount(codes, minlength=len(images))
