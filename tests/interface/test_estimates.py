@@ -7,9 +7,12 @@ import torch
 from sklearn import metrics
 
 import lmms_medtasks as mt
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import reliability, votes
 from lmms_medtasks.statistics.agreement import alpha_of
 from lmms_medtasks.statistics.intervals import mean_interval
+from lmms_medtasks.statistics.sign_flip import sign_flip
+from lmms_medtasks.suites.estimates import Contrast
 
 RNG = np.random.default_rng(3)
 RIGHT = RNG.integers(0, 2, 60)
@@ -61,14 +64,19 @@ def test_a_mean_knows_its_bounds():
 
 
 def test_a_difference_is_that_of_compare():
-    from lmms_medtasks.board.comparison import paired
-
+    """Of the estimate that reports take for a paired change, and of the test over images."""
     found = mt.difference(RIGHT, OTHER, clusters=PATIENT)
-    ids = np.array([f"{row:03d}" for row in range(60)], object)
-    pairs = paired.Pairs(ids, PATIENT.astype(str).astype(object), RIGHT * 1.0, OTHER * 1.0, 0, 0, 0)
-    expected = paired.difference(pairs)
-    assert (found.value, found.low, found.high) == (expected.mean.estimate, expected.mean.low, expected.mean.high)
-    assert (found.p, found.wins, found.losses) == (expected.p, expected.wins, expected.losses)
+    sides = (("first", RIGHT), ("second", OTHER))
+    rows = Samples.of_rows(
+        {"id": f"{row:03d}", "cluster": str(PATIENT[row]), "side": side, "accuracy.score": float(right),
+         "accuracy.asked": True}
+        for side, scores in sides for row, right in enumerate(scores)
+    )  # fmt: skip
+    expected = Contrast(first={"side": "first"}, second={"side": "second"}, pair=("id",)).of(rows)["change"]
+    assert (found.value, found.low, found.high) == (expected.estimate, expected.low, expected.high)
+    apart = OTHER * 1.0 - RIGHT
+    assert found.p == sign_flip(np.bincount(np.unique(PATIENT, return_inverse=True)[1], apart))
+    assert (found.wins, found.losses) == (int((apart > 0).sum()), int((apart < 0).sum()))
     assert found.value == pytest.approx(OTHER.mean() - RIGHT.mean()) and (found.n, found.clusters) == (60, 15)
     assert repr(found).startswith(f"{found.value:+.3f} [") and "p = " in repr(found) and "p" in found._repr_html_()
     flipped = mt.difference(OTHER, RIGHT, clusters=PATIENT)
