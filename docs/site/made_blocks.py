@@ -42,7 +42,7 @@ def with_part(path: Path, name: str, lines: Iterator[str], text: str | None = No
 def image_lines() -> Iterator[str]:
     """What runners.yaml says of runners that change images, and of which version of the harness: a row a change."""
     known = runners.table()
-    yield f"This page is about lmms-eval {known['read_in']}. Of another version, reports say that its runners are not known."
+    yield f"This page is about lmms-eval {known['read_in']}. Of others, reports say that their runners are not known."
     yield ""
     yield from ("| Images | `--model` |", "|---|---|")
     yield from _rows("re-encoded as {}", known["lossy"])
