@@ -3,7 +3,7 @@
 Equal to the last bit where a result is made of sums and products of our own; where a transform, a power or an
 interpolation of a library takes part, a new version of it may move the last bit, and truncation a pixel by one grey
 level: at most 1 in 100 pixels may do so. After a change that is meant, raise the version in severity.yaml and run
-``python tests/degradations/test_golden.py`` to write the file anew.
+``python tests/degradations/test_golden.py`` to write the file anew, and pixels.yml, by which results are told apart.
 """
 
 import hashlib
@@ -12,11 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from lmms_medtasks import degradations
+from lmms_medtasks.degradations import registry
 from lmms_medtasks.seeding import generator
 
 FILE = Path(__file__).with_name("golden.json")
+PIXELS = Path(degradations.__file__).with_name("pixels.yml")
 SHAPE = (14, 16)
 
 # Digest alone counts: integers, float sums and products in a fixed order.
@@ -65,12 +68,26 @@ def test_no_golden_case_is_left_over():
     assert set(json.loads(FILE.read_text(encoding="utf-8"))) == {case for case, *_ in cases()}
 
 
+def told(golden):
+    """What pixels.yml holds of the golden pixels."""
+    digests = json.dumps({case: each["digest"] for case, each in golden.items()})
+    return {"version": registry.severity_version(), "pixels": hashlib.sha256(digests.encode()).hexdigest()[:12]}
+
+
+def test_the_package_tells_version_and_golden_pixels():
+    assert yaml.safe_load(PIXELS.read_text("utf-8")) == told(json.loads(FILE.read_text("utf-8")))
+
+
 def write():
-    kept = {}
+    before, kept = json.loads(FILE.read_text("utf-8")), {}
     for case, name, modality, severity in cases():
-        if name in degradations.names():
-            pixels = degraded(name, modality, severity)
-            kept[case] = {"digest": digest(pixels), "pixels": pixels.tobytes().hex()}
+        pixels = degraded(name, modality, severity)
+        kept[case] = {"digest": digest(pixels), "pixels": pixels.tobytes().hex()}
+    moved = [case for case, each in kept.items() if before.get(case, each) != each]
+    if moved and yaml.safe_load(PIXELS.read_text("utf-8"))["version"] == registry.severity_version():
+        raise SystemExit(f"Pixels have moved: raise the version in severity.yaml. {', '.join(moved)}")
+    head = PIXELS.read_text("utf-8").partition("\nversion:")[0]
+    PIXELS.write_text("\n".join([head, *(f"{name}: {each}" for name, each in told(kept).items()), ""]), "utf-8")
     FILE.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
