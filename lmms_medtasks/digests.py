@@ -114,9 +114,8 @@ def _changed() -> frozenset[str] | None:
         recorded, recorded_as = _committed(), _committed_as
     if not recorded:
         return None
-    return frozenset(
-        name for name, _ in recorded.items() ^ {name: recorded_as(path) for name, path in _files()}.items()
-    )
+    now = {name: recorded_as(path) for name, path in _files()}
+    return frozenset(name for name, _ in recorded.items() ^ now.items())
 
 
 def _committed() -> dict[str, str]:
