@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.interface.columns import (
-    check_length,
-    check_level,
-    check_range,
-    column_of,
-    is_frame,
-    labels,
-    numbers,
-)
+from lmms_medtasks.interface.columns import check_length, check_range, column_of, is_frame, labels, numbers
 from lmms_medtasks.interface.estimate_result import (
     BETA,
     MOVER,
@@ -30,6 +22,7 @@ from lmms_medtasks.interface.estimate_result import (
     fields_of,
     of_interval,
 )
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.statistics.intervals import mean_interval
 from lmms_medtasks.statistics.sums import range_of
@@ -114,6 +107,7 @@ def difference(
     column: str | None = None,
     on: str = "id",
     bounds: Bounds | None = None,
+    level: float = DEFAULT,
 ) -> DifferenceResult:
     """The paired difference of two models (or settings) on the same questions: the second less the first.
 
@@ -125,6 +119,7 @@ def difference(
         on: Of data frames, the column in which the rows of a pair agree: ``id``, or ``pair`` for other forms of a
             question, such as the levels of a degradation.
         bounds: The range that a score can be in, as for :func:`mean`.
+        level: Nominal coverage of the interval.
 
     Returns:
         The difference with its interval, and the p value of the permutation test over clusters.
@@ -143,6 +138,7 @@ def difference(
     """
     from lmms_medtasks.board.comparison import paired
 
+    confidence.checked(level, "level")
     one, other, own = _paired(first, second, clusters, column, on)
     if bounds is not None:
         for each in (one, other):
@@ -154,7 +150,8 @@ def difference(
         unscored=int((~used).sum()), only_first=0, only_second=0,
     )  # fmt: skip
     known = range_of(np.concatenate([pairs.first, pairs.second]), bounds)
-    found = paired.difference(pairs, share=known == (0.0, 1.0), bounds=bounds)
+    with confidence.at(level):
+        found = paired.difference(pairs, share=known == (0.0, 1.0), bounds=bounds)
     method = f"{STUDENT if known is None else MOVER}; {_SIGNS}"
     told = fields_of(found.mean, int((~used).sum()), method)
     # The draw has a row for each of the two: what is paired are questions.
@@ -165,7 +162,7 @@ def difference(
 
 
 def _mean(values: np.ndarray, own: Sequence[str], bounds: Bounds | None, level: float) -> EstimateResult:
-    check_level(level)
+    confidence.checked(level, "level")
     known = range_of(values[~np.isnan(values)], bounds)
     method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
     found = mean_interval(own, values, bounds=bounds, level=level)

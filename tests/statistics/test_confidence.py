@@ -54,7 +54,7 @@ def test_no_number_of_the_code_is_the_level_or_alpha():
     assert found - {"lmms_medtasks/statistics/confidence.py"} == OTHER
 
 
-@pytest.mark.parametrize("level", [0, 0.15, 0.9999999999999999, 1, 95, -0.5, float("nan")])
+@pytest.mark.parametrize("level", [0, 0.15, 0.9999999999999999, 1, 95, -0.5, float("nan"), True, "0.9", None])
 def test_a_level_is_from_a_half_to_almost_1(level):
     with pytest.raises(UserError, match=r"confidence is .*from 0.5 to 0.9999") as raised, confidence.at(level):
         pass
