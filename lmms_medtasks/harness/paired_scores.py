@@ -6,8 +6,7 @@ that the harness reports:
 
 1. the number that is logged, if it is one (or the one number in a list or a mapping);
 2. else what the task's own aggregation makes of one question's record alone;
-3. else the metric has no score a question. Its change may be known by resampling
-   (:mod:`lmms_medtasks.harness.resampled_scores`), or it has totals only.
+3. else the metric has no score a question: it has totals only.
 
 Aggregations are called only as :mod:`lmms_medtasks.harness.quiet_aggregations` allows.
 """
@@ -24,8 +23,7 @@ from lmms_medtasks.harness.quiet_aggregations import is_quiet, number, silenced,
 TOTALS = "totals only"
 LOGGED = "logged"
 ONE_BY_ONE = "aggregated one by one"
-RESAMPLED = "resampled"
-CLOSE = 1e-6
+_CLOSE = 1e-6
 _KEYS = ("score", "is_correct", "correct", "acc", "accuracy", "hit", "match", "exact_match")
 _SECONDS = 10.0
 _SHARES = frozenset(("acc", "acc_norm", "acc_mutual_info", "exact_match", "anls"))
@@ -82,7 +80,7 @@ def _factor(values: Sequence[float | None], total: float) -> float | None:
     if len(known) < len(values):
         return None
     mean = math.fsum(known) / len(known)
-    return next((each for each in (1.0, 100.0) if abs(mean * each - total) <= CLOSE * max(1.0, abs(total))), None)
+    return next((each for each in (1.0, 100.0) if abs(mean * each - total) <= _CLOSE * max(1.0, abs(total))), None)
 
 
 def _logged(value: Any) -> Any:

@@ -1,22 +1,18 @@
 """Calling others' aggregations again, after the run: only those that count and do nothing else.
 
-Aggregations of others may write files for a challenge's server, or ask a judge. Two guards keep them from doing so a
-second time. :func:`is_quiet` reads the code of an aggregation, as far as it is the task's, and says no where it names
-anything that writes or asks; such a one is not called. While one is called (:func:`value_of`), a hook of the
-interpreter's audit refuses to write files, to open connections and to start processes: an aggregation that
-tries has no value. It stays installed, since Python can't take one back, and does nothing outside of such calls.
+Aggregations of others may write files for a challenge's server, or ask a judge. So that they do not do so a second
+time, :func:`is_quiet` reads the code of an aggregation, as far as it is the task's, and says no where it names anything
+that writes or asks; such a one is not called.
 """
 
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import functools
 import inspect
 import io
 import logging
 import math
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -24,7 +20,7 @@ from typing import Any
 
 _KNOWN = ("lmms_medtasks.", "lmms_eval.api.")
 _LIBRARIES = frozenset("numpy scipy sklearn pandas torch nltk evaluate datasets PIL loguru tqdm rapidfuzz".split())
-"""Beside the standard library: their functions are not followed; what they do is seen while one is called."""
+"""Beside the standard library: their functions are not followed."""
 _WRITES_OR_ASKS = frozenset(
     "open dump to_json to_csv to_excel to_parquet savetxt savefig save write write_text write_bytes writelines "
     "makedirs mkdir remove unlink rename rmtree copy2 generate_submission_file save_result_to_path system Popen "
@@ -32,12 +28,6 @@ _WRITES_OR_ASKS = frozenset(
     "get_judge_response evaluate_binary evaluate_with_rubric evaluate_comparative generate chat completions "
     "from_pretrained Thread ThreadPoolExecutor ProcessPoolExecutor Pool eval exec".split()
 )
-_REFUSED_EVENTS = ("socket.", "subprocess.", "shutil.", "tempfile.", "urllib.", "sqlite3.", "os.")
-_READING_EVENTS = frozenset("os.listdir os.scandir os.walk os.fwalk os.getxattr os.listxattr".split())
-_WRITING_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-
-_refused: contextvars.ContextVar[list[str] | None] = contextvars.ContextVar("refused", default=None)
-"""What was refused to the aggregation that is called again; None where none is."""
 
 
 @functools.cache
@@ -67,16 +57,10 @@ def value_of(aggregation: Callable[..., Any], values: Sequence[Any]) -> float | 
 
     To be called within :func:`silenced`.
     """
-    _install_audit()
-    refused: list[str] = []
-    token = _refused.set(refused)
     try:
-        found = number(aggregation(list(values)))
+        return number(aggregation(list(values)))
     except (Exception, SystemExit):  # whatever others' code makes of part of its records: then there is no number
         return None
-    finally:
-        _refused.reset(token)
-    return None if refused else found
 
 
 def number(value: Any) -> float | None:
@@ -152,23 +136,3 @@ def silenced(aggregation: Callable[..., Any]) -> Iterator[None]:
         for name in loud:
             logger.enable(name)
         logging.disable(before)
-
-
-@functools.cache
-def _install_audit() -> None:
-    sys.addaudithook(_audit)
-
-
-def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    refused = _refused.get()
-    if refused is None:
-        return
-    if event == "open":
-        _, mode, flags = arguments[:3]
-        changes = bool(set(mode or "") & set("wax+")) or bool((flags or 0) & _WRITING_FLAGS)
-    else:
-        changes = event.startswith(_REFUSED_EVENTS) and event not in _READING_EVENTS
-    # An import that is due may write its compiled module.
-    if changes and "__pycache__" not in str(arguments[:1]):
-        refused.append(event)
-        raise PermissionError(f"An aggregation that is called again must not do this: {event} {arguments[:1]}.")

@@ -1,10 +1,7 @@
-"""Which aggregations of others are called again, and that one that is can neither write nor ask."""
+"""Which aggregations of others are called again, and that one that is prints nothing."""
 
-import builtins
 import functools
 import json
-import socket
-import subprocess
 import threading
 
 import numpy as np
@@ -83,45 +80,13 @@ def test_one_that_counts_is_quiet(aggregation):
     assert is_quiet(aggregation)
 
 
-def hidden_write(values):
-    with getattr(builtins, "op" + "en")("written", "w"):
-        return 1.0
-
-
-def swallowing_write(values):
-    try:
-        return hidden_write(values)
-    except OSError:
-        return 1.0
-
-
-def hidden_request(values):
-    getattr(socket, "create_" + "connection")(("127.0.0.1", 9), 1)
-    return 1.0
-
-
-def hidden_process(values):
-    return float(getattr(subprocess, "r" + "un")(["true"], check=False).returncode)
-
-
-@pytest.mark.parametrize("aggregation", [hidden_write, swallowing_write, hidden_request, hidden_process])
-def test_what_the_code_hides_is_stopped_when_it_is_called(tmp_path, monkeypatch, aggregation):
-    monkeypatch.chdir(tmp_path)
-    assert is_quiet(aggregation)
-    assert value_of(aggregation, [1]) is None
-    assert not list(tmp_path.iterdir())
-    (tmp_path / "own").write_text("ours", "utf-8")  # nothing is refused outside of the call
-
-
-def test_reading_is_allowed_and_what_is_printed_is_dropped(tmp_path, capsys):
-    (tmp_path / "answers.json").write_text("[1, 2]", "utf-8")
-
-    def reading(values):
+def test_what_is_printed_is_dropped(capsys):
+    def telling(values):
         print("said")
-        return len(json.loads((tmp_path / "answers.json").read_text("utf-8"))) / len(values)
+        return 2 / len(values)
 
-    with silenced(reading):
-        assert value_of(reading, [1]) == 2.0
+    with silenced(telling):
+        assert value_of(telling, [1]) == 2.0
     assert capsys.readouterr().out == ""
 
 
