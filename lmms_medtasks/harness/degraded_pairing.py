@@ -42,13 +42,13 @@ def _metrics(results: dict[str, Any], name: str, task: Any) -> dict[str, paired_
     """The scores of a task's metrics by their keys in the results, written into its rows too."""
     rows = results["samples"][name]
     made = {}
-    for metric, aggregation in task.aggregation().items():
+    for metric in task.aggregation():
         reported = {key: each for key, each in results["results"][name].items() if key.split(",")[0] == metric}
         if len(reported) != 1 or not all(metric in row for row in rows):
             continue  # of several filters a row does not say which one it is of
         [(key, value)] = reported.items()
         share = paired_scores.is_share(metric, task.config)
-        made[key] = paired_scores.scores([row[metric] for row in rows], aggregation, value, share=share)
+        made[key] = paired_scores.scores([row[metric] for row in rows], value, share=share)
         for row, score in zip(rows, made[key].values or (), strict=False):
             row.setdefault(SCORES, {})[key] = score
     return made

@@ -35,8 +35,7 @@ _NOTES = (
     f"Change: degraded less clean, over the questions that both tasks have. {LEVEL} intervals and p values (two-sided "
     "permutation test) are over images, or units of questions that have images in common. p (Holm) is corrected "
     "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
-    "How: logged, the task logs a number for each question; aggregated one by one, its own aggregation makes one of "
-    "each question. In both cases their mean is the value that the harness reports.",
+    "How: logged, the task logs a number for each question, and their mean is the value that the harness reports.",
 )
 _NO_SCORES = "the metric has no score for each question, whose mean is the reported value"
 
