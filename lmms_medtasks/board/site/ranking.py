@@ -10,10 +10,10 @@ import numpy as np
 
 from lmms_medtasks.board.columns import SCORE_DIGITS
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.report.report_options import RESAMPLES
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import ERROR, LEVEL
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
 
 _TIED = 1e-12
