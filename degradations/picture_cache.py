@@ -53,11 +53,6 @@ class Cache:
         self._lock = threading.Lock()
         self._working: dict[str, threading.Lock] = {}
 
-    @property
-    def bytes_held(self) -> int:
-        """Bytes of pixels in memory, at most ``max_bytes``."""
-        return self._bytes
-
     def get(self, key: str, compute: Callable[[], AnyImage]) -> AnyImage:
         """The image kept under ``key``, or that of ``compute``, which is then kept. Always a copy of one's own."""
         with self._lock:

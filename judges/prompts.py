@@ -113,12 +113,6 @@ def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered
     return Rendered(whole, tuple(name for name, (_, cut) in shown.items() if cut))
 
 
-def fixed_part(protocol: Protocol, mode: Mode | None = None) -> str:
-    """What the prompts of all items of a protocol begin with."""
-    blank = Item("", dict.fromkeys(protocol.fields, ""))
-    return render(protocol, blank, mode).text.partition(fence_of(protocol, blank))[0]
-
-
 def _parts(template: str) -> tuple[str, str]:
     """A prompt file's text before the paragraph with the first place, and from there on."""
     first = _PLACE.search(template)

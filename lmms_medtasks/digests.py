@@ -11,6 +11,7 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ OF_PACKAGE = ("package", "degradations")
 """The digests that another version of the package may move though no number did."""
 
 _PACKAGE = "lmms_medtasks"
+_DEGRADATIONS = f"{_PACKAGE}/degradations/"
 _APART = ("degradations", "judges", "task_configs")
 """Packages inside of ours whose folders lie elsewhere in a working copy."""
 
@@ -53,7 +55,7 @@ def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     if settings.get("prompt"):
         found["prompt"] = digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
     if not settings.get("rendered") and settings.get("severity") != 0:
-        found["degradations"] = degradations()
+        found["degradations"] = degraded_pixels()
     return dict(sorted(found.items()))
 
 
@@ -75,22 +77,60 @@ def package() -> str:
 
 @functools.cache
 def degradations() -> str:
-    """Of the code and the numbers that decide how a degraded picture looks."""
-    return _of_package(f"{_PACKAGE}/degradations/")
+    """Of the code and the numbers that decide how a degraded picture looks: for what is kept of them."""
+    return _of_package(_DEGRADATIONS)
 
 
 @functools.cache
-def is_modified() -> bool | None:
-    """Whether such a file is another than was installed; None where the installation has no record of them.
+def degraded_pixels() -> str:
+    """Of how degraded pictures look: a comment in their code does not move it.
 
-    That is so in a working copy (``pip install -e``).
+    It is over the version of severity.yaml, at which the golden records hold the pixels; where files of the folder were
+    changed, over their code.
     """
+    from lmms_medtasks.degradations.registry import severity_version
+
+    if any(name.startswith(_DEGRADATIONS) for name in _changed() or ()):
+        return degradations()
+    return digest(f"severity {severity_version()}".encode())
+
+
+def is_modified() -> bool | None:
+    """Whether such a file is another than was installed or, in a working copy (``pip install -e``), than is committed.
+
+    None where neither is known: a working copy without git's folder, or git is not there.
+    """
+    changed = _changed()
+    return None if changed is None else bool(changed)
+
+
+@functools.cache
+def _changed() -> frozenset[str] | None:
+    """The names of files that are other than was installed or committed, are new or are not there."""
     try:
         found = importlib.metadata.files("lmms-medtasks") or ()
     except importlib.metadata.PackageNotFoundError:
-        return None
+        found = ()
     recorded = {each.as_posix(): each.hash.value for each in found if each.hash and _can_move_numbers(each.as_posix())}
-    return recorded != {name: _recorded_as(path) for name, path in _files()} if recorded else None
+    recorded_as = _recorded_as
+    if not recorded:
+        recorded, recorded_as = _committed(), _committed_as
+    if not recorded:
+        return None
+    now = {name: recorded_as(path) for name, path in _files()}
+    return frozenset(name for name, _ in recorded.items() ^ now.items())
+
+
+def _committed() -> dict[str, str]:
+    """Git's digests of such files in the commit that is checked out; {} where this is no working copy of ours."""
+    command = ["git", "-C", str(Path(__file__).parent), "ls-tree", "-rz", "--full-tree", "HEAD", _PACKAGE, *_APART]
+    try:
+        told = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    rows = (row.partition("\t") for row in told.split("\0") if row)
+    named = ((name if name.startswith(f"{_PACKAGE}/") else f"{_PACKAGE}/{name}", about) for about, _, name in rows)
+    return {name: about.split()[2] for name, about in named if _can_move_numbers(name)}
 
 
 def _of_package(start: str) -> str:
@@ -124,3 +164,9 @@ def _can_move_numbers(name: str) -> bool:
 def _recorded_as(path: Path) -> str:
     """A file's digest as installers write it down (RECORD of a wheel)."""
     return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).rstrip(b"=").decode()
+
+
+def _committed_as(path: Path) -> str:
+    """A file's digest as git writes it down."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -12,6 +12,9 @@ import filelock
 import pytest
 from hypothesis import settings
 
+# What is not committed yet is not told by runs: tests give the same in a working copy with changes.
+os.environ["GIT_CEILING_DIRECTORIES"] = str(Path(__file__).resolve().parents[1])
+
 pytest_plugins = ["tests.release_fixtures"]
 
 # Nothing is timed in a test: a machine with something else to do would fail it.

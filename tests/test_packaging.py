@@ -70,6 +70,15 @@ def test_nothing_generic_lands_in_site_packages(wheel):
     assert {top for top in tops if not top.endswith(".dist-info")} == {"lmms_medtasks"}
 
 
+def seen_in(folder):
+    code = "from lmms_medtasks import digests as d; print(d.package(), d.degraded_pixels(), d.is_modified())"
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=folder, check=True
+    ).stdout.split()
+
+
 @pytest.fixture
 def target(wheel, tmp_path):
     """A folder with the wheel installed."""
@@ -81,14 +90,9 @@ def target(wheel, tmp_path):
 
 def test_a_changed_file_that_can_move_a_number_is_seen(target):
     def seen():
-        code = "from lmms_medtasks import digests as d; print(d.package(), d.degradations(), d.is_modified())"
-        environment = {**os.environ, "PYTHONPATH": str(target)}
-        command = [sys.executable, "-c", code]
-        return subprocess.run(
-            command, capture_output=True, text=True, env=environment, cwd=target, check=True
-        ).stdout.split()
+        return seen_in(target)
 
-    package, degradations = digests.package(), digests.degradations()
+    package, degradations = digests.package(), digests.degraded_pixels()
     assert seen() == [package, degradations, "False"]
     for name in ("report/flags.py", "task_configs/medq_deg/report.py", "task_configs/medq_deg/README.md"):
         (target / "lmms_medtasks" / name).write_text("# changed\n")
@@ -100,6 +104,26 @@ def test_a_changed_file_that_can_move_a_number_is_seen(target):
         file.write("more: 1\n")
     assert seen()[1] != degradations
     assert digests.is_modified() is None  # a working copy
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not there")
+def test_what_is_not_committed_in_a_working_copy_is_seen_and_a_committed_comment_moves_no_pixels(target):
+    def git(*arguments):
+        subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *arguments], cwd=target, check=True)
+
+    for path in target.glob("*.dist-info"):
+        shutil.rmtree(path)
+    (target / ".gitignore").write_text("__pycache__\n")
+    git("init", "-q")
+    for commit in ("as it was", "with a comment"):
+        git("add", ".")
+        git("commit", "-qm", commit)
+        package, degradations, modified = seen_in(target)
+        assert (degradations, modified) == (digests.degraded_pixels(), "False")
+        with (target / "lmms_medtasks" / "degradations" / "noise.py").open("a") as file:
+            file.write("# A comment.\n")
+        changed = seen_in(target)
+        assert changed[0] != package and changed[1] != degradations and changed[2] == "True"
 
 
 def test_wheel_works_beside_the_harness(target, tmp_path):

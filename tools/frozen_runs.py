@@ -25,6 +25,8 @@ EXAMPLES = ROOT / "docs" / "examples"
 ENVIRONMENT = {
     "MEDTASKS_DATA": "mini", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "COLUMNS": "120", "NO_COLOR": "1",
     "TOKENIZERS_PARALLELISM": "false", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+    # What is not committed yet is not told: cells are compared, not checkouts.
+    "GIT_CEILING_DIRECTORIES": str(Path(__file__).resolve().parents[1]),
 }  # fmt: skip
 _FIRST = 2
 """Documents of each task whose prompts stand in the dump as text, and whose pixels are read."""

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from lmms_medtasks.judges import checklists, prompts, records
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.judging import settled
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.parsing import words
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.record import KEY
 from lmms_medtasks.seeding import generator, stable_seed
@@ -37,6 +39,18 @@ _REPLIES = 4
 _SHAPE = (14, 16)
 _JUDGE = {"name": "golden", "settings": {"temperature": 1.0}}
 
+UNUSED_WORDS = {
+    ("bones_joints", False): {"grid_words"},
+    ("bones_joints", True): {"grid_words", "option_words", "yes_no_words"},
+    ("med_cmr", False): {"grid_words"},
+    ("med_cmr", True): {"grid_words", "option_words", "yes_no_words"},
+    ("medq_deg", False): {"grid_words"},
+    ("sure_vqa", True): {"grid_words"},
+}
+"""Suite, whether a judge scores the task -> files in ``lmms_medtasks/parsing`` none of whose words its readers use."""
+_NO_WORDS = {"languages", "source"}
+"""Keys in those files that are for people."""
+
 
 def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
     """The golden record of a task of ours, JSON-safe; digests are over what stands in the logs.
@@ -44,8 +58,8 @@ def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
     ``generation``: what a model is asked with. ``prompt``: the first one. ``prompts``, ``targets``, ``pictures`` (by
     degradation, level, modality and seed): as it gets them. ``judge``: by protocol the version, a digest of its
     prompts, and one of those that are sent. ``records``: by document, in their order, what is read of each reply and a
-    digest of all else. ``cases``: a digest of what is read of the frozen cases of our readers. ``metrics``: the numbers
-    of the harness's table.
+    digest of all else. ``cases``: a digest of what is read of the frozen cases of our readers. ``words``: by file a
+    digest of the words and marks that they read with. ``metrics``: the numbers of the harness's table.
     """
     config = definitions.of(task)
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
@@ -74,6 +88,7 @@ def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
         "judge": judge,
         "records": {name: _read(each) for name, each in zip(ids, logged, strict=True)},
         "cases": "" if protocols else _digest(_cases_read(config["process_results"], docs[0])),
+        "words": _words_of(config["process_results"].suite.name, bool(protocols)),
         "metrics": {
             name.partition(",")[0]: each
             for name, each in found.items()
@@ -188,6 +203,33 @@ def _verdict(protocol: Protocol, item: Item, trial: int) -> Verdict:
         count = protocol.checklist.count(item.fields)
         labels[protocol.checklist.name] = checklists.label(list(range(1, 1 + number % (count + 1))))
     return Verdict("judged", labels, model="golden")
+
+
+# --- Words ------------------------------------------------------------------------------------------------------------
+
+
+def digest_of_words(text: str) -> str:
+    """Of what a file of words or marks says: comments, the order of keys and line breaks between words do not count."""
+    return _digest(_loaded(yaml.safe_load(text)))
+
+
+def _words_of(suite: str, is_judged: bool) -> dict[str, str]:
+    unused = UNUSED_WORDS.get((suite, is_judged), set())
+    return {name: each for name, each in _all_words().items() if name not in unused}
+
+
+@functools.cache
+def _all_words() -> dict[str, str]:
+    files = sorted(Path(words.__file__).parent.glob("*.yml"))
+    return {path.stem: digest_of_words(path.read_text("utf-8")) for path in files}
+
+
+def _loaded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _loaded(each) for name, each in value.items() if name not in _NO_WORDS}
+    if isinstance(value, list):
+        return [_loaded(each) for each in value]
+    return re.split(r"\s{2,}|\n", value.strip()) if isinstance(value, str) else value
 
 
 # --- Digests ----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Renews the golden records, or compares them with those of another commit. Run from the repository's root.
 
-    python -m tools.renew_golden [SUITE ...]   record what is new, and each task whose metadata.version was raised
+    python -m tools.renew_golden [SUITE ...]   record what is new, and each task whose metadata.version was raised;
+                                               "degradations" is a suite, too, with the version of severity.yaml
     python -m tools.renew_golden --since main  fail where a record differs from the merge base's, and no version rose
 
 A number that moves needs a higher ``metadata.version``: a task whose record differs at the recorded version is refused.
@@ -30,11 +31,15 @@ _LIBRARIES = ("numba", "numpy", "pillow", "scipy")
 """Versions of these may move a grey level."""
 _TOLERANCE = 1e-9
 _WAY_OUT = (
-    "Raise metadata.version in the task's YAML, say in CHANGELOG.md what moved, then: python -m tools.renew_golden"
+    "Raise the version (metadata.version in the task's YAML; of degradations, that of degradations/severity.yaml), say "
+    "in CHANGELOG.md what moved, then: python -m tools.renew_golden"
 )
+DEGRADATIONS = "degradations"
+"""The name of the file whose records are of degradations, not of a suite's tasks."""
 
 Records = dict[str, dict[str, Any]]
-"""Task -> its golden record (:func:`tools.golden_records.record_of`) and the ``version`` that it was made at."""
+"""Task -> its golden record (:func:`tools.golden_records.record_of`) and the ``version`` that it was made at. Of
+degradations: :func:`tools.golden_pixels.records`."""
 
 
 def libraries() -> dict[str, str]:
@@ -45,8 +50,11 @@ def libraries() -> dict[str, str]:
 def made(suite: str) -> Records:
     """The records as the code makes them now."""
     from lmms_medtasks.board import installed
+    from tools import golden_pixels
     from tools.golden_records import Definitions, record_of
 
+    if suite == DEGRADATIONS:
+        return golden_pixels.records()
     definitions, found = Definitions(), {}
     for task in sorted(installed.tasks()):
         known = installed.of_task(task)
@@ -93,7 +101,7 @@ def problems(recorded: Records, now: Records, with_pictures: bool = True) -> lis
     for task in sorted({*recorded, *now}):
         old, new = recorded.get(task), now.get(task)
         if old is None or new is None:
-            found.append(f"{task}: {'has no golden record' if new else 'is no task any more'}. Renew it.")
+            found.append(f"{task}: {'has no golden record' if new else 'is there no more'}. Renew it.")
         elif old["version"] != new["version"]:
             found.append(f"{task}: recorded at version {old['version']}, is of version {new['version']}. Renew it.")
         elif parts := differences(old, new, with_pictures):
@@ -142,7 +150,8 @@ def not_raised(old: Records, new: Records, with_pictures: bool = True) -> list[s
     """The tasks of both whose record differs though the version is not higher, a sentence each."""
     found = []
     for task in sorted(old.keys() & new.keys()):
-        one, other = old[task], new[task]
+        # What was recorded of no version moved in none.
+        one, other = old[task], {name: each for name, each in new[task].items() if name in old[task]}
         raised = _number(other["version"]) > _number(one["version"])
         if not raised and (parts := differences(one, other, with_pictures)):
             said = f"{task}: version {other['version']}, recorded at {one['version']}, and other {'; '.join(parts)}."
@@ -184,10 +193,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _chosen(suites: Sequence[str]) -> Sequence[str]:
     from lmms_medtasks.suites import registry
 
+    known = [*registry.names(), DEGRADATIONS]
     for each in suites:
-        if each not in registry.names():
-            raise unknown("suite", each, registry.names(), "the golden records")
-    return suites or registry.names()
+        if each not in known:
+            raise unknown("suite", each, known, "the golden records")
+    return suites or known
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.calibration import Confidence, calibrated_shift, calibration, calibration_draw
-from lmms_medtasks.statistics.inter_model import inter_model_dke
+from lmms_medtasks.statistics.inter_model import inter_model_dkes
 from lmms_medtasks.statistics.intervals import intervals
 from lmms_medtasks.statistics.intra_model import intra_model_dke
 from lmms_medtasks.statistics.ranks import swaps_beyond_chance
@@ -74,7 +74,7 @@ def _inter_model(repeats: int, seed: int) -> Iterator[Claim]:
         rng = generator("alike", seed, repeat)
         chances, answers = _drawn_questions(1050, rng)
         tables = {f"m{number:02d}": _table(chances, answers, 10, np.arange(1050) // 3, rng) for number in range(12)}
-        dke = inter_model_dke(tables, exchanges=50)
+        dke = inter_model_dkes([(tables, "entropy")], exchanges=50)[0]
         found.append((dke.paper.share, dke.alike_share, dke.paper.spearman, dke.alike_spearman))
     share, alike, rho, alike_rho = np.array(found, dtype=float).T
     setting = "12 models all alike, 1,050 questions on 350 images, T = 10"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import metric_pages
@@ -19,7 +19,8 @@ BEGIN, END = "<!-- Made by docs/site/build.py: {} -->", "<!-- End: {} -->"
 def made() -> dict[Path, str]:
     """Each page and card with its parts made anew. Raises UserError where a mark is not there."""
     runner_page = ROOT / "docs" / "choose_a_runner.md"
-    found = {runner_page: with_part(runner_page, "runners that re-encode images", lossy_lines())}
+    found = {runner_page: with_part(runner_page, "runners that change images", image_lines())}
+    found[runner_page] = with_part(runner_page, "how runners are called", call_lines(), found[runner_page])
     for suite in map(registry.get, registry.names()):
         card, own = ROOT / "task_configs" / suite.name / "README.md", paper.of(suite.name)
         found[card] = with_part(card, "metrics of each task", metric_lines(suite))
@@ -38,15 +39,36 @@ def with_part(path: Path, name: str, lines: Iterator[str], text: str | None = No
     return f"{before}{begin}\n\n" + "\n".join(lines) + f"\n\n{end}{after}"
 
 
-def lossy_lines() -> Iterator[str]:
-    """runners.yaml's lossy runners: a row for each way of encoding."""
+def image_lines() -> Iterator[str]:
+    """What runners.yaml says of runners that change images, and of which version of the harness: a row a change."""
+    known = runners.table()
+    yield f"This page is about lmms-eval {known['read_in']}. Of others, reports say that their runners are not known."
+    yield ""
+    yield from ("| Images | `--model` |", "|---|---|")
+    yield from _rows("re-encoded as {}", known["lossy"])
+    yield from _rows("sides rounded to multiples of {} pixels", known["resampled"])
+    yield from _rows("scaled down where larger than {}", known["shrunk_above"])
+
+
+def call_lines() -> Iterator[str]:
+    """How this plugin calls runners that need care, from runners.yaml: a row a reason."""
+    known = runners.table()
+    yield from ("| How it is called | `--model` |", "|---|---|")
+    for how, group in (("at batch size 1, for tasks that sample", True), ("always", False)):
+        why = {name: each["does"] for name, each in known["one_request_a_call"].items() if ("trials" in each) is group}
+        yield from _rows(f"one request a call, {how}: it {{}}", why)
+    yield from _rows("one call a run: {}", known["one_call_a_run"])
+    yield from _rows("one call a run, with tools: {}", known["one_call_a_run_with_tools"])
+
+
+def _rows(text: str, told: Mapping[str, object]) -> Iterator[str]:
+    """A row for each thing that is told of runners, put into ``text``, with all of which it is told."""
     named: dict[str, list[str]] = {}
-    for module, encoding in runners.table()["lossy"].items():
+    for module, what in told.items():
         kind, _, name = module.partition(".")
         shown = f"`{name}`" if kind == (runners.kind(name, False) or kind) else f"`{name}` with `--force_simple`"
-        named.setdefault(encoding, []).append(shown)
-    yield from ("| Images become | `--model` |", "|---|---|")
-    yield from (f"| {encoding} | {', '.join(names)} |" for encoding, names in sorted(named.items()))
+        named.setdefault(text.format(what), []).append(shown)
+    yield from (f"| {what} | {', '.join(names)} |" for what, names in sorted(named.items()))
 
 
 def metric_lines(suite: Suite) -> Iterator[str]:

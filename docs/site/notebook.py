@@ -22,7 +22,11 @@ SOURCE = Path(__file__).with_name("notebook_cells.txt")
 _CELL = re.compile(r"```python\n(.*?)```\n", re.DOTALL)
 _OF_THIS_RUN = re.compile(r"^\d{4}-\d\d-\d\d \d\d:.*\n| at 0x[0-9A-Fa-f]+", re.MULTILINE)
 """Lines of the log, and addresses."""
-_SETTINGS = {"MEDTASKS_DATA": "mini", "HF_HUB_OFFLINE": "1"}
+_SETTINGS = {
+    "MEDTASKS_DATA": "mini",
+    "HF_HUB_OFFLINE": "1",
+    "GIT_CEILING_DIRECTORIES": str(Path(__file__).resolve().parents[2]),  # what is not committed yet is not told
+}
 
 
 class Cell(NamedTuple):

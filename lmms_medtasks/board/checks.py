@@ -221,7 +221,7 @@ def _versions(entry: Entry, reference: Reference, pins: Pins) -> Found:
                 of = f" of lmms-medtasks {entry.package_version}" if part in OF_PACKAGE else ""
                 yield code, f"Another {part.replace('_', ' ')}{of} than the ranking's {said}."
     if entry.package_modified:
-        said = f"Files of lmms-medtasks {entry.package_version} were changed after it was installed."
+        said = f"Files of lmms-medtasks {entry.package_version} are not as installed or committed."
         yield "modified_package", f"{said} Install a release, and run it again."
     if entry.settings.get("image_encoding"):
         yield "reencoded_images", f"The runner re-encoded the images ({entry.settings['image_encoding']})."

@@ -15,19 +15,11 @@ from lmms_medtasks.board.entries import Entry, Questions
 from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, entry_from_json, questions_from_json
 from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.samples.result_files import SUFFIX
 
 ENDINGS = (".json", ".json.gz")
 UNCOMPUTABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What computing raises on numbers beyond all bounds, NaN, half of a surrogate pair, or tags that a benchmark's
 functions have never written."""
-
-
-def files(folder: Path) -> set[Path]:
-    """All packs below ``folder``: regular JSON files in it, compressed or not, that begin as ours do."""
-    if not folder.is_dir():
-        return set()
-    return {path for path in safe_files.below(folder, ENDINGS)[0] if not path.name.endswith(SUFFIX) and is_pack(path)}
 
 
 def is_pack(path: Path) -> bool:

@@ -14,7 +14,7 @@ from PIL import Image
 from lmms_medtasks import degradations, extensions, pictures
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.data.documents import images_of
-from lmms_medtasks.degradations import own
+from lmms_medtasks.degradations import own, registry
 from lmms_medtasks.degradations.base import ANY, is_own
 from lmms_medtasks.degradations.similarity import psnr
 from lmms_medtasks.errors import UserError
@@ -60,6 +60,8 @@ class _Check:
                 if not self._holds(what, picture, level):
                     return
         self._check_order()
+        if self._own.function is None or self._own.takes == "strength":
+            self._check_above_level_2()
 
     def _say(self, message: str, level: str = "error") -> None:
         self._found.add(self._task.path, message, key=self._key, level=level)  # type: ignore[arg-type]
@@ -151,6 +153,35 @@ class _Check:
                 "warning",
             )
 
+    def _check_above_level_2(self) -> None:
+        """Warn of the first strength above 2 that fails or is milder than 2: settings go on without a limit."""
+        picture = _picture((64, 48), "RGB")
+        level_2 = psnr(np.asarray(picture), np.asarray(self._apply(picture, 2, self._modality())))
+        for strength in _STRENGTHS:
+            try:
+                made = degradations.apply(
+                    picture, self._name, strength=strength, seed=_SEED, modality=self._modality(), force=True
+                )
+            except UserError as error:
+                wrong = str(error)
+            else:
+                found = psnr(np.asarray(picture), np.asarray(made))
+                if found <= level_2 + _ALLOWED:
+                    continue
+                wrong = f"it is closer to the clean image than level 2, {found:.2f} and {level_2:.2f} dB PSNR."
+            if self._own.function is None:
+                settings = registry.settings_at(self._name, strength, self._modality())[1]
+                wrong += (
+                    f" Beyond level 2 the settings go on as from level 1 to 2 (here {dict(settings)}). Let `sample` "
+                    "stop them where they would do less."
+                )
+            self._say(f"at strength {strength:g}: {wrong}", "warning")
+            return
+
+
+_STRENGTHS = tuple(2 + step / 20 for step in range(1, 21))
+_ALLOWED = 0.5
+"""In dB: by how much a strength above 2 may be milder than level 2, as noise of other draws is."""
 
 _BEYOND, _MOST = 0.5, 0.5
 """Where most values are further than this outside 0 to 1, they are of another scale: noise goes beyond it a little."""

@@ -35,7 +35,7 @@ def validate(
     found = Findings()
     chains = static.check(path, found)
     if base:
-        versions.check(chains, base, found)
+        versions.check(static.folder_of(path), chains, base, found)
     # A card that is still to be filled in keeps nobody from seeing whether the rest is right.
     if static_only or _errors_beyond_the_card(found):
         if write:

@@ -353,14 +353,3 @@ def _with_trial(request: Any, trial: int) -> Any:
     named = copy.copy(request)
     named.metadata = {**(request.metadata or {}), calls.TRIAL: trial}
     return named
-
-
-def _gathered(value: Any) -> list[Any]:
-    """What each process says, in their order; all must ask."""
-    from torch import distributed
-
-    if calls.ranks() == 1 or not (distributed.is_available() and distributed.is_initialized()):
-        return [value]
-    values: list[Any] = [None] * distributed.get_world_size()
-    distributed.all_gather_object(values, value)
-    return values

@@ -5,29 +5,19 @@ aggregation takes its part. So a number counts as a question's score only where 
 that the harness reports:
 
 1. the number that is logged, if it is one (or the one number in a list or a mapping);
-2. else what the task's own aggregation makes of one question's record alone;
-3. else the metric has no score a question. Its change may be known by resampling
-   (:mod:`lmms_medtasks.harness.resampled_scores`), or it has totals only.
-
-Aggregations are called only as :mod:`lmms_medtasks.harness.quiet_aggregations` allows.
+2. else the metric has no score a question: it has totals only. Aggregations of others are not called again.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-
-from lmms_medtasks.harness.quiet_aggregations import is_quiet, number, silenced, value_of
 
 TOTALS = "totals only"
 LOGGED = "logged"
-ONE_BY_ONE = "aggregated one by one"
-RESAMPLED = "resampled"
-CLOSE = 1e-6
+_CLOSE = 1e-6
 _KEYS = ("score", "is_correct", "correct", "acc", "accuracy", "hit", "match", "exact_match")
-_SECONDS = 10.0
 _SHARES = frozenset(("acc", "acc_norm", "acc_mutual_info", "exact_match", "anls"))
 """Metrics of the harness that score a question from 0 to 1, where the harness itself scores."""
 
@@ -49,31 +39,19 @@ def is_share(metric: str, config: Any) -> bool:
     return metric in _SHARES and not callable(getattr(config, "process_results", None))
 
 
-def scores(values: Sequence[Any], aggregation: Callable[..., Any], reported: Any, *, share: bool = False) -> Scores:
+def scores(values: Sequence[Any], reported: Any, *, share: bool = False) -> Scores:
     """A score for each of ``values``, a metric's records of one task.
 
     ``reported``: what the harness reports of them. ``share``: the metric is known to score from 0 to 1.
     """
-    total = number(reported)
+    total = _number(reported)
     if total is None or not values:
         return Scores(None, TOTALS)
     logged = [_logged(each) for each in values]
-    if (factor := _factor([number(each) for each in logged], total)) is not None:
+    if (factor := _factor([_number(each) for each in logged], total)) is not None:
         stated = share or all(_is_truth(each) for each in logged)
         return Scores([factor * float(each) for each in logged], LOGGED, factor if stated else None)
-    if not is_quiet(aggregation):
-        return Scores(None, TOTALS)
-    single: list[float | None] = []
-    started = time.perf_counter()
-    with silenced(aggregation):
-        for each in values:
-            single.append(value_of(aggregation, [each]))
-            slow = (time.perf_counter() - started) / len(single) * len(values) > _SECONDS
-            if single[-1] is None or slow:
-                return Scores(None, TOTALS)
-    if (factor := _factor(single, total)) is None:
-        return Scores(None, TOTALS)
-    return Scores([factor * each for each in single if each is not None], ONE_BY_ONE)
+    return Scores(None, TOTALS)
 
 
 def _factor(values: Sequence[float | None], total: float) -> float | None:
@@ -82,15 +60,26 @@ def _factor(values: Sequence[float | None], total: float) -> float | None:
     if len(known) < len(values):
         return None
     mean = math.fsum(known) / len(known)
-    return next((each for each in (1.0, 100.0) if abs(mean * each - total) <= CLOSE * max(1.0, abs(total))), None)
+    return next((each for each in (1.0, 100.0) if abs(mean * each - total) <= _CLOSE * max(1.0, abs(total))), None)
 
 
 def _logged(value: Any) -> Any:
     """The number in a record, as it is; anything else, or None, where there is no one number."""
     if isinstance(value, Mapping):
-        return next((value[key] for key in _KEYS if number(value.get(key)) is not None), None)
+        return next((value[key] for key in _KEYS if _number(value.get(key)) is not None), None)
     return value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
 
 
 def _is_truth(value: Any) -> bool:
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def _number(value: Any) -> float | None:
+    """``value`` as a float if it is a finite number, of Python, NumPy or torch; None for anything else."""
+    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+        return None
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        return None
+    return found if math.isfinite(found) else None

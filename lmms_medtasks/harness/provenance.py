@@ -25,7 +25,8 @@ def complete(
     Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the data),
     ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``digests`` (of
     prompt, code and degradations, see :mod:`lmms_medtasks.harness.task_digests`), ``package_version`` (ours),
-    ``package_modified`` (true where its files are not those that were installed), ``libraries`` (versions of packages
+    ``package_modified`` (true where its files are not as installed or, in a working
+    copy, as committed; not there where neither is known), ``libraries`` (versions of packages
     that can move a pixel or a score), ``agreement`` where one had to be signed for the data, and, where the runner
     re-encodes pictures, ``image_encoding``. ``data`` is "full" only if all files read are; ``data_counts`` says what of
     the number of questions is other than in the whole release, of a sample or of data whose counts were accepted. Both

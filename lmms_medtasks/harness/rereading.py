@@ -325,7 +325,7 @@ class _Base(NamedTuple):
 def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescoring.Definitions) -> None:
     """Pair degraded tasks with their clean ones anew, as the run did, where either has moved.
 
-    Where neither has, what the run found stays: resampling takes a minute, and as many draws as that allows.
+    Where neither has, what the run found stays.
     """
     same = {each.task for each in done if each.stands}
     bases = {each.task: base for each in done if (base := degraded.base_of(each.task, content["configs"][each.task]))}
@@ -338,7 +338,7 @@ def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescorin
     for task in bases:
         metadata = content["configs"][task]["metadata"]
         told = metadata[degraded.METADATA]
-        kept = {key: value for key, value in told.items() if key not in ("scores", "best_scores", "resampled")}
+        kept = {key: value for key, value in told.items() if key not in ("scores", "best_scores")}
         metadata[degraded.METADATA] = kept
     samples = {"samples": {each.task: each.rows for each in paired}}
     shown: Any = {task: _Base(base) for task, base in bases.items()}

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.interface.columns import check_length, check_level, is_missing, labels, listed, numbers
+from lmms_medtasks.interface.columns import check_length, is_missing, labels, listed, numbers
 from lmms_medtasks.interface.estimate_result import STUDENT, EstimateResult, of_interval
-from lmms_medtasks.statistics.confidence import DEFAULT
+from lmms_medtasks.statistics.confidence import DEFAULT, checked
 
 
 def cohen_kappa(
@@ -44,7 +44,7 @@ def cohen_kappa(
     names = {None: "kappa", "linear": "kappa_linear", "quadratic": "kappa_quadratic"}
     if weights not in names:
         raise unknown("weights", weights, [name for name in names if name])
-    check_level(level)
+    checked(level, "level")
     one, other = listed(first, "ratings"), listed(second, "ratings")
     check_length(one, other, "ratings")
     coded = _coded([one, other], ordered=weights is not None)
@@ -83,7 +83,7 @@ def krippendorff_alpha(
 
     if measurement not in ALPHA_LEVELS:
         raise unknown("measurement", measurement, ALPHA_LEVELS)
-    check_level(level)
+    checked(level, "level")
     rows = [listed(each, "ratings of a rater") for each in ratings]
     for each in rows[1:]:
         check_length(rows[0], each, "ratings")

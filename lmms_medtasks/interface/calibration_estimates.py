@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.interface.columns import check_length, check_level, check_range, labels, numbers
+from lmms_medtasks.interface.columns import check_length, check_range, labels, numbers
 from lmms_medtasks.interface.estimate_result import BETA, STUDENT, EstimateResult, of_interval
-from lmms_medtasks.statistics.confidence import DEFAULT
+from lmms_medtasks.statistics.confidence import DEFAULT, checked
 from lmms_medtasks.statistics.intervals import intervals, mean_interval
 from lmms_medtasks.statistics.sums import Statistic, group
 
@@ -49,7 +49,7 @@ def ece(
         or binning not in ("width", "mass")
     ):
         raise UserError(f"ece takes 1 bin or more, of equal 'width' or 'mass', got {bins!r} and {binning!r}.")
-    check_level(level)
+    checked(level, "level")
     certain, right, own, left_out = _calibrated(confidence, correct, clusters)
     edges = reliability.Binning(binning, int(bins)).edges(certain)
     places = np.searchsorted(edges[1:-1], certain, side="left")
@@ -75,7 +75,7 @@ def brier(confidence: Any, correct: Any, *, clusters: Any = None, level: float =
         >>> round(brier([0.9, 0.8, 0.9, 0.6, 0.7], [1, 1, 0, 1, 0]).value, 3)
         0.302
     """
-    check_level(level)
+    checked(level, "level")
     certain, right, own, left_out = _calibrated(confidence, correct, clusters)
     if not np.isin(right, (0.0, 1.0)).all():
         raise UserError("brier takes answers that are right (1) or wrong (0), not shares.")

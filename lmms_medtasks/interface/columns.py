@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.statistics.confidence import DEFAULT
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -81,12 +80,6 @@ def column_of(frame: DataFrame, name: Any, what: str) -> Any:
     if name not in frame.columns:
         raise unknown("column", name, map(str, frame.columns), f"the data frame ({what})")
     return frame[name]
-
-
-def check_level(level: Any) -> None:
-    """Raise UserError where the coverage of an interval is none."""
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise UserError(f"level must be a number between 0 and 1, such as {DEFAULT}, got {level!r}.")
 
 
 def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> None:

@@ -10,6 +10,7 @@ from lmms_medtasks.board.comparison.measure_comparison import TELLING, Compared
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.run_report import RunReport
 from lmms_medtasks.samples.run_paths import RunPaths, paths_of
+from lmms_medtasks.statistics.confidence import DEFAULT, at
 from lmms_medtasks.suites import registry
 
 
@@ -26,7 +27,8 @@ class RunComparison(RunReport):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON holds it: what ``lmms-medtasks compare --format json`` prints."""
-        return comparison_document.to_json(self.compared)
+        with at(self.confidence):
+            return comparison_document.to_json(self.compared)
 
 
 def compare(
@@ -35,6 +37,7 @@ def compare(
     *,
     tasks: Sequence[str] = (),
     questions: int = TELLING,
+    confidence: float = DEFAULT,
     include_path: RunPaths = (),
 ) -> RunComparison:
     """Two models compared question by question, on each task that both were run on.
@@ -46,6 +49,8 @@ def compare(
         first, second: The result folder, ``*_results.json`` or pack of one model each, or what :func:`evaluate` gave.
         tasks: Only these tasks.
         questions: Questions shown of each task, at most: those on which the two differ most.
+        confidence: The probability with which an interval holds the true difference, 0.5 to 0.9999; 1 less it is the
+            level of the tests.
         include_path: Folders of benchmarks that are not installed and declare measures of their own.
 
     Returns:
@@ -53,18 +58,19 @@ def compare(
         ``to_dict()`` and ``save(path)``. A notebook shows the page.
 
     Raises:
-        UserError: A side that is not there, has nothing that can be compared, or several entries on a task; no task in
-            common; a task that a side has no result of.
+        UserError: A confidence that is none; a side that is not there, has nothing that can be compared, or several
+            entries on a task; no task in common; a task that a side has no result of.
 
     Example:
         >>> compare("runs/base", "runs/tuned").tables["differences"]  # doctest: +SKIP
     """
     registry.give(paths_of(include_path))
     wanted = [tasks] if isinstance(tasks, str) else list(tasks)
-    sides = []
-    for each in (first, second):
-        paths = paths_of(each)
-        if len(paths) != 1:
-            raise UserError(f"A side of a comparison is one folder or file, got {len(paths)}.")
-        sides.append(compared_entries.read(paths[0], tasks=wanted))
-    return RunComparison(measure_comparison.compare(*sides, telling=questions))
+    with at(confidence):
+        sides = []
+        for each in (first, second):
+            paths = paths_of(each)
+            if len(paths) != 1:
+                raise UserError(f"A side of a comparison is one folder or file, got {len(paths)}.")
+            sides.append(compared_entries.read(paths[0], tasks=wanted))
+        return RunComparison(measure_comparison.compare(*sides, telling=questions))

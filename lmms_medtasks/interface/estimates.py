@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.interface.columns import (
-    check_length,
-    check_level,
-    check_range,
-    column_of,
-    is_frame,
-    labels,
-    numbers,
-)
+from lmms_medtasks.interface.columns import check_length, check_range, column_of, is_frame, labels, numbers
 from lmms_medtasks.interface.estimate_result import (
     BETA,
     MOVER,
@@ -31,6 +23,7 @@ from lmms_medtasks.interface.estimate_result import (
     of_interval,
 )
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.statistics.intervals import mean_interval
 from lmms_medtasks.statistics.sums import range_of
@@ -117,6 +110,7 @@ def difference(
     column: str | None = None,
     on: str = "id",
     bounds: Bounds | None = None,
+    level: float = DEFAULT,
 ) -> DifferenceResult:
     """The paired difference of two models (or settings) on the same questions: the second less the first.
 
@@ -128,6 +122,7 @@ def difference(
         on: Of data frames, the column in which the rows of a pair agree: ``id``, or ``pair`` for other forms of a
             question, such as the levels of a degradation.
         bounds: The range that a score can be in, as for :func:`mean`.
+        level: Nominal coverage of the interval.
 
     Returns:
         The difference with its interval, and the p value of the permutation test over clusters.
@@ -147,6 +142,7 @@ def difference(
     from lmms_medtasks.suites.contributions import paired_change
     from lmms_medtasks.suites.estimates import Mean
 
+    confidence.checked(level, "level")
     one, other, own = _paired(first, second, clusters, column, on)
     if bounds is not None:
         for each in (one, other):
@@ -154,7 +150,8 @@ def difference(
     used = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
     tables = [_table(each, own, used) for each in (one, other)]
     known = range_of(np.concatenate([one[used], other[used]]), bounds)
-    found = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
+    with confidence.at(level):
+        found = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
     gains = np.where(np.abs(other - one) > _SAME, np.sign(other - one), 0)[used]
     told = fields_of(found.interval, len(one) - len(used), f"{STUDENT if known is None else MOVER}; {_SIGNS}")
     # The draw has a row for each of the two: what is paired are questions.
@@ -173,7 +170,7 @@ def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Sam
 
 
 def _mean(values: np.ndarray, own: Sequence[str], bounds: Bounds | None, level: float) -> EstimateResult:
-    check_level(level)
+    confidence.checked(level, "level")
     known = range_of(values[~np.isnan(values)], bounds)
     method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
     found = mean_interval(own, values, bounds=bounds, level=level)

@@ -123,8 +123,3 @@ def facts(run: Run, tasks: Sequence[str], *more: tuple[str, str]) -> tuple[tuple
         ("Task version", ", ".join(versions)),
         ("Run", date_of(run.content) or printable(run.path.name)),
     )
-
-
-def origin(run: Run, tasks: Sequence[str], label: str) -> tuple[tuple[str, str], ...]:
-    """What each row of a part's CSV files says of its run; ``label`` names what was run."""
-    return (("run model", model_name(run.content)), ("run task set", label), ("run data", extent(run, tasks)))

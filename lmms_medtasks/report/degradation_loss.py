@@ -2,8 +2,8 @@
 
 Questions are paired by their number in the data. Those that share a picture share its draw, so the unit of interval and
 test is the picture (or the pictures that questions have in common); where the log does not name pictures, the question.
-Which metrics have a score for each question is told by the run (:mod:`lmms_medtasks.harness.degraded_pairing`), and so
-are interval and test of those that are known by resampling; of the others there are totals.
+Which metrics have a score for each question is told by the run (:mod:`lmms_medtasks.harness.degraded_pairing`); of the
+others there are totals.
 """
 
 from __future__ import annotations
@@ -35,11 +35,9 @@ _NOTES = (
     f"Change: degraded less clean, over the questions that both tasks have. {LEVEL} intervals and p values (two-sided "
     "permutation test) are over images, or units of questions that have images in common. p (Holm) is corrected "
     "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
-    "How: logged, the task logs a number for each question; aggregated one by one, its own aggregation makes one of "
-    "each question. In both cases their mean is the value that the harness reports. Resampled: the metric is no mean "
-    "over questions; images were resampled through the task's own aggregation, as often as the number says, the same "
-    "ones of both tasks (percentile interval, widened for few images), and permuted for the p value.",
+    "How: logged, the task logs a number for each question, and their mean is the value that the harness reports.",
 )
+_NO_SCORES = "the metric has no score for each question, whose mean is the reported value"
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ def _of_task(
     about = [done[name] for name in ("modality", "column") if done.get(name)]
     about += [f"seed {done['seed']}"] if done.get("seed") else []
     what = f"{done.get('name')} ({', '.join(map(str, about))})" if about else str(done.get("name"))
-    paired, tops, resampled = (done.get(name) or {} for name in ("scores", "best_scores", "resampled"))
+    paired, tops = (done.get(name) or {} for name in ("scores", "best_scores"))
     wanted = run.content.get("higher_is_better", {}).get(task) or {}
     numbers = sorted(clean.keys() & degraded.keys())
     clusters = units([degraded[each]["pictures"] for each in numbers])
@@ -166,9 +164,7 @@ def _of_task(
         one, two = ([rows[each]["scores"].get(key) for each in numbers] for rows in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question
-        if key in resampled:
-            yield _resampled(made, str(paired.get(key)), resampled[key])
-        elif paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
+        if paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
             change = np.array(two, float) - np.array(one, float)
             made = replace(made, clean=float(np.mean(one)), degraded=float(np.mean(two)))
             yield _paired(made, paired[key], change, clusters)
@@ -183,16 +179,6 @@ def _paired(made: Loss, how: str, change: np.ndarray, clusters: Sequence[str]) -
     _, codes = np.unique(np.array(clusters), return_inverse=True)
     p = sign_flip(np.bincount(codes, weights=change))
     return replace(made, how=how, questions=len(change), change=interval, p=p)
-
-
-def _resampled(made: Loss, how: str, told: Mapping[str, Any]) -> Loss:
-    """What the run made of the task's own aggregation."""
-    low, high, rows, count = (told.get(key) for key in ("low", "high", "rows", "units"))
-    interval = Interval(
-        made.degraded - made.clean, low, high, int(rows or 0), int(count or 0), reason=str(told.get("reason") or "")
-    )
-    how = f"{how} ({told.get('resamples')})" if told.get("resamples") else how
-    return replace(made, how=how, questions=interval.n, change=interval, p=told.get("p"))
 
 
 def _sorted(found: Sequence[Loss]) -> list[Loss]:
@@ -253,7 +239,7 @@ def _table(key: str, title: str, found: Sequence[Loss], notes: tuple[str, ...]) 
 
 
 def _row(each: Loss) -> Row:
-    change = Cell(each.degraded - each.clean) if each.change is None else scaled(each.change, 1.0)
+    change = Cell(each.degraded - each.clean, reason=_NO_SCORES) if each.change is None else scaled(each.change, 1.0)
     units = NONE if each.change is None else Cell(each.change.clusters)
     return Row((
         Cell(each.metric), Cell(each.degradation), Cell(each.level), Cell(each.questions or None), units,

@@ -75,7 +75,7 @@ def code(run: Run, tasks: Sequence[str]) -> Iterator[Flag]:
     if changed:
         yield Flag(
             "warning",
-            f"Files of lmms-medtasks were changed after it was installed: numbers of {', '.join(changed)} may not "
+            f"Files of lmms-medtasks are not as installed or committed: numbers of {', '.join(changed)} may not "
             "compare with other runs of the task version.",
         )
     for task, each in found.items():

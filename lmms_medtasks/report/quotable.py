@@ -277,7 +277,7 @@ def _runner(asked: Sequence[Asked]) -> Check:
     if unread := {printable(str(found["runner_unknown"])) for _, found in told if found.get("runner_unknown")}:
         return Check("clean runner", "partly", f"what it does to images is {min(unread)}", "docs/choose_a_runner.md")
     if changed:
-        said = f"files of lmms-medtasks were changed after it was installed ({_named(changed)})"
+        said = f"files of lmms-medtasks are not as installed or committed ({_named(changed)})"
         return Check("clean runner", "partly", said, "install a release")
     if silent := [task for task, found in told if not found.get("digests")]:
         said = f"{_named(silent)}: the run recorded neither its runner nor its prompts"

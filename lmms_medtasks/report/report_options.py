@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
-from lmms_medtasks.statistics.paired_resampling import RESAMPLES
+
+RESAMPLES = 1000
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from lmms_medtasks.report import document
 from lmms_medtasks.report.letters import LetterChart, letters_table
@@ -70,12 +70,10 @@ def rotation_view(
     ending: str = "",
     title_ending: str = "",
     cluster: str = "image",
-    shown: Callable[[Sequence[Source]], bool] | None = None,
 ) -> View:
     """The section: what survives the rotation, and which letters were chosen.
 
-    ``ending`` and ``title_ending`` stand behind the keys and the titles. ``cluster``: what a cluster is. ``shown``: by
-    default where a source has such copies.
+    ``ending`` and ``title_ending`` stand behind the keys and the titles. ``cluster``: what a cluster is.
     """
     table = rotation_table(f"circular{ending}", f"Rotated options{title_ending}", where, interval_note, groups)
 
@@ -90,5 +88,5 @@ def rotation_view(
         f"Rotated options{title_ending}",
         (table, letters_table(key, title, where, interval_note), variance),
         (LetterChart(key, title, where),),
-        shown or (lambda sources: len(sources[0].rows.where(where)) > 0),
+        lambda sources: len(sources[0].rows.where(where)) > 0,
     )

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.document import MORE, Document, Part, Table
-from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.report_options import RESAMPLES, Options
 from lmms_medtasks.samples.run_paths import RunPaths, paths_of
-from lmms_medtasks.statistics.paired_resampling import RESAMPLES
+from lmms_medtasks.statistics.confidence import DEFAULT, at, level
 from lmms_medtasks.writing import write_text
 
 if TYPE_CHECKING:
@@ -74,10 +74,12 @@ class RunReport:
 
     Attributes:
         document: What the report is made of.
+        confidence: The probability with which its intervals hold the true numbers.
     """
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self.confidence = level()
 
     @property
     def title(self) -> str:
@@ -116,7 +118,8 @@ class RunReport:
         """The report as one HTML page that needs nothing else."""
         from lmms_medtasks.report.report_page import page
 
-        return page(self.document)
+        with at(self.confidence):
+            return page(self.document)
 
     @property
     def markdown(self) -> str:
@@ -141,7 +144,8 @@ class RunReport:
         from lmms_medtasks.report.csv_writer import csv_text
 
         texts = {"report.md": self.markdown, "report.html": self.html}
-        texts |= {f"{name}.csv": csv_text(table, part.origin) for name, table, part in _named(self.document)}
+        with at(self.confidence):
+            texts |= {f"{name}.csv": csv_text(table, part.origin) for name, table, part in _named(self.document)}
         for name, text in texts.items():
             write_text(target / name, text)
         return [target / name for name in texts]
@@ -166,6 +170,7 @@ def report(
     resamples: int = RESAMPLES,
     pairs: Iterable[tuple[str, str]] = (),
     parameters: Mapping[str, float] | None = None,
+    confidence: float = DEFAULT,
     include_path: RunPaths = (),
 ) -> RunReport:
     """The report of runs: what ``lmms-medtasks report`` prints, as an object.
@@ -178,6 +183,8 @@ def report(
         pairs: Two models each that are to be compared, a base and the one that was made from it, by the names that the
             report gives them.
         parameters: Number of parameters by model.
+        confidence: The probability with which an interval holds the true number, 0.5 to 0.9999; 1 less it is the level
+            of the tests.
         include_path: Folders of benchmarks that are not installed and declare measures of their own.
 
     Returns:
@@ -185,9 +192,9 @@ def report(
         SVG by name), ``html``, ``markdown``, ``warnings``, ``save(path)``. A notebook shows the page.
 
     Raises:
-        UserError: A path that is not there or holds no run, a run without a task of a benchmark or on degraded
-            pictures, only sample logs that are missing, cut off or of another version. Where some can be read, the
-            report is of those, and its first ``warnings`` name the others.
+        UserError: A confidence that is none, a path that is not there or holds no run, a run without a task of a
+            benchmark or on degraded pictures, only sample logs that are missing, cut off or of another version. Where
+            some can be read, the report is of those, and its first ``warnings`` name the others.
 
     Example:
         >>> made = report("runs/")  # doctest: +SKIP
@@ -197,7 +204,8 @@ def report(
 
     registry.give(paths_of(include_path))
     options = Options(resamples=resamples, drawn=figures, pairs=tuple(pairs), parameters=dict(parameters or {}))
-    return RunReport(build(paths_of(runs), options))
+    with at(confidence):
+        return RunReport(build(paths_of(runs), options))
 
 
 def _named(document: Document) -> Iterable[tuple[str, Table, Part]]:

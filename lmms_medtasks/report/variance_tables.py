@@ -56,14 +56,14 @@ class Scores:
 # --- Nested -----------------------------------------------------------------------------------------------------------
 
 
-def scores_of_trials(rows: Samples, *, form: str = "", last: str = "trial", cluster: str = "image") -> Scores:
+def scores_of_trials(rows: Samples, *, form: str = "", cluster: str = "image") -> Scores:
     """1 or 0 for each reply to multiple-choice questions, in percent; failed requests are left out.
 
     ``form``: what the forms of a question (degradations, rotations) are called where it has several. ``cluster``: what
     a cluster is.
     """
     names = {cluster: "cluster", "question": "pair", **({form: "id"} if form else {})}
-    found = Scores({name: [] for name in names}, last)
+    found = Scores({name: [] for name in names}, "trial")
     columns = zip(*(rows.column(name) for name in (*names.values(), "trials", "expected")), strict=True)
     for *units, trials, expected in columns:
         for trial in trials:

@@ -352,11 +352,10 @@ def _label(label: str | Cell | None) -> Cell:
 def rows_by(
     *tags: str,
     labels: Callable[..., tuple[str, ...]] = lambda *values: tuple(map(str, values)),
-    key: Callable[[tuple[Any, ...]], Any] | None = None,
 ) -> Callable[[Sequence[Source]], list[Row]]:
     """A row for each group of the first source that agrees in ``tags``."""
     return lambda sources: [
-        Row(labels(*values), dict(zip(tags, values, strict=True))) for values in sources[0].rows.by(tags, key)
+        Row(labels(*values), dict(zip(tags, values, strict=True))) for values in sources[0].rows.by(tags)
     ]
 
 

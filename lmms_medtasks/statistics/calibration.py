@@ -60,10 +60,8 @@ class Calibration:
             in [-1, 1]. All None if n is 0.
         no_reply: questions left out because all their requests failed. single_option: left out because C has no
             value (K = 1).
-        single_reply: questions among the n with one vote only (T = 1, or the other requests failed): their C is 1
-            whatever the model.
-        partly_failed: questions among the n with fewer votes than trials. no_answer: questions among the n whose most
-            common outcome (ties not counted) is that no answer could be read; they can be "confident" too.
+        no_answer: questions among the n whose most common outcome (ties not counted) is that no answer could be read;
+            they can be "confident" too.
     """
 
     n: int
@@ -72,8 +70,6 @@ class Calibration:
     shift: float | None
     no_reply: int
     single_option: int
-    single_reply: int
-    partly_failed: int
     no_answer: int
 
 
@@ -147,15 +143,6 @@ def calibrated_shift(table: VoteTable) -> float | None:
     return float(used.mean()) if len(used) else None
 
 
-def shifts(table: VoteTable, kind: Confidence = "entropy") -> np.ndarray:
-    """(n,) floats in [-1, 1]: each question's confidence less its share of right replies, NaN where it has none.
-
-    Their mean over a set is its calibration shift (equation 4).
-    """
-    shift: np.ndarray = confidence_values(table, kind) - table.scores
-    return shift
-
-
 def calibration(table: VoteTable, kind: Confidence = "entropy") -> Calibration:
     """Accuracy, mean confidence and calibration shift (equation 4) of the questions in ``table``."""
     certain = confidence_values(table, kind)
@@ -170,8 +157,6 @@ def calibration(table: VoteTable, kind: Confidence = "entropy") -> Calibration:
         shift=float(certain[used].mean() - kept.scores.mean()) if n else None,
         no_reply=int((replies == 0).sum()),
         single_option=int(((replies > 0) & (table.option_counts < 2)).sum()),
-        single_reply=int((kept.replies == 1).sum()),
-        partly_failed=int((kept.failed > 0).sum()),
         no_answer=int((unread > options.max(axis=1, initial=0)).sum()),
     )
 

@@ -31,14 +31,16 @@ def at(level: float) -> Iterator[None]:
         _level.reset(token)
 
 
-def checked(level: float) -> float:
-    """``level``. Raises UserError below 0.5, and above 0.9999, where alpha gets lost in rounding."""
-    if not _LOWEST <= level <= _HIGHEST:
-        meant = f" For {level:g} % say {level / 100:g}." if 1 < level < 100 else ""  # noqa: PLR2004 - percent
-        raise UserError(
-            f"confidence is {level:.16g}: expected a number from {_LOWEST} to {_HIGHEST}, such as {DEFAULT}.{meant}"
-        )
-    return level
+def checked(level: object, name: str = "confidence") -> float:
+    """``level``, which the user knows as ``name``.
+
+    Raises UserError below 0.5, above 0.9999, where alpha gets lost in rounding, and for what is no number.
+    """
+    if isinstance(level, int | float) and not isinstance(level, bool) and _LOWEST <= level <= _HIGHEST:
+        return level
+    shown = f"{level:.16g}" if isinstance(level, float) else repr(level)
+    meant = f" For {level:g} % say {level / 100:g}." if isinstance(level, int | float) and 1 < level < 100 else ""  # noqa: PLR2004 - percent
+    raise UserError(f"{name} is {shown}: expected a number from {_LOWEST} to {_HIGHEST}, such as {DEFAULT}.{meant}")
 
 
 def level() -> float:

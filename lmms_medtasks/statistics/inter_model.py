@@ -28,8 +28,8 @@ class Equation6:
 
     Attributes:
         models: the models with both numbers. left_out: those with one of them only, or None for it.
-        pairs: pairs of models with different accuracy. same_accuracy: pairs with the same, of which equation 6 says
-            nothing. fulfilled: pairs whose less accurate model has the higher shift (a tie in shift is not higher).
+        pairs: pairs of models with different accuracy: of others equation 6 says nothing. fulfilled: pairs whose less
+            accurate model has the higher shift (a tie in shift is not higher).
         share: fulfilled / pairs; None without pairs. spearman, kendall: of accuracy against shift (tau-b); None where
             a number is the same for all models, or there are fewer than two.
     """
@@ -37,7 +37,6 @@ class Equation6:
     models: tuple[str, ...]
     left_out: tuple[str, ...]
     pairs: int
-    same_accuracy: int
     fulfilled: int
     share: float | None
     spearman: float | None
@@ -74,28 +73,11 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
         models=models,
         left_out=tuple(sorted({*accuracy, *shift} - {*models})),
         pairs=int(pairs),
-        same_accuracy=len(models) * (len(models) - 1) // 2 - int(pairs),
         fulfilled=int(fulfilled),
         share=float(fulfilled / pairs) if pairs else None,
         spearman=_number(spearman(first, second)),
         kendall=kendall(first, second),
     )
-
-
-def inter_model_dke(
-    tables: Mapping[str, VoteTable],
-    *,
-    kind: Confidence = "entropy",
-    seed: int | str = 0,
-    exchanges: int = EXCHANGES,
-) -> InterModelDKE:
-    """Inter-model Dunning-Kruger effect of models that were asked the same questions the same number of times.
-
-    Models with no question that has both numbers are left out. With one trial there is no confidence, and nothing is
-    computed. Raises UserError where the tables hold different questions (use
-    :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
-    """
-    return inter_model_dkes([(tables, kind)], seed=seed, exchanges=exchanges)[0]
 
 
 def inter_model_dkes(
@@ -104,9 +86,12 @@ def inter_model_dkes(
     seed: int | str = 0,
     exchanges: int = EXCHANGES,
 ) -> list[InterModelDKE]:
-    """Of each of several cases, votes and a kind of confidence, what :func:`inter_model_dke` gives of it.
+    """The inter-model effect of each of several cases: votes of models that were asked the same questions the same
+    number of times, and a kind of confidence.
 
-    It draws the same exchanges for as many models and images: together they are drawn once.
+    Models with no question that has both numbers are left out. With one trial there is no confidence, and nothing is
+    computed. Cases of as many models and images have the same exchanges. Raises UserError where the tables of a case
+    hold different questions (use :func:`lmms_medtasks.statistics.votes.common` first) or different numbers of trials.
     """
     found = [_case(*case) for case in cases]
     alike = _alike([sums for sums, _ in found], exchanges, seed)

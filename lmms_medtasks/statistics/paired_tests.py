@@ -23,12 +23,11 @@ class PairedTest:
         n: pairs. up, down: pairs in which the second has more, less. The rest are the same and are in neither test.
         mean: mean difference over all pairs; None without pairs.
         sign_p: sign test: probability of a split at least as uneven as up to down, had each the chance of one half.
-        rank_sum: Wilcoxon's statistic: the smaller of the sums of ranks of the differences up and down, by their size.
-        wilcoxon_p: of it: the share of all assignments of signs to the ranks that reach as far (:mod:`.sign_flip`),
-            with or without ties; up to 2,000 differences, beyond by the normal distribution.
+        wilcoxon_p: of Wilcoxon's signed ranks: the share of all assignments of signs to the ranks that reach as far
+            (:mod:`.sign_flip`), with or without ties; up to 2,000 differences, beyond by the normal distribution.
         effect: matched-pairs rank-biserial correlation, (ranks up - ranks down) / all ranks, from -1 to 1.
 
-    Where no pair differs, the last four are None.
+    Where no pair differs, the last three are None.
     """
 
     n: int
@@ -36,7 +35,6 @@ class PairedTest:
     down: int
     mean: float | None
     sign_p: float | None
-    rank_sum: float | None
     wilcoxon_p: float | None
     effect: float | None
 
@@ -59,7 +57,7 @@ def paired_tests(differences: Iterable[float]) -> PairedTest:
     values = np.round(values[np.abs(values) > _SAME], 12)
     up, down = int((values > 0).sum()), int((values < 0).sum())
     if not up + down:
-        return PairedTest(n, 0, 0, mean, None, None, None, None)
+        return PairedTest(n, 0, 0, mean, None, None, None)
     ranks = stats.rankdata(np.abs(values))
     above, below = float(ranks[values > 0].sum()), float(ranks[values < 0].sum())
     return PairedTest(
@@ -68,7 +66,6 @@ def paired_tests(differences: Iterable[float]) -> PairedTest:
         down=down,
         mean=mean,
         sign_p=float(stats.binomtest(up, up + down, 0.5).pvalue),
-        rank_sum=min(above, below),
         wilcoxon_p=sign_flip(np.sign(values) * ranks),
         effect=(above - below) / (above + below),
     )

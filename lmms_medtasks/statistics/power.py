@@ -25,7 +25,6 @@ BEYOND = "only a difference beyond the scale would have been shown"
 """Why there is no smallest difference."""
 
 MOST_IMAGES = 10_000_000
-MOST_TRIALS = 1000
 """More are not looked for."""
 
 _STEP = 1e-12
@@ -223,49 +222,19 @@ def images_needed(
     """
     if trials < 1:
         raise UserError(f"trials is {trials!r}: a question has 1 trial or more.")
-
-    def enough(images: int) -> bool:
-        return _finds(difference, varied, images, questions, trials, unit, criterion)
-
-    return _smallest(enough, MINIMUM, MOST_IMAGES)
-
-
-def trials_needed(
-    difference: float,
-    varied: Variation,
-    *,
-    images: int,
-    questions: float = 1,
-    unit: float = 1.0,
-    criterion: Criterion | None = None,
-) -> int | None:
-    """How many trials a question show a true ``difference`` on so many images; None where a thousand do not.
-
-    None also where one trial does not and trials can't be told apart from questions (:class:`Variation`). Raises
-    UserError for a difference of 0 or less, fewer than five images, or below one question.
-    """
-    if images < MINIMUM:
-        raise UserError(f"images is {images!r}: a test over images takes {MINIMUM} or more.")
-
-    def enough(trials: int) -> bool:
-        return _finds(difference, varied, images, questions, trials, unit, criterion)
-
-    return _smallest(enough, 1, MOST_TRIALS if varied.trials_known else 1)
-
-
-def _finds(
-    difference: float, varied: Variation, images: int, questions: float, trials: int, unit: float,
-    criterion: Criterion | None,
-) -> bool:  # fmt: skip
     asked = criterion or Criterion()
     if not difference > 0 or questions < 1:
         raise UserError(
             f"difference is {difference!r}, questions {questions!r}: the difference is above 0, such as 0.02 for two "
             "points; an image has 1 question or more."
         )
-    left = difference - unit / (trials * questions * images)
-    error = math.sqrt(varied.of_mean(images, questions, trials))
-    return left > 0 and (error == 0 or power_of(left, error, images, asked) >= asked.power)
+
+    def enough(images: int) -> bool:
+        left = difference - unit / (trials * questions * images)
+        error = math.sqrt(varied.of_mean(images, questions, trials))
+        return left > 0 and (error == 0 or power_of(left, error, images, asked) >= asked.power)
+
+    return _smallest(enough, MINIMUM, MOST_IMAGES)
 
 
 def _smallest(enough: Callable[[int], bool], low: int, most: int) -> int | None:

@@ -1,7 +1,7 @@
 """The Kruskal-Wallis test, and Dunn's test for each pair after it: as Bones and Joints tests whether models differ.
 
 The paper (Statistical Analyses) used GraphPad Prism: its p values of Dunn's test are multiplied by the number of pairs
-(Bonferroni), which is the default here.
+(Bonferroni), as here.
 
 Both tests take every value as an independent draw. Models that answered the same questions are not independent samples,
 so differences are harder to find than with a paired test; and several questions on one case are not independent either,
@@ -13,15 +13,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from lmms_medtasks.errors import unknown
-from lmms_medtasks.statistics import significance
-
-Correction = Literal["bonferroni", "holm", "bh", "none"]
-CORRECTIONS: tuple[Correction, ...] = ("bonferroni", "holm", "bh", "none")
 Samples = Mapping[str, "np.ndarray | Sequence[float]"]
 
 
@@ -65,13 +59,8 @@ def kruskal_wallis(samples: Samples) -> KruskalWallis:
     return KruskalWallis(float(found.statistic), len(groups) - 1, float(found.pvalue), n)
 
 
-def dunn(samples: Samples, *, correction: Correction = "bonferroni") -> list[Dunn]:
-    """Dunn's test (Dunn 1964, with the correction for ties) of each pair, in the order of ``samples``.
-
-    Raises UserError for an unknown correction.
-    """
-    if correction not in CORRECTIONS:
-        raise unknown("correction", correction, CORRECTIONS)
+def dunn(samples: Samples) -> list[Dunn]:
+    """Dunn's test (Dunn 1964, with the correction for ties) of each pair, in the order of ``samples``."""
     from scipy.stats import norm, rankdata
 
     groups = _groups(samples)
@@ -90,8 +79,8 @@ def dunn(samples: Samples, *, correction: Correction = "bonferroni") -> list[Dun
     scores = [float(difference / error) for difference, error in zip(differences, errors, strict=True)]
     raw = [float(2 * norm.sf(abs(score))) for score in scores]
     return [
-        Dunn(*pair, *rest)
-        for pair, *rest in zip(pairs, differences, scores, raw, _adjusted(raw, correction), strict=True)
+        Dunn(*pair, difference, score, p, min(1.0, p * len(raw)))
+        for pair, difference, score, p in zip(pairs, differences, scores, raw, strict=True)
     ]
 
 
@@ -106,9 +95,3 @@ def _rank_variance(values: np.ndarray) -> float:
     n = len(values)
     ties = np.unique(values, return_counts=True)[1].astype(float)
     return n * (n + 1) / 12 - float((ties**3 - ties).sum()) / (12 * (n - 1))
-
-
-def _adjusted(raw: Sequence[float], correction: Correction) -> list[float]:
-    if correction == "bonferroni":
-        return [min(1.0, p * len(raw)) for p in raw]
-    return significance.adjust(raw, correction)

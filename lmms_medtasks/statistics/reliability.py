@@ -226,17 +226,6 @@ _STATISTICS: Mapping[str, AnyStatistic] = {
 }
 
 
-def groups_and_statistics(
-    table: VoteTable, kind: Kind, binning: Binning | None = None
-) -> tuple[dict[str, Group], Mapping[str, AnyStatistic]]:
-    """The groups and statistics of :func:`reliability`: "ece", "brier", "aurc" and others, where they have a value."""
-    certain = confidences(table) if kind == "entropy" else majority_share(table)
-    used = ~np.isnan(certain)
-    kept, certain = table.take(used), certain[used]
-    edges = (binning or Binning()).edges(certain)
-    return _groups(kept, certain, majority_correct(kept), _bin_of(certain, edges), len(edges) - 1), _STATISTICS
-
-
 def _groups(
     kept: VoteTable, certain: np.ndarray, correct: np.ndarray, places: np.ndarray, bin_count: int
 ) -> dict[str, Group]:

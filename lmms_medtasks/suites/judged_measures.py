@@ -71,9 +71,9 @@ def bound(measure: str, which: str, where: Where | None = None) -> Count:
     return Count(where=where or {}, function=lambda rows: bound_of(rows, measure, which))
 
 
-def complete(measure: str, where: Where | None = None) -> Count:
+def complete(measure: str) -> Count:
     """1 where :func:`coverage` reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
-    return Count(where=where or {}, function=lambda rows: _complete(rows, measure))
+    return Count(function=lambda rows: _complete(rows, measure))
 
 
 def bound_of(rows: Samples, measure: str, which: str) -> float | None:
@@ -89,32 +89,31 @@ def judgement_counts(rows: Samples, measure: str) -> tuple[int, int]:
     return int(obtained), int(requested)
 
 
-def judged_metrics(measure: str, prefix: str = "", where: Where | None = None) -> tuple[Metric, ...]:
-    """Coverage, both bounds and completeness of a judged measure; ``prefix`` stands before each name."""
+def judged_metrics(measure: str) -> tuple[Metric, ...]:
+    """Coverage, both bounds and completeness of a judged measure."""
     return (
-        Metric(f"{prefix}coverage", coverage(measure, where), about="Share of the judgements that were obtained."),
-        Metric(f"{prefix}bound_worst", bound(measure, "low", where), about="Mean, missing judgements at worst."),
-        Metric(f"{prefix}bound_best", bound(measure, "high", where), about="Mean, missing judgements at best."),
+        Metric("coverage", coverage(measure), about="Share of the judgements that were obtained."),
+        Metric("bound_worst", bound(measure, "low"), about="Mean, missing judgements at worst."),
+        Metric("bound_best", bound(measure, "high"), about="Mean, missing judgements at best."),
         Metric(
-            f"{prefix}complete",
-            complete(measure, where),
+            "complete",
+            complete(measure),
             about=f"1 if coverage is {COMPLETE:.0%} or more.",
-            notice=incomplete_notice(measure, where),
+            notice=incomplete_notice(measure),
             unit="count",
         ),
     )
 
 
-def incomplete_notice(measure: str, where: Where | None = None) -> Callable[[Samples, float | int | None], str]:
+def incomplete_notice(measure: str) -> Callable[[Samples, float | int | None], str]:
     """What a user is told where fewer judgements than :data:`COMPLETE` were obtained."""
 
     def notice(rows: Samples, reached: float | int | None) -> str:
         if reached is None or reached:
             return ""
-        own = rows.where(where or {})
-        obtained, requested = judgement_counts(own, measure)
-        mean = "The mean is over those" if len(own.scored(measure)) else "There is no mean"
-        low, high = bound_of(own, measure, "low"), bound_of(own, measure, "high")
+        obtained, requested = judgement_counts(rows, measure)
+        mean = "The mean is over those" if len(rows.scored(measure)) else "There is no mean"
+        low, high = bound_of(rows, measure, "low"), bound_of(rows, measure, "high")
         return (
             f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained "
             f"(required: {COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ Settings = Mapping[str, Any]
 
 REPORT = "Radiology report"
 SEED = 0
+_ASKED = ("t4", "t5", "t6", "t7")
 _OF_IMAGES = ["image", "images", "image_id", "image_case", "image_site", "image_count", "modality"]
 """What goes with the images when they are given to another text."""
 
@@ -49,44 +51,8 @@ def _with_report(dataset: Dataset, task: str) -> Dataset:
     return chosen.select(rows)
 
 
-def t4(dataset: Dataset) -> Dataset:
-    """The cases of Task IV."""
-    return _of(dataset, "t4")
-
-
-def t5(dataset: Dataset) -> Dataset:
-    """The cases of Task V."""
-    return _of(dataset, "t5")
-
-
-def t6(dataset: Dataset) -> Dataset:
-    """The cases of Task VI."""
-    return _of(dataset, "t6")
-
-
-def t7(dataset: Dataset) -> Dataset:
-    """The cases of Task VII."""
-    return _of(dataset, "t7")
-
-
-def t4_report(dataset: Dataset) -> Dataset:
-    """The cases of Task IV that have a radiology report."""
-    return _with_report(dataset, "t4")
-
-
-def t5_report(dataset: Dataset) -> Dataset:
-    """The cases of Task V that have a radiology report."""
-    return _with_report(dataset, "t5")
-
-
-def t6_report(dataset: Dataset) -> Dataset:
-    """The cases of Task VI that have a radiology report."""
-    return _with_report(dataset, "t6")
-
-
-def t7_report(dataset: Dataset) -> Dataset:
-    """The cases of Task VII that have a radiology report."""
-    return _with_report(dataset, "t7")
+t4, t5, t6, t7 = (functools.partial(_of, task=task) for task in _ASKED)
+t4_report, t5_report, t6_report, t7_report = (functools.partial(_with_report, task=task) for task in _ASKED)
 
 
 # --- images of others -------------------------------------------------------------------------------------------------

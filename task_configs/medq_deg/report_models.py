@@ -17,7 +17,7 @@ import numpy as np
 from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent_of, share
 from lmms_medtasks.report.document import Cell, Figure, Flag, Row, Section, Table
-from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.report_options import RESAMPLES, Options
 from lmms_medtasks.report.views import CellFunction, Column, Source, rows_of_sources
 from lmms_medtasks.report.views import Row as DeclaredRow
 from lmms_medtasks.report.views import Table as DeclaredTable
@@ -27,7 +27,6 @@ from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.calibration import Calibration, Confidence, calibration
 from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
 from lmms_medtasks.statistics.inter_model import EXCHANGES, InterModelDKE, inter_model_dkes
-from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.statistics.ranks import RankConsistency, Swap, rank_consistency, swaps_beyond_chance
 from lmms_medtasks.statistics.sums import Group, group
 from lmms_medtasks.statistics.votes import VoteTable, common

@@ -5,8 +5,8 @@ Two high-level, six mid-level and thirty fine-grained capabilities (Table 4); fi
 ``capability_names.yml``; category and modalities of a degradation are those of :mod:`lmms_medtasks.degradations`.
 Both files are read when first asked for.
 
->>> fine_of("organ recognition - abdomen"), mid_of("Abdominal Structures"), high_of("Anatomical Recognition")
-('Abdominal Structures', 'Anatomical Recognition', 'Medical Perception')
+>>> mid_of_name("organ recognition - abdomen"), mid_of("Abdominal Structures")
+('Anatomical Recognition', 'Anatomical Recognition')
 """
 
 from __future__ import annotations
@@ -60,14 +60,6 @@ class Category:
     ratio_in_total: float
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a name belongs; ``fine`` is None where only the mid-level capability is known, both where none is."""
-
-    fine: str | None
-    mid: str | None
-
-
 @functools.cache
 def _read(file_name: str) -> dict[str, Any]:
     return yaml.safe_load(resources.files(_PACKAGE).joinpath(file_name).read_text(encoding="utf-8"))
@@ -116,22 +108,9 @@ def short_of(mid: str) -> str:
     >>> short_of("Clinical Understanding")
     'CU'
     """
-    return str(_mid_row(mid)[1]["short"])
-
-
-def high_of(mid: str) -> str:
-    """The high-level capability of ``mid``.
-
-    Raises:
-        UserError: No mid-level capability has that name.
-    """
-    return _mid_row(mid)[0]
-
-
-def _mid_row(mid: str) -> tuple[str, Mapping[str, Any]]:
     if mid not in _mid_rows():
         raise unknown("mid-level capability", mid, mids())
-    return _mid_rows()[mid]
+    return str(_mid_rows()[mid][1]["short"])
 
 
 @functools.cache
@@ -151,41 +130,28 @@ def mid_of(fine: str) -> str:
 
 
 @functools.cache
-def _places() -> Mapping[str, _Place]:
-    """Folded name -> place. Table 4's fine-grained names stand above its mid-level ones, and both above all others."""
-    table: dict[str, _Place] = {}
+def _places() -> Mapping[str, str | None]:
+    """Folded name -> mid-level capability, None where it has none. Table 4's names stand above all others."""
+    table: dict[str, str | None] = {}
     for dataset in _read("capability_names.yml")["datasets"].values():
         for name, row in dataset["names"].items():
             fine = row.get("fine")
-            table[_folded(name)] = _Place(fine, mid_of(fine) if fine else row.get("mid"))
+            table[_folded(name)] = mid_of(fine) if fine else row.get("mid")
     for mid, (_, row) in _mid_rows().items():
-        table.update({_folded(name): _Place(None, mid) for name in (mid, *row["called"])})
-    table.update({_folded(fine): _Place(fine, mid_of(fine)) for fine in fines()})
+        table.update({_folded(name): mid for name in (mid, *row["called"])})
+    table.update({_folded(fine): mid_of(fine) for fine in fines()})
     return MappingProxyType(table)
-
-
-def fine_of(name: str) -> str | None:
-    """The fine-grained capability that ``name`` stands for, or None where that is not known.
-
-    ``name`` is one of Table 4 or of a source dataset; case, spaces and punctuation do not count.
-
-    >>> fine_of("Cell Recognition"), fine_of("Organ Recognition - Thorax")
-    ('Cell and Microbes', None)
-    """
-    place = _places().get(_folded(name))
-    return place.fine if place else None
 
 
 def mid_of_name(name: str) -> str | None:
     """The mid-level capability that ``name`` stands for, or None where that is not known.
 
-    Takes what :func:`fine_of` takes, and the mid-level names. More names have one than have a fine-grained capability.
+    ``name`` is one of Table 4 or of a source dataset; case, spaces and punctuation do not count.
 
     >>> mid_of_name("Organ Recognition - Thorax"), mid_of_name("Modality Recognition")
     ('Anatomical Recognition', None)
     """
-    place = _places().get(_folded(name))
-    return place.mid if place else None
+    return _places().get(_folded(name))
 
 
 def categories() -> tuple[str, ...]:
@@ -225,11 +191,6 @@ def degradation_types() -> tuple[DegradationType, ...]:
 def modalities() -> tuple[str, ...]:
     """The seven modalities (paper, abstract and appendix 0.A.1), as they are written everywhere."""
     return degradations.modalities()
-
-
-def totals() -> Mapping[str, int]:
-    """The sizes of the benchmark: ``pairs`` (all questions at all levels), ``degraded`` (L1 and L2) and ``clean``."""
-    return MappingProxyType({name: row["count"] for name, row in _read("taxonomy.yml")["totals"].items()})
 
 
 @functools.cache

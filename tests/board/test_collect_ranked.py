@@ -22,7 +22,7 @@ GOOD = {"q1": "AAA", "q2": "AAB", "q3": "BBA", "q4": "BBB"}
         ({"metadata": {"data": "full", "data_counts": "57 of 99"}}, "accepted_counts", "(57 of 99)"),
         ({"metadata": {"data": "100 images of full"}}, "subset_data", "100 images of full data"),
         ({"limit": 4.0, "original": 400}, "limited", "Only 4 of 400 questions were asked (--limit 4)."),
-        ({"metadata": {"package_modified": True}}, "modified_package", "changed after it was installed"),
+        ({"metadata": {"package_modified": True}}, "modified_package", "not as installed or committed"),
         ({"metadata": {"image_encoding": "JPEG"}}, "reencoded_images", "JPEG"),
         (
             {"metadata": {"server": {"model": "a", "answers_as": ["b"]}}},

@@ -6,6 +6,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+import lmms_medtasks as mt
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
@@ -67,6 +68,19 @@ def test_files_have_the_intervals_of_the_level_and_say_it(runs):
     assert usual["detectable"] > asked["detectable"]  # by a test at 0.1 in place of 0.05
     lines = [call("report", runs / "a", "--format", "csv", "--confidence", each).stdout for each in ("0.95", "0.9")]
     assert " low," in lines[0] and " low 90 %,high" not in lines[0] and " low 90 %," in lines[1]
+
+
+def test_python_has_the_same_keyword_and_keeps_the_level_for_what_is_written_later(runs, tmp_path):
+    with pytest.raises(UserError, match="confidence is 95: expected a number from 0.5 to 0.9999"):
+        mt.compare(runs / "a", runs / "b", confidence=95)
+    with pytest.raises(UserError, match="confidence is '0.9'"):
+        mt.report(runs / "a", confidence="0.9")
+    report = mt.report(runs / "a", resamples=20, confidence=0.9)
+    compared = mt.compare(runs / "a", runs / "b", confidence=0.9)
+    arguments = ("--confidence", "0.9", "--format")
+    assert report.html == call("report", runs / "a", "--resamples", "20", *arguments, "html").stdout
+    assert compared.to_dict() == json.loads(call("compare", runs / "a", runs / "b", *arguments, "json").stdout)
+    assert any(" low 90 %," in path.read_text("utf-8") for path in report.save(tmp_path) if path.suffix == ".csv")
 
 
 def test_a_board_is_of_the_level_and_its_cache_is_too(runs, tmp_path):

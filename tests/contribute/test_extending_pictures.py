@@ -111,6 +111,15 @@ BROKEN = {
     "@dataclass(frozen=True)\nclass Dim(Parameters):\n    left: float\n\n"
     "f = Degradation('f', lambda r, s, z: Dim(s['left']), lambda i, d: i * d.left + 30, Dim,\n"
     "                levels={1: {'left': 0.6}, 2: {'left': 0.2}})\n": "is to be given back so",
+    "from dataclasses import dataclass\nfrom lmms_medtasks.degradations import Degradation, Parameters\n\n"
+    "@dataclass(frozen=True)\nclass Dim(Parameters):\n    left: float\n\n"
+    "f = Degradation('f', lambda r, s, z: Dim(s['left']), lambda i, d: i * abs(d.left), Dim,\n"
+    "                levels={1: {'left': 0.5}, 2: {'left': 0.1}})\n": (
+        "at strength 2.65: it is closer to the clean image than level 2, "
+    ),
+    "def f(p, g, strength):\n    return p.point(lambda v: v // [1, 2, 4, 0][int(strength)])\n": (
+        "warning: degradation parts.py:f: at strength 3: The degradation parts.py:f failed"
+    ),
     "def f(p):\n    return p\n": "It takes p.",
     "def g(p):\n    return p\n": "does not define 'f'",
     "f = (\n": "parts.py:1: error: is no Python",

@@ -71,7 +71,7 @@ def test_memory_is_bounded_and_the_latest_used_stay(counted):
     kept = Cache(25_000)  # two results of 10,000 bytes
     for seed in (0, 1, 0, 2, 0, 1):
         picture_cache.apply(one, "gaussian_noise", severity=1, seed=seed, cache=kept)
-        assert kept.bytes_held <= 25_000
+        assert kept._bytes <= 25_000
     # 0, 1 computed; 0 kept; 2 computed, 1 forgotten; 0 kept; 1 computed.
     assert [call["seed"] for call in counted] == [0, 1, 2, 1]
 
@@ -79,7 +79,7 @@ def test_memory_is_bounded_and_the_latest_used_stay(counted):
 def test_an_image_larger_than_the_bound_is_not_kept():
     kept = Cache(100)
     picture_cache.apply(np.zeros((100, 100), np.uint8), "exposure", severity=1, cache=kept)
-    assert kept.bytes_held == 0
+    assert kept._bytes == 0
 
 
 def test_threads_share_one_computation(counted):

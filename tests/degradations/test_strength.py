@@ -55,6 +55,18 @@ def test_damage_grows_with_strength(name, modality, broad_set):
         assert errors[-1] > errors[4] or errors[-1] < 1.01, kind  # more at 3 than at 1; a bubble may miss a disc
 
 
+@pytest.mark.parametrize(("name", "modality"), [case for case in CASES if case[0] != "object_rotation"])
+def test_above_2_no_strength_is_milder_than_level_2(name, modality, broad_set):
+    """In small steps: a setting without a limit may pass the point where it does nothing between two large ones."""
+    image = broad_set["natural 1.0"]
+    errors = [
+        error(image, degradations.apply(image, name, strength=strength, seed=1, modality=modality))
+        for strength in np.arange(40, 61) / 20
+    ]
+    steps = 10 * np.log10(np.array(errors) / errors[0])
+    assert steps.min() >= -TOLERANCE.get(name, 0.05), (2 + int(steps.argmin()) / 20, "see `limit` in severity.yaml")
+
+
 def test_rotation_turns_further_with_strength():
     """Ordered by the angle: half a turn takes fewer corners away than an eighth, and a disc looks the same."""
     for seed in range(20):

@@ -210,6 +210,13 @@ def test_what_pages_and_cards_say_of_declarations_and_data_is_fresh(modules):
     assert stale == [], "python docs/site/build.py --write"
 
 
+def test_no_number_of_the_runners_is_written_by_hand():
+    text = (ROOT / "docs" / "choose_a_runner.md").read_text("utf-8")
+    by_hand = re.sub(r"<!-- Made by.*?<!-- End", "", text, flags=re.DOTALL)
+    number = re.compile(r"JPEG (?:quality )?\d+|multiples of \d+|\d+ MB|lmms-eval \d|(?:twelve|\d+) runners")
+    assert number.search(text) and not number.search(by_hand)
+
+
 def test_a_card_without_a_mark_is_told(tmp_path, modules):
     card = tmp_path / "README.md"
     card.write_text("# Card\n<!-- Made by docs/site/build.py: x -->\n", "utf-8")

@@ -20,8 +20,8 @@ from lmms_medtasks.board.site.board_tables import Links, Standings, apart, ranki
 from lmms_medtasks.board.site.model_tables import scores
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
+from lmms_medtasks.report.report_options import RESAMPLES
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES
 
 REORDERED = 1e-12

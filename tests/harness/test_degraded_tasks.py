@@ -13,7 +13,7 @@ from PIL import Image
 from lmms_medtasks import degradations, digests
 from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import degraded_lookup, degraded_pictures, plugin, resampled_scores
+from lmms_medtasks.harness import degraded_lookup, degraded_pictures, plugin
 from tests import foreign_tasks
 from tests.e2e.shown_runner import ShownChat, ShownSimple, digest
 
@@ -320,26 +320,10 @@ def test_a_model_that_asks_for_no_picture_fails_but_for_the_control(folder):
     assert has_result(found, "forms_pil") and has_result(found, "forms_pil@gaussian_noise.0")
 
 
-def test_a_metric_that_is_no_mean_is_resampled_by_the_run(both):
+def test_a_metric_that_is_no_mean_has_totals(both):
     for found, _ in both:
         done = found["configs"]["forms_classes@gaussian_noise.2"]["metadata"]["degradation"]
-        assert done["scores"] == {"f1_of_classes,none": "resampled"}
-        told = done["resampled"]["f1_of_classes,none"]
-        values = [
-            found["results"][name]["f1_of_classes,none"] for name in ("forms_classes", "forms_classes@gaussian_noise.2")
-        ]
-        assert [told["first"], told["second"]] == values
-        # Three pictures: too few for an interval, and all 8 ways to swap them are looked at.
-        assert (told["units"], told["rows"], told["permutations"], told["low"]) == (3, 6, 8, None)
-        assert told["p"] in {number / 8 for number in range(1, 9)}
-
-
-def test_without_time_a_metric_that_is_no_mean_has_totals(folder, monkeypatch, capsys):
-    monkeypatch.setattr(resampled_scores, "SECONDS", 0.0)
-    found, _ = run(folder, ["forms_classes", "forms_classes@gaussian_noise.2"])
-    done = found["configs"]["forms_classes@gaussian_noise.2"]["metadata"]["degradation"]
-    assert done["scores"] == {"f1_of_classes,none": "totals only"} and "resampled" not in done
-    assert "1 of these metrics have totals only" in capsys.readouterr().err
+        assert done["scores"] == {"f1_of_classes,none": "totals only"}
 
 
 def test_multiple_choice_is_refused_where_the_harness_can_not_score_it(folder, monkeypatch):
@@ -356,7 +340,7 @@ def test_multiple_choice_is_refused_where_the_harness_can_not_score_it(folder, m
     done = found["configs"][asked[1]]["metadata"]["degradation"]
     assert done["changed"] == foreign_tasks.PICTURES
     assert done["best_scores"] == {"acc,none": 1.0} and done["scores"]["acc,none"] == "logged"
-    assert done["scores"]["f1,none"] in ("resampled", "totals only")
+    assert done["scores"]["f1,none"] == "totals only"
 
 
 def test_other_processes_than_the_first_load_nothing_early(folder, monkeypatch):

@@ -79,6 +79,8 @@ def test_a_difference_is_that_of_compare():
     assert (found.wins, found.losses) == (int((apart > 0).sum()), int((apart < 0).sum()))
     assert found.value == pytest.approx(OTHER.mean() - RIGHT.mean()) and (found.n, found.clusters) == (60, 15)
     assert repr(found).startswith(f"{found.value:+.3f} [") and "p = " in repr(found) and "p" in found._repr_html_()
+    narrower = mt.difference(RIGHT, OTHER, clusters=PATIENT, level=0.5)
+    assert found.low < narrower.low < narrower.high < found.high and narrower.level == 0.5
     flipped = mt.difference(OTHER, RIGHT, clusters=PATIENT)
     assert flipped.value == -found.value and flipped.p == found.p
 
@@ -145,7 +147,8 @@ def test_columns_of_a_data_frame_are_named():
     (lambda: mt.accuracy([1, 0], clusters=["a"]), "1 clusters for 2 values"),
     (lambda: mt.accuracy([1, 0], clusters=["a", None]), "number 1 has none"),
     (lambda: mt.accuracy([1, 0], column="x"), "data frame"),
-    (lambda: mt.accuracy([1, 0], level=95), "0.95, got 95"),
+    (lambda: mt.accuracy([1, 0], level=95), "level is 95: expected a number from 0.5 to 0.9999.* say 0.95"),
+    (lambda: mt.difference([1, 0], [0, 1], level="high"), "level is 'high'"),
     (lambda: mt.accuracy(FRAME), "Unknown column 'score'"),
     (lambda: mt.accuracy(FRAME, column="rigth"), "Did you mean 'right'"),
     (lambda: mt.accuracy(FRAME, column="right", clusters=PATIENT), "name of a column, got ndarray"),

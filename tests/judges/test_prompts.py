@@ -76,7 +76,8 @@ def test_what_all_items_share_stands_first(name, mode):
     built_in = registry.get(name)
     items = [Item(str(n), {field: f"{field} {n}" for field in built_in.fields}) for n in range(2)]
     one, other = (prompts.render(built_in, item, mode).text for item in items)
-    shared = prompts.fixed_part(built_in, mode)
+    blank = Item("", dict.fromkeys(built_in.fields, ""))
+    shared = prompts.render(built_in, blank, mode).text.partition(prompts.fence_of(built_in, blank))[0]
     assert one.startswith(shared) and other.startswith(shared)
     rest = one.removeprefix(shared)
     assert prompts.form(built_in, mode) in shared and "<<<" not in rest[:26]

@@ -77,6 +77,8 @@ def test_a_metric_without_scores_has_totals(tmp_path):
     [found] = [each for each in losses(run) if each.metric == "f1"]
     assert found.how == "totals only" and found.change is None and (found.clean, found.degraded) == (0.5, 0.5)
     assert {each.metric for each in losses(run)} == {"acc", "f1"}
+    cell = build([run.path], Options(drawn=False)).parts[0].sections[0].tables[1].rows[0].cells[7]
+    assert (cell.value, cell.low) == (0.0, None) and cell.reason.startswith("the metric has no score for each question")
 
 
 def test_a_percentage_has_the_interval_of_its_share(tmp_path):
@@ -107,23 +109,6 @@ def test_no_range_is_read_off_the_scores(tmp_path):
     ]
     assert unchanged[0].low < 0 < unchanged[0].high
     assert unchanged[1].low is None and unchanged[1].reason == ALIKE
-
-
-def test_a_resampled_metric_has_what_the_run_made_of_it(tmp_path):
-    told = {"first": 0.5, "second": 0.25, "low": -0.4, "high": -0.1, "p": 0.02, "units": 6, "rows": 12,
-            "resamples": 500, "permutations": 501, "reason": ""}  # fmt: skip
-    about = {"scores": {"acc,none": "logged", "f1,none": "resampled"}, "resampled": {"f1,none": told}}
-    path = write(tmp_path, about=about, gaussian_noise_2=NOISY, motion_blur_1=BLURRED)
-    content = json.loads(path.read_text("utf-8"))
-    for name in ("vqa@gaussian_noise.2", "vqa@motion_blur.1"):
-        content["results"][name]["f1,none"] = 0.25
-    path.write_text(json.dumps(content), "utf-8")
-    found = [each for each in losses(results.read(path)) if each.metric == "f1"]
-    assert [(each.change.estimate, each.change.low, each.change.high) for each in found] == [(-0.25, -0.4, -0.1)] * 2
-    assert {(each.p, each.how, each.questions, each.change.clusters) for each in found} == {
-        (0.02, "resampled (500)", 12, 6)
-    }
-    assert [each.adjusted for each in found] == [0.04, 0.04]
 
 
 def test_strengths_are_in_order_and_have_a_curve(tmp_path):

@@ -18,7 +18,6 @@ from lmms_medtasks.statistics.power import (
     images_needed,
     power_of,
     standard_errors_needed,
-    trials_needed,
     variation,
 )
 
@@ -135,15 +134,6 @@ def test_trials_gain_until_questions_and_images_are_left():
     assert images_needed(1e-9, varied) is None
 
 
-def test_trials_for_so_many_images_are_the_fewest_that_do():
-    varied = Variation(0.02, 0.05, 0.2)
-    images = images_needed(0.05, varied, questions=2, trials=7)
-    assert trials_needed(0.05, varied, images=images, questions=2) <= 7
-    assert trials_needed(0.05, varied, images=images_needed(0.05, varied, questions=2), questions=2) == 1
-    assert trials_needed(0.05, varied, images=20, questions=2) is None  # not with any number of trials
-    assert trials_needed(0.05, Variation(0.02, 0.25, 0.0, trials_known=False), images=160, questions=2) is None
-
-
 def test_the_test_has_the_power_that_is_stated():
     """2,000 data sets of 20 images with that difference: a paired t-test finds 80 % (standard error 0.9 %)."""
     rng, spread, images = generator("test", "power"), 0.4, 20
@@ -167,11 +157,6 @@ def test_numbers_out_of_range_are_refused(options):
 def test_a_plan_for_nothing_is_refused(difference, questions, trials, said):
     with pytest.raises(UserError, match=said):
         images_needed(difference, Variation(1, 0, 0), questions=questions, trials=trials)
-
-
-def test_a_plan_for_four_images_is_refused():
-    with pytest.raises(UserError, match="images is 4"):
-        trials_needed(0.1, Variation(1, 0, 0), images=4)
 
 
 def test_a_plan_from_four_images_is_refused():

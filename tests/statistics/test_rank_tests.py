@@ -7,11 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.rank_tests import dunn, kruskal_wallis
-
-LIBRARY = {"bonferroni": "bonferroni", "holm": "holm", "bh": "fdr_bh", "none": None}
 
 
 def samples(*sizes, values=2, seed="x"):
@@ -24,10 +21,9 @@ CASES = [samples(203, 203, 203), samples(203, 203, 203, values=4, seed="thirds")
 
 
 @pytest.mark.parametrize("groups", CASES)
-@pytest.mark.parametrize("correction", LIBRARY)
-def test_dunn_is_the_library_s(groups, correction):
-    table = scikit_posthocs.posthoc_dunn(list(groups.values()), p_adjust=LIBRARY[correction])
-    found = dunn(groups, correction=correction)
+def test_dunn_is_the_library_s(groups):
+    table = scikit_posthocs.posthoc_dunn(list(groups.values()), p_adjust="bonferroni")
+    found = dunn(groups)
     names = list(groups)
     assert len(found) == len(names) * (len(names) - 1) // 2
     for each in found:
@@ -70,8 +66,3 @@ def test_nothing_to_compare():
     alike = {"a": [1.0, 1.0], "b": [1.0]}
     assert kruskal_wallis(alike).statistic is None and dunn(alike)[0].adjusted is None
     assert kruskal_wallis({"a": [1.0, np.nan], "b": [0.0, 2.0]}).n == 3
-
-
-def test_an_unknown_correction():
-    with pytest.raises(UserError, match="Unknown correction 'tukey'"):
-        dunn(samples(3, 3), correction="tukey")

@@ -49,7 +49,7 @@ def root(tmp_path, made):
 def test_what_differs_is_named_with_its_task_and_the_way_out(parts, said):
     [found] = renew_golden.problems(other(), other(**parts))
     assert found.startswith("lungs: ") and said in found
-    assert "Renew it." in found or "Raise metadata.version" in found
+    assert "Renew it." in found or "Raise the version" in found
 
 
 def test_the_last_digits_of_a_number_are_no_difference_and_pictures_may_be_left_out():
@@ -70,6 +70,14 @@ def test_a_moved_number_is_recorded_at_a_higher_version_only(root, made):
     made["version"] = "1.10"  # above 1.2, and above 1.9
     assert renew_golden.renew(["medq_deg"], root) == []
     assert '"accuracy": 0.5' in (root / FILE).read_text("utf-8")
+
+
+def test_what_was_recorded_of_no_version_is_added_at_the_same_one(root, made):
+    made["words"] = {"option_words": "ee"}
+    assert renew_golden.renew(["medq_deg"], root) == []
+    assert '"option_words": "ee"' in (root / FILE).read_text("utf-8")
+    made["words"] = {"option_words": "ff"}
+    assert "other words (option_words: ee became ff)" in renew_golden.renew(["medq_deg"], root)[0]
 
 
 @pytest.mark.parametrize(("old", "new"), [("0.75", "0.76"), ('"1.2"', '"1.3"'), ("{", "<<<<<<< HEAD\n{")])

@@ -18,8 +18,6 @@ from lmms_medtasks.statistics.intervals import FEW, MINIMUM
 from lmms_medtasks.statistics.power import Criterion, Variation
 
 TRIALS = (1, 3, 10)
-CHANGED = 0.2
-CORRELATION = 0.2
 ALL = "overall"
 """The measure that is planned for before any run: the mean over all questions of a task."""
 

@@ -3,7 +3,7 @@
 A suite's questions stand at ``questions/SUITE.html``. What follows chooses among them::
 
     questions/robust.html#robust_severe/ct-011-q1%2Fgaussian_noise%2FL2
-    questions/robust.html?task=robust_severe&tag=modality:CT&model=observer&was=wrong
+    questions/robust.html?task=robust_severe&tag=modality:CT&model=observer
 
 - ``#TASK/ID`` is one question, alone on the page. Task and id are percent-encoded, also their ``/``. Such an address
   stays when the board is built anew and when entries come or go.
@@ -20,11 +20,8 @@ A list's filters may stand before a question's ``#``: they are those of the list
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 from urllib.parse import quote, urlencode
 
-Verdict = Literal["", "none", "all", "split"]
-Was = Literal["", "right", "wrong", "between", "missing"]
 # encodeURIComponent of a browser leaves these.
 _PLAIN = "!'()*"
 
@@ -38,26 +35,17 @@ def question_address(suite: str, task: str, question: str) -> str:
     return f"questions/{suite}.html#{_encoded(task)}/{_encoded(question)}"
 
 
-def list_address(
-    suite: str,
-    *,
-    task: str = "",
-    text: str = "",
-    tags: Iterable[tuple[str, object]] = (),
-    verdict: Verdict = "",
-    model: str = "",
-    was: Was = "",
-) -> str:
+def list_address(suite: str, *, task: str = "", tags: Iterable[tuple[str, object]] = (), model: str = "") -> str:
     """The address of the questions that pass these filters, relative to the site's folder; "" and () are no filter.
 
     ``tags``: name and value of each; the value None is that of questions without the tag.
 
-    >>> list_address("robust", task="robust_severe", tags=[("modality", "CT")], model="observer", was="wrong")
-    'questions/robust.html?task=robust_severe&tag=modality:CT&model=observer&was=wrong'
+    >>> list_address("robust", task="robust_severe", tags=[("modality", "CT")], model="observer")
+    'questions/robust.html?task=robust_severe&tag=modality:CT&model=observer'
     """
-    chosen = [("task", task), ("text", text)]
+    chosen = [("task", task)]
     chosen += [("tag", f"{name}:{'' if value is None else value}") for name, value in tags]
-    chosen += [("verdict", verdict), ("model", model), ("was", was)]
+    chosen.append(("model", model))
     query = urlencode([(name, value) for name, value in chosen if value], quote_via=quote, safe=":", errors="replace")
     return f"questions/{suite}.html" + (f"?{query}" if query else "")
 

@@ -9,10 +9,10 @@ from functools import reduce
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.report.report_options import RESAMPLES
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import ERROR, LEVEL
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
 from lmms_medtasks.suites.contributions import contributions
 

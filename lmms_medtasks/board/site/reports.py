@@ -14,12 +14,11 @@ from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import PUBLISHED, Flag, Part
 from lmms_medtasks.report.findings import Finding
-from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.report_options import RESAMPLES, Options
 from lmms_medtasks.report.reported_suites import holding, suites
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name
-from lmms_medtasks.statistics.paired_resampling import RESAMPLES
 
 _COMPARISON = "Comparison"
 _COMPARED = 2

@@ -17,7 +17,7 @@ from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.suite_page import SuitePage
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.progress import bar
-from lmms_medtasks.statistics.paired_resampling import RESAMPLES
+from lmms_medtasks.report.report_options import RESAMPLES
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import calibration
-from lmms_medtasks.statistics.reliability import groups_and_statistics
+from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites import judged_measures, own_parts, templates
 from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, READ
@@ -81,7 +81,7 @@ def _confidence(rows: Samples) -> Draw:
 
 
 def _reliability(rows: Samples) -> Draw:
-    return Draw(*groups_and_statistics(votes_of(rows), "share"))
+    return Draw(*reliability_draw(votes_of(rows), "share"))
 
 
 def _robustness(measure: str) -> Contrast:

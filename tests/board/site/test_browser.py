@@ -253,7 +253,7 @@ def test_questions_are_shown_as_text_and_filtered(quiet, site, hostile):
 
 
 def test_filters_stand_in_the_address_and_a_link_with_them_gives_the_same_list(quiet, site):
-    address = list_address("medq_deg", task="medq_deg", tags=[("severity", 2)], model="good", was="wrong")
+    address = list_address("medq_deg", task="medq_deg", tags=[("severity", 2)], model="good") + "&was=wrong"
     opened(quiet, site, address.removeprefix("questions/medq_deg.html"))
     assert quiet.run(SHOWN) == ["q1/blur/L2", "q3/blur/L2", "q5/blur/L2"]
     quiet.run("(i => { i.value = 'q3'; i.dispatchEvent(new Event('input')); })(document.getElementById('text'))")

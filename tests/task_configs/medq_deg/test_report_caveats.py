@@ -39,7 +39,7 @@ def test_whole_run_of_full_data_has_no_warning(said):
             {"metadata": {"data": "full", "data_counts": "clean: 57 questions, 2,153 expected"}},
             "Full data, counts accepted (clean: 57 questions, 2,153 expected), not the benchmark",
         ),
-        ({"metadata": {"package_modified": True}}, "were changed after it was installed"),
+        ({"metadata": {"package_modified": True}}, "are not as installed or committed"),
         ({"metadata": {"image_encoding": "JPEG, quality 75"}}, "re-encoded the images (JPEG, quality 75)"),
         (
             {"metadata": {"trials_independent": "unknown", "trials_independent_why": "it sends no top_k"}},

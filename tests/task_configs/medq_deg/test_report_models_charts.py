@@ -34,7 +34,7 @@ def test_task_sets_that_differ_are_numbered_and_named_below():
 def test_each_model_has_a_look_and_many_share_one():
     def point(number):
         return Calibration(n=10, accuracy=0.05 * number, confidence=0.5, shift=0.5 - 0.05 * number, no_reply=0,
-                           single_option=0, single_reply=0, partly_failed=0, no_answer=0)  # fmt: skip
+                           single_option=0, no_answer=0)  # fmt: skip
 
     names = [f"m{number}" for number in range(len(MODELS) + 2)]
     found = {"clean (ours)": {name: point(number) for number, name in enumerate(names)}}
