@@ -212,6 +212,12 @@ def calibration_draw(table: VoteTable, kind: Confidence = "entropy") -> Statisti
     return _side("", calibration_group(table, kind))
 
 
+def shift_size_draw(table: VoteTable) -> Statistics:
+    """How far the shift of C is from 0 on either side, in [0, 1]: it is smooth but at 0."""
+    size = Statistic(lambda sums: np.abs(_shift(sums)), ("",), (0.0, 1.0), mean=False)
+    return {"": calibration_group(table)}, {"size": size}
+
+
 def changes_draw(tables: Mapping[str, VoteTable], baseline: str, kind: Confidence = "entropy") -> Statistics:
     """What accuracy, confidence and shift of each other table are more than those of ``tables[baseline]``.
 

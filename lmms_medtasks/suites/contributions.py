@@ -254,7 +254,7 @@ def _add_up(
 
 def _check_adds_up(sums: np.ndarray, rows: int, value: float, name: str) -> None:
     made = float(sums.sum()) / rows
-    if abs(made - value) > _SAME * max(1.0, abs(value)):
+    if not abs(made - value) <= _SAME * max(1.0, abs(value)):  # NaN, too
         raise UserError(
             f"The metric {name!r} says that it is linear (Statistic(mean=True)): what its rows add to it must add up "
             f"to its value. They give {made:.9g}, its value is {value:.9g}. Declare the statistic with mean=False."

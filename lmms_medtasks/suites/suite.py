@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, NO_ANSWER, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Macro, MacroContrast, Mean
 
 
@@ -56,7 +56,8 @@ class Metric:
 
     Attributes:
         estimate: what it is. higher_is_better: None where neither is. about: a sentence for the documentation.
-        main: the leaderboard ranks by it; comparison and gate test it.
+        main: the leaderboard ranks by it, comparison and gate test it, whatever the estimate
+            (:mod:`lmms_medtasks.suites.contributions`). What can't be one: :func:`why_not_main`.
         standard_error: whether the harness prints one; only means of a measure can have one.
         notice: what a user must be told of its value, "" for nothing.
         unit: how a report shows it: "%" of a share, "points" of a difference of shares, "" as it is, "count"; None: as
@@ -71,6 +72,35 @@ class Metric:
     standard_error: bool = True
     notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
     unit: str | None = None
+
+
+_OF_QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
+"""A row's own columns that no reply has a say in."""
+
+
+def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
+    """Why a metric that is declared main can't be, with the way out; "" where it can, or is not main.
+
+    ``reply_tags``: as of a :class:`Suite`. What replies have a say in must not choose, group or pair questions: whoever
+    submits them could choose what counts.
+    """
+    estimate, wrong = metric.estimate, ""
+    if not metric.main:
+        return ""
+    if isinstance(estimate, Count):
+        wrong = "a number that is counted has no interval and no test"
+    elif estimate.exact:
+        wrong = "it is exact, a number that is known and the same for every model"
+    elif metric.higher_is_better is None:
+        wrong = "it has no direction to rank by (higher_is_better=None): declare what is better, or its distance from it"
+    else:
+        of_reply = {*reply_tags, *OWN_COLUMNS}.difference(_OF_QUESTION)
+        found = [name for name in estimate.columns
+                 if name in of_reply or name.rpartition(".")[2] in (*FIELDS, "asked")]  # fmt: skip
+        if found:
+            wrong = f"it chooses questions by {', '.join(found)}, which comes from the reply: a submitter could choose "
+            wrong += "the weights. Choose by what the question has"
+    return wrong and f"can't be a main metric: {wrong}. Else leave main=True out."
 
 
 def count_read_replies(rows: Samples) -> tuple[int, int]:
@@ -128,7 +158,8 @@ class Suite:
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raises UserError, with file and line, for a name that stands twice, or a metric that there is none of."""
+        """Raises UserError, with file and line, for a name that stands twice, or is of nothing, or a main metric that can't
+        be one."""
         try:
             self._check()
         except UserError as error:
@@ -151,6 +182,8 @@ class Suite:
                     raise unknown("metric", name, self.estimates, f"the tasks {kind!r} of {self.name}")
         declared = {each.name for each in self.measures}
         for metric in self.metrics:
+            if why := why_not_main(metric, self.reply_tags):
+                raise UserError(f"The metric {metric.name!r} of {self.name} {why}")
             measure = getattr(metric.estimate, "measure", None)
             if measure is not None and measure not in declared:
                 raise unknown("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
