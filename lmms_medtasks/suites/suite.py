@@ -92,7 +92,9 @@ def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
     elif estimate.exact:
         wrong = "it is exact, a number that is known and the same for every model"
     elif metric.higher_is_better is None:
-        wrong = "it has no direction to rank by (higher_is_better=None): declare what is better, or its distance from it"
+        wrong = (
+            "it has no direction to rank by (higher_is_better=None): declare what is better, or its distance from it"
+        )
     else:
         of_reply = {*reply_tags, *OWN_COLUMNS}.difference(_OF_QUESTION)
         found = [name for name in estimate.columns
