@@ -238,6 +238,7 @@ def _weights(drawn: Draw, main: str) -> Weights:
     return found
 
 
+@np.errstate(invalid="ignore")  # of what is no sum: see _check_adds_up
 def _add_up(
     drawn: Draw, weights: Weights, images: np.ndarray, *, digits: int | None = None, ones: bool = False
 ) -> np.ndarray:

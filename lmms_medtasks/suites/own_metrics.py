@@ -17,7 +17,7 @@ import inspect
 import math
 import numbers
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lmms_medtasks.errors import UserError, line_of

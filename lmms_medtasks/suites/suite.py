@@ -79,30 +79,20 @@ _OF_QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
 
 
 def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
-    """Why a metric that is declared main can't be, with the way out; "" where it can, or is not main.
+    """Why a metric can't be main; "" where it can, or is not. ``reply_tags``: as of a :class:`Suite`.
 
-    ``reply_tags``: as of a :class:`Suite`. What replies have a say in must not choose, group or pair questions: whoever
-    submits them could choose what counts.
+    Who submits replies must not choose what counts: no question is chosen, grouped or paired by them.
     """
-    estimate, wrong = metric.estimate, ""
-    if not metric.main:
-        return ""
-    if isinstance(estimate, Count):
-        wrong = "a number that is counted has no interval and no test"
-    elif estimate.exact:
-        wrong = "it is exact, a number that is known and the same for every model"
-    elif metric.higher_is_better is None:
-        wrong = (
-            "it has no direction to rank by (higher_is_better=None): declare what is better, or its distance from it"
-        )
-    else:
-        of_reply = {*reply_tags, *OWN_COLUMNS}.difference(_OF_QUESTION)
-        found = [name for name in estimate.columns
-                 if name in of_reply or name.rpartition(".")[2] in (*FIELDS, "asked")]  # fmt: skip
-        if found:
-            wrong = f"it chooses questions by {', '.join(found)}, which comes from the reply: a submitter could choose "
-            wrong += "the weights. Choose by what the question has"
-    return wrong and f"can't be a main metric: {wrong}. Else leave main=True out."
+    estimate, of_reply = metric.estimate, {*reply_tags, *OWN_COLUMNS}.difference(_OF_QUESTION)
+    chosen = [each for each in estimate.columns if each in of_reply or each.rpartition(".")[2] in (*FIELDS, "asked")]
+    reasons = {
+        "a number that is counted has no interval and no test": isinstance(estimate, Count),
+        "it is exact, a number that is known and the same for every model": estimate.exact,
+        "it has no direction to rank by; declare what is better, or a distance": metric.higher_is_better is None,
+        f"it chooses questions by {', '.join(chosen)}, which the reply has a say in": bool(chosen),
+    }
+    wrong = [said for said, holds in reasons.items() if holds and metric.main]
+    return f"can't be a main metric: {wrong[0]}. Change it, or leave main=True out." if wrong else ""
 
 
 def count_read_replies(rows: Samples) -> tuple[int, int]:
@@ -160,8 +150,7 @@ class Suite:
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raises UserError, with file and line, for a name that stands twice, or is of nothing, or a main metric that can't
-        be one."""
+        """Raises UserError, with file and line, for a name that stands twice or of nothing, or a wrong main metric."""
         try:
             self._check()
         except UserError as error:

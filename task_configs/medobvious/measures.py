@@ -242,15 +242,8 @@ METRICS = (
 )
 
 _ALARMS = ("false_alarm_rate", "abstention_rate")
-_FORMAT = (
-    KEY,
-    "accuracy",
-    "accuracy_positive",
-    "accuracy_negative",
-    "balanced_accuracy",
-    PAPER_RULE,
-    PAPER_RULE_HOSTED,
-)
+_SIGNED = ("accuracy_positive", "accuracy_negative", "balanced_accuracy")
+_FORMAT = (KEY, "accuracy", *_SIGNED, PAPER_RULE, PAPER_RULE_HOSTED)
 _TIER = (*_FORMAT, *(f"accuracy_{name}" for name in FORMATS), "paper_average")
 _ACROSS = (
     "format_gap_detection", "format_gap_referring", "consistency", "consistency_positive", "consistency_negative",

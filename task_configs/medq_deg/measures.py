@@ -179,12 +179,6 @@ def _calibration(rows: Samples, kind: Confidence = "entropy") -> Draw:
     return Draw(*calibration_draw(counted(rows), kind))
 
 
-def _shift_size(rows: Samples) -> Draw:
-    from lmms_medtasks.statistics.calibration import shift_size_draw
-
-    return Draw(*shift_size_draw(counted(rows)))
-
-
 def _calibration_changes(rows: Samples, kind: Confidence = "entropy") -> Draw | None:
     """Accuracy, confidence and shift of each level less those of L0; the same images are drawn for all levels."""
     from lmms_medtasks.statistics.calibration import changes_draw
@@ -328,7 +322,7 @@ METRICS = (
     ),
     Metric(
         "shift_size_l2",
-        Custom({"severity": 2}, main="size", function=_shift_size),
+        Custom({"severity": 2}, main="size", function=_calibration),
         higher_is_better=False,
         main=True,
         unit="points",

@@ -1,4 +1,4 @@
-"""A main metric that is code, read where its folder was not given: a problem with the way out, wherever it is ranked."""
+"""A main metric that is code, with its folder and without: a problem with the way out."""
 
 import json
 from types import SimpleNamespace

@@ -79,7 +79,7 @@ def _squared(rows):
 F1 = Metric("f1", Custom(function=_squared), main=True,""",
             r"metrics.py: the metric 'f1'.*says that it is linear .*They give [\d.]+, its value is [\d.]+",
         ),
-        ("metrics.py", 'Mean({"spot": "no"})', 'Mean({"accuracy.score": 1.0})', "by accuracy.score, which comes"),
+        ("metrics.py", 'Mean({"spot": "no"})', 'Mean({"accuracy.score": 1.0})', "by accuracy.score, which the reply"),
         ("metrics.py", 'Metric("f1"', 'Metric("specificity"', "Two metrics are called 'specificity'"),
         ("metrics.py", 'Metric("f1"', 'Metric("parse_rate"', "'parse_rate', which is one of ours"),
         ("spots.yaml", "metrics.py:F1", "metrics.py:F2", "spots.yaml:13: error.*metrics.py does not define 'F2'"),

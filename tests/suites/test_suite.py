@@ -64,7 +64,7 @@ def test_a_declaration_that_does_not_hold_together_is_refused(changed, said):
         (Count(), {}, "a number that is counted has no interval"),
         (Mean(exact=True), {}, "exact, a number that is known"),
         (Mean(), {"higher_is_better": None}, "no direction to rank by"),
-        (Mean({"parts": "both"}), {}, "chooses questions by parts"),
+        (Mean({"parts": "both"}), {}, "by parts, which the reply has a say in"),
         (Mean({"accuracy.score": 1.0}), {}, "by accuracy.score"),
         (Macro(by="judgement"), {}, "by judgement"),
         (Macro(groups=({"site": "a"}, {"trials": ("A",)})), {}, "by trials"),

@@ -264,9 +264,9 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
         outcome, adjusted = by_test.get(id(each), (each.outcome, None))
         effects: list[Effect] = [each.effect]
         effects += ["fail"] if outcome == "worse" else []
-        if outcome == "can't tell":
-            # What no test can ever show must not keep a gate undecided for good.
-            effects.append("warn" if _never_shown(each) else _CANNOT_TELL[each.rule.on_cannot_tell])
+        # What no test can ever show must not keep a gate undecided for good.
+        unknown: Effect = "warn" if _never_shown(each) else _CANNOT_TELL[each.rule.on_cannot_tell]
+        effects += [unknown] if outcome == "can't tell" else []
         why = _why_not(each) if outcome == "can't tell" else ""
         effect = min(effects, key=EFFECTS.index)
         detail = " ".join(text for text in (why, each.detail) if text)
