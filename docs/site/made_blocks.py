@@ -10,6 +10,7 @@ import metric_pages
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import runners
 from lmms_medtasks.suites import paper, registry
+from lmms_medtasks.suites.estimates import Custom, Fraction
 from lmms_medtasks.suites.suite import Suite
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +22,8 @@ def made() -> dict[Path, str]:
     runner_page = ROOT / "docs" / "choose_a_runner.md"
     found = {runner_page: with_part(runner_page, "runners that change images", image_lines())}
     found[runner_page] = with_part(runner_page, "how runners are called", call_lines(), found[runner_page])
+    tests_page = ROOT / "docs" / "intervals_and_tests.md"
+    found[tests_page] = with_part(tests_page, "main metrics", main_metric_lines())
     for suite in map(registry.get, registry.names()):
         card, own = ROOT / "task_configs" / suite.name / "README.md", paper.of(suite.name)
         found[card] = with_part(card, "metrics of each task", metric_lines(suite))
@@ -76,3 +79,19 @@ def metric_lines(suite: Suite) -> Iterator[str]:
     yield from ("| Tasks | Metrics, in the order of the harness's table |", "|---|---|")
     for kind, tasks in metric_pages.tasks_by_kind(suite).items():
         yield f"| {', '.join(f'`{each}`' for each in tasks)} | {', '.join(f'`{each}`' for each in suite.tasks[kind])} |"
+
+
+def main_metric_lines() -> Iterator[str]:
+    """The main metrics of all benchmarks: those of which the same is said in one row."""
+    yield from ("| Benchmark | Main metrics | Better | Test | What they are |", "|---|---|---|---|---|")
+    mains = {(suite.name, each.name): each.estimate
+             for suite in map(registry.get, registry.names()) for each in suite.main_metrics}  # fmt: skip
+    declared = [each for each in metric_pages.declared_metrics() if (each.suite, each.name) in mains]
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for each in declared:
+        estimate = mains[each.suite, each.name]
+        smooth = isinstance(estimate, Fraction | Custom) or estimate.main == "ratio"
+        said = registry.get(each.suite).title, each.better, "asymptotic" if smooth else "exact", each.about
+        rows.setdefault(said, []).append(f"`{each.name}`")
+    for (title, *said), names in rows.items():
+        yield f"| {title} | {', '.join(names)} | {' | '.join(said)} |"

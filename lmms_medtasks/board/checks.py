@@ -50,6 +50,8 @@ def _task(entry: Entry) -> Found:
     if entry.declaration is None:
         yield "unknown_task", f"{entry.task} is not known here. {installed.ADVICE}"
         return
+    for said in recount.not_here(entry):
+        yield "metric_not_here", said
     if installed.of_task(entry.task) is None:
         yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
 

@@ -16,6 +16,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import answer_columns, counts_of, is_tag, metrics_of
 from lmms_medtasks.record import CUT, EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
+from lmms_medtasks.suites.own_parts import NotFound
 from lmms_medtasks.suites.reported_numbers import differences, same
 
 _NOISE = 1e-11
@@ -34,6 +35,9 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
     if others := [name for name in entry.questions.tags if not is_tag(suite, name, entry.questions.tag(name))]:
         yield f"{suite.name} has no tag {', '.join(others)}."
         return
+    if missing := list(not_here(entry)):
+        yield from missing
+        return
     own = metrics_of(suite, samples, {*said, *entry.reported})
     if own != entry.metrics:
         yield f"It has the metrics {', '.join(entry.metrics) or 'none'}; its columns give {', '.join(own) or 'none'}."
@@ -49,6 +53,13 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
     for name, value in dataclasses.asdict(counted).items():
         if counts[name] != value:
             yield f"{name} is {counts[name]!r}, its columns give {value!r}."
+
+
+def not_here(entry: Entry) -> Iterator[str]:
+    """Main metrics whose code is not here: without them an entry would look whole."""
+    for metric in entry.declaration.main_metrics if entry.declaration else ():
+        if isinstance(metric.estimate, NotFound):
+            yield f"The main metric {metric.name} can't be computed: {metric.estimate.reason}"
 
 
 def sound(entry: Entry) -> Iterator[str]:

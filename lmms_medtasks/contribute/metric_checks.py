@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.record import KEY, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.contributions import contributions
 from lmms_medtasks.suites.estimates import Contrast
-from lmms_medtasks.suites.own_metrics import OwnMetric, restricted_by
+from lmms_medtasks.suites.own_metrics import OwnMetric
 from lmms_medtasks.suites.templates.scoring_suites import Own, own_of
 from lmms_medtasks.task_yaml.problems import Findings
 
@@ -37,6 +40,7 @@ def check(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str,
         "failed requests": lambda doc: FAILED,
     }
     got: dict[str, dict[str, Any]] = {}
+    records: list[Record] = []
     for kind, say in kinds.items():
         values = []
         for row, doc in enumerate(docs, start=1):
@@ -51,9 +55,14 @@ def check(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str,
             if scored is None:
                 return False
             values.append(scored)
+        records += [each[KEY].record for each in values]
         got[kind] = _aggregated(task, own, values, kind, found)
+    rows = Samples.of_records(records)
     for each in own:
         name = each.metric.name
+        if each.metric.main:
+            task.attempt(contributions, [lambda: rows], each.metric.estimate, name, what=each.where, found=found,
+                         key="metrics")  # fmt: skip
         said = {kind: values.get(name) for kind, values in got.items()}
         if all(value is None for value in said.values()):
             found.add(task.path, f"{each.where} has no value, whatever is replied.{_restriction(task, each)}",
@@ -87,7 +96,7 @@ def _aggregated(
 
 def _restriction(task: Loaded, own: OwnMetric) -> str:
     """Which values the columns have by which an estimate is restricted."""
-    names = [name for name in restricted_by(own.metric.estimate) if name in task.scored.column_names]
+    names = [name for name in own.metric.estimate.columns if name in task.scored.column_names]
     return "".join(
         f" {name} is {', '.join(sorted(set(map(str, task.scored[name])))[:9])} in the questions." for name in names
     )

@@ -193,8 +193,9 @@ def changes_of(
 
 
 def calibration_draw(table: VoteTable, kind: Confidence = "entropy") -> Statistics:
-    """Accuracy, mean confidence and calibration shift of a table."""
-    return _side("", calibration_group(table, kind))
+    """Accuracy, mean confidence, calibration shift, and its size of a table: smooth but at 0."""
+    groups, found = _side("", calibration_group(table, kind))
+    return groups, {**found, "size": Statistic(lambda sums: np.abs(_shift(sums)), ("",), (0.0, 1.0), mean=False)}
 
 
 def changes_draw(tables: Mapping[str, VoteTable], baseline: str, kind: Confidence = "entropy") -> Statistics:

@@ -238,6 +238,7 @@ def _weights(drawn: Draw, main: str) -> Weights:
     return found
 
 
+@np.errstate(invalid="ignore")  # of what is no sum: see _check_adds_up
 def _add_up(
     drawn: Draw, weights: Weights, images: np.ndarray, *, digits: int | None = None, ones: bool = False
 ) -> np.ndarray:
@@ -254,7 +255,7 @@ def _add_up(
 
 def _check_adds_up(sums: np.ndarray, rows: int, value: float, name: str) -> None:
     made = float(sums.sum()) / rows
-    if abs(made - value) > _SAME * max(1.0, abs(value)):
+    if not abs(made - value) <= _SAME * max(1.0, abs(value)):  # NaN, too
         raise UserError(
             f"The metric {name!r} says that it is linear (Statistic(mean=True)): what its rows add to it must add up "
             f"to its value. They give {made:.9g}, its value is {value:.9g}. Declare the statistic with mean=False."

@@ -71,6 +71,14 @@ class Estimate:
             return {}
         return intervals(*drawn) if with_intervals and not self.exact else estimates(*drawn)
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns by which it, or a part of it, chooses, groups or pairs questions."""
+        values = [each for value in vars(self).values() for each in (value if isinstance(value, tuple) else (value,))]
+        found = [name for value in values if isinstance(value, Mapping) for name in value]
+        named = (getattr(self, "by", ""), *getattr(self, "pair", ()))
+        return list(dict.fromkeys([*found, *filter(None, named)]))
+
     def value(self, rows: Samples) -> float | int | None:
         """The main statistic without its interval: the number in the harness's table."""
         return self.of(rows, with_intervals=False).get(self.main, EMPTY).estimate

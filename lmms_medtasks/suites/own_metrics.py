@@ -17,14 +17,14 @@ import inspect
 import math
 import numbers
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lmms_medtasks.errors import UserError, line_of
 from lmms_medtasks.extensions import Part, check_arguments, load
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Estimate, Mean
-from lmms_medtasks.suites.suite import Measure, Metric
+from lmms_medtasks.suites.suite import Measure, Metric, why_not_main
 
 OfQuestion = Callable[[Record], "float | None"]
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
@@ -128,6 +128,8 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
         raise UserError(f"{where} is called {name!r}, which is one of ours. Give it another name.")
     if "." in name or (found.measure and not found.measure.low < found.measure.high):
         raise UserError(f"{where}: its range is {found.measure and found.measure.range}, expected the lower first.")
+    if why := why_not_main(found.metric):
+        raise UserError(f"{where} {why}")
     return found
 
 
@@ -197,20 +199,10 @@ def _has(record: Record) -> str:
 
 
 def check_columns(own: Sequence[OwnMetric], columns: Collection[str]) -> None:
-    """Raise UserError where an estimate is restricted by a column that questions have not."""
+    """Raise UserError where an estimate chooses by a column that questions have not."""
     from lmms_medtasks.errors import unknown
 
     for each in own:
-        for name in restricted_by(each.metric.estimate):
+        for name in each.metric.estimate.columns:
             if name not in columns:
                 raise unknown("tag", name, columns, f"{each.where}. Columns become tags by `tags=` in the adapter")
-
-
-def restricted_by(estimate: Estimate) -> list[str]:
-    """The columns by which an estimate, or its parts, restricts the questions."""
-    found: list[str] = []
-    for value in vars(estimate).values():
-        parts = value if isinstance(value, tuple) else (value,)
-        found += [name for part in parts if isinstance(part, Mapping) for name in part]
-    by = getattr(estimate, "by", "")
-    return list(dict.fromkeys([*found, *([by] if by else [])]))

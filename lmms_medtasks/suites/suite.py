@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.record import FAILED, NO_ANSWER, Record
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Macro, MacroContrast, Mean
 
 
@@ -56,7 +56,8 @@ class Metric:
 
     Attributes:
         estimate: what it is. higher_is_better: None where neither is. about: a sentence for the documentation.
-        main: the leaderboard ranks by it; comparison and gate test it.
+        main: the leaderboard ranks by it, comparison and gate test it, whatever the estimate
+            (:mod:`lmms_medtasks.suites.contributions`). What can't be one: :func:`why_not_main`.
         standard_error: whether the harness prints one; only means of a measure can have one.
         notice: what a user must be told of its value, "" for nothing.
         unit: how a report shows it: "%" of a share, "points" of a difference of shares, "" as it is, "count"; None: as
@@ -71,6 +72,27 @@ class Metric:
     standard_error: bool = True
     notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
     unit: str | None = None
+
+
+_OF_QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
+"""A row's own columns that no reply has a say in."""
+
+
+def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
+    """Why a metric can't be main; "" where it can, or is not. ``reply_tags``: as of a :class:`Suite`.
+
+    Who submits replies must not choose what counts: no question is chosen, grouped or paired by them.
+    """
+    estimate, of_reply = metric.estimate, {*reply_tags, *OWN_COLUMNS}.difference(_OF_QUESTION)
+    chosen = [each for each in estimate.columns if each in of_reply or each.rpartition(".")[2] in (*FIELDS, "asked")]
+    reasons = {
+        "a number that is counted has no interval and no test": isinstance(estimate, Count),
+        "it is exact, a number that is known and the same for every model": estimate.exact,
+        "it has no direction to rank by; declare what is better, or a distance": metric.higher_is_better is None,
+        f"it chooses questions by {', '.join(chosen)}, which the reply has a say in": bool(chosen),
+    }
+    wrong = [said for said, holds in reasons.items() if holds and metric.main]
+    return f"can't be a main metric: {wrong[0]}. Change it, or leave main=True out." if wrong else ""
 
 
 def count_read_replies(rows: Samples) -> tuple[int, int]:
@@ -128,7 +150,7 @@ class Suite:
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raises UserError, with file and line, for a name that stands twice, or a metric that there is none of."""
+        """Raises UserError, with file and line, for a name that stands twice or of nothing, or a wrong main metric."""
         try:
             self._check()
         except UserError as error:
@@ -151,6 +173,8 @@ class Suite:
                     raise unknown("metric", name, self.estimates, f"the tasks {kind!r} of {self.name}")
         declared = {each.name for each in self.measures}
         for metric in self.metrics:
+            if why := why_not_main(metric, self.reply_tags):
+                raise UserError(f"The metric {metric.name!r} of {self.name} {why}")
             measure = getattr(metric.estimate, "measure", None)
             if measure is not None and measure not in declared:
                 raise unknown("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")

@@ -168,7 +168,7 @@ def _end(which: Literal["low", "high"]) -> Count:
 
 METRICS = (
     number_of_questions(),
-    Metric("accuracy", ACCURACY, main=True),
+    Metric("accuracy", ACCURACY, main=True, about="Share of right answers; a judged one's is over its judgements."),
     Metric("accuracy_low", _end("low"), about="The lower end of the accuracy's 95 % interval."),
     Metric("accuracy_high", _end("high"), about="The upper end of the accuracy's 95 % interval."),
     *(

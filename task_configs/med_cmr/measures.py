@@ -170,7 +170,7 @@ SIDE_TOTAL = {side: side_mean(side, "total") for side in SIDES}
 
 METRICS = (
     number_of_questions(),
-    Metric("accuracy", ACCURACY, main=True),
+    Metric("accuracy", ACCURACY, main=True, about='Share of right answers: the paper\'s "MCQ All", over questions.'),
     *means("accuracy", {f"accuracy_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
     *(
         Metric(f"{side}_mean", each, about="Mean over the side's dimensions of their accuracies, each weighing alike.")
@@ -178,7 +178,7 @@ METRICS = (
     ),
     *rotation_metrics(),
     *READ,
-    Metric("total", TOTAL, main=True),
+    Metric("total", TOTAL, main=True, about='The four scores, weighted: the paper\'s "Open All", over questions.'),
     *(Metric(name, each) for name, each in SCORES.items()),
     *means("total", {f"total_{name.lower()}": where for name, where in BY_DIMENSION.items()}),
     *judged_measures.judged_metrics("total"),

@@ -178,6 +178,7 @@ def _agree(side: Samples, negative: bool) -> bool | None:
 
 ACCURACY, FALSE_ALARMS, ABSTENTIONS = Mean(), Mean(measure="false_alarm"), Mean(measure="abstention")
 PAPER_AVERAGE = Macro(groups=tuple(TABLE_2.values()))
+BALANCED_ACCURACY = Macro(groups=tuple({"negative": sign} for sign in SIGNS.values()))
 FORMAT_GAPS = {
     family: Contrast(
         first={"task_type": f"{family}_open"}, second={"task_type": f"{family}_mcq"}, pair=("cluster", "negative")
@@ -193,6 +194,12 @@ METRICS = (
     number_of_questions(),
     Metric("accuracy", ACCURACY, main=True),
     *means("accuracy", {f"accuracy_{name}": {"negative": sign} for name, sign in SIGNS.items()}, main=True),
+    Metric(
+        "balanced_accuracy",
+        BALANCED_ACCURACY,
+        main=True,
+        about="Plain mean of accuracy_positive and accuracy_negative: who always claims an outlier gets half at most.",
+    ),
     *means("accuracy", {f"accuracy_{name}": TABLE_2[name] for name in FORMATS}),
     Metric(
         PAPER_RULE,
@@ -208,6 +215,7 @@ METRICS = (
     Metric(
         "paper_average",
         PAPER_AVERAGE,
+        main=True,
         about="The paper's Avg: the plain mean of Table 2's seven columns. It is no accuracy: each question counts in "
         "two columns, and the columns differ in size.",
     ),
@@ -234,7 +242,8 @@ METRICS = (
 )
 
 _ALARMS = ("false_alarm_rate", "abstention_rate")
-_FORMAT = (KEY, "accuracy", "accuracy_positive", "accuracy_negative", PAPER_RULE, PAPER_RULE_HOSTED)
+_SIGNED = ("accuracy_positive", "accuracy_negative", "balanced_accuracy")
+_FORMAT = (KEY, "accuracy", *_SIGNED, PAPER_RULE, PAPER_RULE_HOSTED)
 _TIER = (*_FORMAT, *(f"accuracy_{name}" for name in FORMATS), "paper_average")
 _ACROSS = (
     "format_gap_detection", "format_gap_referring", "consistency", "consistency_positive", "consistency_negative",

@@ -282,6 +282,8 @@ METRICS = (
             f"drop_l{level}",
             drop,
             higher_is_better=False,
+            main=level == 2,
+            unit="points",
             about=f"Accuracy at L0 less that at L{level}, all questions of both (Table 6 with its sign turned).",
         )
         for level, drop in DROP.items()
@@ -317,6 +319,15 @@ METRICS = (
         "entropy",
         higher_is_better=None,
         about="Mean C less accuracy (equation 4); depends on T, and 0 is not calibrated.",
+    ),
+    Metric(
+        "shift_size_l2",
+        Custom({"severity": 2}, main="size", function=_calibration),
+        higher_is_better=False,
+        main=True,
+        unit="points",
+        about="Distance of shift_l2 from 0, the ideal of section 3.4: the shift has no better direction. Depends on T, "
+        "and by C 0 is not calibrated: see agreement_shift_l2.",
     ),
     *_by_level(
         "confidence",
@@ -403,7 +414,7 @@ SUITE = Suite(
         "all": (*_ACCURACIES, "drop_l1", "drop_l2", "capability_macro", "category_macro", "unmapped_capabilities",
                 *_REPLIES),
         "circular": (KEY, *circular_task(), *READ_NAMES),
-        "calib": (*_ACCURACIES, *_CALIBRATED, "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
+        "calib": (*_ACCURACIES, *_CALIBRATED, "shift_size_l2", "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
     condition=condition,
     check=check,

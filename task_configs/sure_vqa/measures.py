@@ -140,9 +140,8 @@ def shared_images(rows: Samples) -> int:
 
 
 def _metrics() -> Iterator[Metric]:
-    """Of each kind of question robustness and coverage, and of each test ("" for a task's only one) the rest."""
+    """Of each kind of question coverage, of each test ("" for a task's only one) the rest, and robustness."""
     for kind in KINDS:
-        yield Metric(f"{kind}_rr", ROBUSTNESS[kind], about="Relative robustness: mean of the OoD over the i.i.d. test.")
         yield Metric(
             f"{kind}_judged", judged_measures.coverage(kind), about="Share of the judgements that were obtained."
         )
@@ -158,6 +157,8 @@ def _metrics() -> Iterator[Metric]:
             for score in TEXT if kind == "open" else TEXT[:1]:
                 mean = Mean({**KINDS[kind], **where}, measure=score)
                 yield Metric(f"{name}_{score}", mean, about="Over all replies.", standard_error=False)
+        about = "Relative robustness: mean of the OoD over the i.i.d. test (section 3.2)."
+        yield Metric(f"{kind}_rr", ROBUSTNESS[kind], about=about, main=True, unit="")
 
 
 METRICS = (

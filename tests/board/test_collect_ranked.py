@@ -260,9 +260,10 @@ def test_without_a_judge_the_measures_that_rules_settle_are_ranked_and_no_other(
     task, none = "sure_slake_modality", {"metadata": {"judge": {"name": "none"}}}
     runs.write(tmp_path / "none", {task: rows("missing")}, model="none", **none)
     [whole] = collect([tmp_path]).entries
-    assert not whole.ranked and set(whole.main_metrics) == {"closed_iid", "closed_ood", "open_iid", "open_ood"}
+    closed = ("closed_iid", "closed_ood", "closed_rr")
+    assert not whole.ranked and set(whole.main_metrics) == {*closed, "open_iid", "open_ood"}
     [entry] = collect([tmp_path], by_measure=True).entries
-    assert entry.ranked and entry.metrics == ("closed_iid", "closed_ood")
+    assert entry.ranked and entry.metrics == closed
     assert [each.reason for each in entry.problems if each.code == "no_judge"] == [
         "No judge was configured: only what a rule settles has a score. Not ranked by open_iid, open_ood."
     ]

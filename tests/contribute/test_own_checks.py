@@ -65,6 +65,21 @@ def test_the_pages_benchmark_is_right_and_what_its_parts_make_of_replies_is_told
             "no value, whatever is replied. spot is no, yes",
         ),
         ("metrics.py", "[said + there for", "[said - 2 for", "numbers, 0 or more"),
+        (
+            "metrics.py",
+            'F1 = Metric("f1", Fraction(top=_both, bottom=_either),',
+            """from lmms_medtasks.statistics.sums import Statistic, group
+from lmms_medtasks.suites.estimates import Custom, Draw
+
+def _squared(rows):
+    columns = group(rows.column("cluster").tolist(), [score == 1 for score in rows.column("accuracy.score")])
+    ratio = Statistic(lambda sums: (sums[..., 1].sum(-1) / sums[..., 0].sum(-1)) ** 2, ("",), (0, 1))
+    return Draw({"": columns}, {"mean": ratio})
+
+F1 = Metric("f1", Custom(function=_squared), main=True,""",
+            r"metrics.py: the metric 'f1'.*says that it is linear .*They give [\d.]+, its value is [\d.]+",
+        ),
+        ("metrics.py", 'Mean({"spot": "no"})', 'Mean({"accuracy.score": 1.0})', "by accuracy.score, which the reply"),
         ("metrics.py", 'Metric("f1"', 'Metric("specificity"', "Two metrics are called 'specificity'"),
         ("metrics.py", 'Metric("f1"', 'Metric("parse_rate"', "'parse_rate', which is one of ours"),
         ("spots.yaml", "metrics.py:F1", "metrics.py:F2", "spots.yaml:13: error.*metrics.py does not define 'F2'"),

@@ -12,7 +12,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites import own_metrics, own_parts
-from lmms_medtasks.suites.estimates import Fraction, Mean
+from lmms_medtasks.suites.estimates import Contrast, Fraction, Macro, Mean
 from lmms_medtasks.suites.templates import measures, scoring_suites
 from lmms_medtasks.suites.templates.scoring_suites import Own
 
@@ -53,6 +53,8 @@ NO_ESTIMATE = Metric("no_estimate", 1)
 BAD_NAME = Metric("Bad name", Mean())
 UNKNOWN_MEASURE = Metric("unknown_measure", Mean(measure="acuracy"))
 FILTERED = Metric("filtered", Mean({"sight": "a"}))
+SURE = Metric("sure", Mean({"accuracy.score": 1.0}), main=True)
+SIGNED = Metric("signed", Mean(), None, main=True)
 '''
 
 
@@ -141,6 +143,8 @@ def test_the_code_counts_into_the_digests(folder):
         ("NO_ESTIMATE", "its estimate is 1, expected"),
         ("BAD_NAME", "called 'Bad name': expected small letters"),
         ("sensitivty", "Did you mean 'sensitivity'"),
+        ("SURE", "'SURE' can't be a main metric: it chooses questions by accuracy.score"),
+        ("SIGNED", "no direction to rank by"),
         ("Metric", "is no function .type.. Expected"),
     ],
 )
@@ -172,4 +176,8 @@ def test_a_measure_or_a_tag_that_there_is_not_is_named(folder):
     own = own_metrics.get(reference(folder, "FILTERED"))
     with pytest.raises(UserError, match="Unknown tag 'sight' in parts.py: the metric 'filtered'.*Allowed: id, site"):
         own_metrics.check_columns([own], ["site", "id"])
-    assert own_metrics.restricted_by(Mean({"site": "a"})) == ["site"]
+
+
+def test_the_columns_that_an_estimate_chooses_groups_and_pairs_by():
+    assert Mean({"site": "a"}).columns == ["site"] and Macro(by="site", groups=({"sex": 1},)).columns == ["sex", "site"]
+    assert Contrast(first={"site": "a"}, pair=("id", "site")).columns == ["site", "id"]

@@ -1,12 +1,14 @@
 """Declarations: what is declared twice, or not at all, is refused by name."""
 
+from dataclasses import replace
+
 import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites import registry
-from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Macro, MacroContrast, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies
 
 
@@ -54,6 +56,37 @@ def test_a_declaration_that_does_not_hold_together_is_refused(changed, said):
     with pytest.raises(UserError) as error:
         suite(**changed)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "changed", "said"),
+    [
+        (Count(), {}, "a number that is counted has no interval"),
+        (Mean(exact=True), {}, "exact, a number that is known"),
+        (Mean(), {"higher_is_better": None}, "no direction to rank by"),
+        (Mean({"parts": "both"}), {}, "by parts, which the reply has a say in"),
+        (Mean({"accuracy.score": 1.0}), {}, "by accuracy.score"),
+        (Macro(by="judgement"), {}, "by judgement"),
+        (Macro(groups=({"site": "a"}, {"trials": ("A",)})), {}, "by trials"),
+        (MacroContrast(first=({"accuracy.judged": 1},), second=({"site": "a"},)), {}, "by accuracy.judged"),
+        (Contrast(first={"parts": "both"}, second={"site": "a"}), {}, "by parts"),
+        (Contrast(first={"site": "a"}, second={"accuracy.asked": True}), {}, "by accuracy.asked"),
+        (Contrast(pair=("id", "parts")), {}, "by parts"),
+        (Estimate({"limits_reached": None}), {}, "by limits_reached"),
+    ],
+)
+def test_what_can_not_be_a_main_metric_is_refused_with_file_and_line(estimate, changed, said):
+    given = {"tags": ("site", "parts"), "reply_tags": ("parts",), "tasks": {}}
+    metric = Metric("own", estimate, **changed)
+    assert suite(metrics=(metric,), **given).main_metrics == ()
+    with pytest.raises(UserError, match=rf"test_suite.py, line \d+: The metric 'own' of s can't be a main.*{said}"):
+        suite(metrics=(replace(metric, main=True),), **given)
+
+
+def test_a_main_metric_chooses_by_what_a_question_has():
+    contrast = Contrast(first={"site": "a"}, second={"site": "b"}, pair=("cluster", "pair", "expected"))
+    metrics = tuple(Metric(str(number), each, main=True) for number, each in enumerate((contrast, Macro(by="task"))))
+    assert suite(metrics=metrics, tags=("site",), tasks={}).main_metrics == metrics
 
 
 def test_unknown_names_are_refused():

@@ -264,8 +264,10 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
         outcome, adjusted = by_test.get(id(each), (each.outcome, None))
         effects: list[Effect] = [each.effect]
         effects += ["fail"] if outcome == "worse" else []
-        effects += [_CANNOT_TELL[each.rule.on_cannot_tell]] if outcome == "can't tell" else []
-        why = _too_little(each) if outcome == "can't tell" else ""
+        # What no test can ever show must not keep a gate undecided for good.
+        unknown: Effect = "warn" if _never_shown(each) else _CANNOT_TELL[each.rule.on_cannot_tell]
+        effects += [unknown] if outcome == "can't tell" else []
+        why = _why_not(each) if outcome == "can't tell" else ""
         effect = min(effects, key=EFFECTS.index)
         detail = " ".join(text for text in (why, each.detail) if text)
         found.append(replace(each, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
@@ -282,8 +284,15 @@ def _detectable(each: Verdict, comparisons: int) -> float | None:
     return None if found.difference is None else each.margin + found.difference
 
 
-def _too_little(each: Verdict) -> str:
-    """Why it can't be told, where that is a matter of too few images."""
+def _never_shown(each: Verdict) -> bool:
+    """Whether there is no test of "not worse" for such a number, however many images it is of."""
+    return each.counted and each.test is not None and each.test.not_worse_p is None
+
+
+def _why_not(each: Verdict) -> str:
+    """Why it can't be told, where that is a matter of too few images, or of the number."""
+    if _never_shown(each):
+        return 'No test is known that shows "not worse" of such a number (a ratio, a calibration error).'
     if each.test is None or each.counted:
         return ""
     images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"

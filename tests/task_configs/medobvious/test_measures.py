@@ -135,6 +135,8 @@ def test_paper_average_by_hand(one_side):
     records = one_side("top-left", "top-left", "top-left", "top-left", "no")
     records += one_side("top-left", "top-left", "no", negative=1)
     assert value("paper_average", records) == pytest.approx((4.3 + 1 / 3) / 7)
+    assert value("balanced_accuracy", records) == pytest.approx((4 / 5 + 1 / 3) / 2)
+    assert value("balanced_accuracy", one_side("top-left", "top-left", "top-left", "top-left", "yes")) is None
     # The overall accuracy is another number: 5 of 8.
     assert value("accuracy", records) == 5 / 8
 

@@ -208,7 +208,7 @@ def test_calibration_by_level():
     assert metric(rows, "confidence_l0") == 1.0
     assert metric(rows, "shift_l0") == 0.0
     assert metric(rows, "confidence_l2") == pytest.approx(0.75)
-    assert metric(rows, "shift_l2") == pytest.approx(0.5)
+    assert metric(rows, "shift_l2") == metric(rows, "shift_size_l2") == pytest.approx(0.5)
     # Majority shares 0.5 (a tie, right with 1/2) and 1.0 (wrong): errors |0.5 - 0.5| / 2 + |1 - 0| / 2 = 0.5.
     assert metric(rows, "ece_share_10_l2") == pytest.approx(0.5)
     assert metric(rows, "ece_share_10_l0") == 0.0
@@ -224,6 +224,13 @@ def test_calibration_by_level():
     # No question at L1.
     assert metric(rows, "confidence_l1") is None
     assert metric(rows, "aurc_share_l1") is None
+
+
+def test_the_size_of_a_shift_has_no_sign():
+    # Two of four for the right answer each: C 1/4 (three outcomes: 2, 1, 1 of four), accuracy 1/2.
+    rows = [measures.process_results_calib(document(number, 2, "bubble"), list("AABC")) for number in range(6)]
+    assert metric(rows, "shift_l2") == pytest.approx(-0.25)
+    assert metric(rows, "shift_size_l2") == pytest.approx(0.25)
 
 
 def test_the_log_has_a_record_once_and_ranks_can_exchange_it(scored):
