@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,6 +167,20 @@ def is_judged(task: str, told: Mapping[str, str]) -> bool:
         return found.is_judged
     template = told.get("template", "")
     return template in templates.names() and templates.get(template).kind == "open"
+
+
+METRICS = "metrics"
+"""The setting of an entry with the metrics of a contributed task's table."""
+
+
+def printed(task: str, told: Mapping[str, str]) -> Collection[str]:
+    """The metrics that a task's table has: the installed one's, whatever a run says; of a contributed one the run's.
+
+    All that the benchmark declares where neither says it.
+    """
+    found, suite = of_task(task), declaration(task, told)
+    named = found.metrics if found else told[METRICS].split(", ") if METRICS in told else ()
+    return named or (suite.estimates if suite else ())
 
 
 def suite_of(task: str, config: Mapping[str, Any]) -> str:
