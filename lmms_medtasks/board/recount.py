@@ -44,6 +44,7 @@ def sound(entry: Entry) -> Iterator[str]:
     yield from _undeclared(entry)
     yield from _judgements(entry)
     yield from _totals(entry)
+    yield from _bounds(entry)
 
 
 def _undeclared(entry: Entry) -> Iterator[str]:
@@ -174,22 +175,29 @@ def _there(entry: Entry, column: str) -> np.ndarray:
 
 
 def _ranges(entry: Entry) -> Iterator[str]:
-    """Scores beyond their scale, by whatever a ranking would take for a difference; and bounds that are none of theirs."""
+    """Scores beyond their scale, by whatever a ranking would take for a difference."""
     suite, samples = entry.declaration, entry.samples
     for measure in suite.measures if suite else ():
-        score, low, high, had, wanted = (samples.column(f"{measure.name}.{field}") for field in FIELDS)
+        score = samples.column(f"{measure.name}.score")
         outside = (score < measure.low - _NOISE) | (score > measure.high + _NOISE)
         if outside.any():
             row = int(np.flatnonzero(outside)[0])
             said = f"{measure.name} of question {str(entry.questions.ids[row])!r} is {score[row]:.15g}"
             yield f"{said}, outside its scale from {measure.low:g} to {measure.high:g}."
+
+
+def _bounds(entry: Entry) -> Iterator[str]:
+    """Bounds that are not what a score gives with every missing judgement at worst, and at best."""
+    suite, samples = entry.declaration, entry.samples
+    for measure in suite.measures if suite else ():
+        score, low, high, had, wanted = (samples.column(f"{measure.name}.{field}") for field in FIELDS)
+        share = np.divide(had, wanted, out=np.full(len(samples), np.nan), where=wanted > 0)
         # ``low`` is what the worst gives, which is the larger number where fewer is better.
         ends = (measure.low, measure.high) if measure.higher_is_better else (measure.high, measure.low)
-        for name, bound, end in (("low", low, ends[0]), ("high", high, ends[1])):
-            share = np.divide(had, wanted, out=np.full(len(samples), np.nan), where=wanted > 0)
+        for bound, end in zip((low, high), ends, strict=True):
             given = np.nan_to_num(score) * share + end * (1 - share)
             wrong = ~np.isnan(bound) & ~(np.abs(bound - given) < _NOISE)
-            yield from _first(entry, wrong, f"has a {measure.name}.{name} that its score and judgements do not give")
+            yield from _first(entry, wrong, f"has bounds of {measure.name} that its score and judgements do not give")
 
 
 def of_trials(entry: Entry) -> Iterator[str]:

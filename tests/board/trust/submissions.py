@@ -15,9 +15,7 @@ PERFECT = dict.fromkeys(HONEST, "AAA")
 
 
 def signed_again(content):
-    """Checksums made anew, as someone would who knows how."""
-    for entry in content["entries"]:
-        entry["sha256"] = checksum({name: value for name, value in entry.items() if name != "sha256"})
+    """The checksum made anew, as someone would who knows how."""
     content["sha256"] = checksum({name: value for name, value in content.items() if name != "sha256"})
     return content
 
@@ -36,7 +34,7 @@ class Submissions:
         return packing.pack(collect([run]).entries, SIGNED)
 
     def pack(self, file, trials=None, name="honest/model", edit=None, **chosen):
-        """Write a pack, after a change of it with checksums made anew."""
+        """Write a pack, after a change of it with its checksum made anew."""
         content = self.content(trials, name, **chosen)
         if edit:
             edit(content["entries"][0])

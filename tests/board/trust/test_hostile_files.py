@@ -19,7 +19,7 @@ from lmms_medtasks.board.trust import bounded_json, limits
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
 
-HEAD = b'{"format": "lmms-medtasks pack", "version": 4, "signed_off_by": "a@b.org", '
+HEAD = b'{"format": "lmms-medtasks pack", "version": 5, "signed_off_by": "a@b.org", '
 READ = """
 import resource, sys, time
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_a_packed_file_is_one_gzip_member(tmp_path, content, said):
         (b'"x": -Infinity}', "-Infinity is no number"),
         (b'"x": 1, "x": 2}', "the key 'x' stands twice"),
         (b'"x": "\xff\xfe"}', "cut off or damaged ('utf-8' codec"),
-        (b'"x": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
+        (b'"made": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
     ],
     ids=["deep", "open", "lists", "values", "digits", "huge", "nan", "infinity", "twice", "utf-8", "text"],
 )  # fmt: skip
@@ -245,7 +245,7 @@ def test_a_coded_column_is_made_compact_without_writing_it_out():
 
 def test_a_reason_has_a_length_whatever_name_is_in_it(submissions):
     submissions.pack("h.json")
-    submissions.pack("e.json", edit=lambda entry: entry["metrics"].update({"x" * 10**6: {"mean": 1.0, "n": 12}}))
+    submissions.pack("e.json", edit=lambda entry: entry["answers"].update({"x" * 10**6: {"values": [], "codes": [0] * 12}}))
     assert len(refused(submissions.board())[1]) < 1_100
 
 
@@ -262,7 +262,7 @@ def test_half_of_a_count_is_refused_and_takes_nobody_along(submissions, runs, or
     """A board of a hundred entries was not built: "Only None of 60 questions were asked"."""
     submissions.pack("h.json")
     counts = {"original": original, "effective": effective}
-    submissions.pack("o.json", name="other/model", edit=lambda entry: entry["counts"].update(counts))
+    submissions.pack("o.json", name="other/model", edit=lambda entry: entry["asked"].update(counts))
     results = runs.write(submissions.folder / "run", {TASK: runs.choice_rows(HONEST)}, model="run/model")
     content = json.loads(results.read_text("utf-8"))
     results.write_text(json.dumps({**content, "n-samples": {TASK: counts}}), "utf-8")

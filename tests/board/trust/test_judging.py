@@ -58,14 +58,6 @@ def every(entry, name, value):
     entry["answers"][name] = column([value] * COUNT)
 
 
-def scored(entry, total, mean=True):
-    """Every question's total, and what the pack says of its mean."""
-    every(entry, "total.score", total)
-    for name in ("total", "total_sod"):
-        entry["metrics"] |= {name: {"mean": total, "n": COUNT}} if name in entry["metrics"] else {}
-        entry["reported"] |= {name: total} if name in entry["reported"] else {}
-
-
 def test_an_honest_pack_is_ranked(held):
     assert ranked(held(lambda entry: None)) == ["honest/model", "other/model"]
 
@@ -81,8 +73,6 @@ def test_who_has_no_judge_is_not_ranked_though_all_judgements_are_called_a_rules
         for name in MEASURES:
             for field in ("score", "low", "high"):
                 every(entry, f"{name}.{field}", 0.0)
-        scored(entry, 0.0)
-        entry["counts"] |= {"empty": COUNT, "parsed": COUNT}
 
     board = held(edit)
     assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"no_judge"}
@@ -95,7 +85,6 @@ def all_by_rule(entry):
 def best_of_nothing(entry):
     all_by_rule(entry)
     every(entry, "trials", ["empty"])
-    entry["counts"]["empty"] = COUNT
 
 
 def with_status(status):
@@ -105,11 +94,10 @@ def with_status(status):
 def without_judgements(entry):
     for name in ("judgement", *(f"{each}.{end}" for each in MEASURES for end in ("judged", "requested"))):
         entry["answers"].pop(name)
-    entry["counts"] |= {"wanted": 0, "judged": 0}
 
 
 def other_total(entry):
-    scored(entry, 100.0)
+    every(entry, "total.score", 100.0)
 
 
 def one_for_another(entry):
