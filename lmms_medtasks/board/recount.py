@@ -97,6 +97,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
     places, trials = samples.texts("trials")
     words = ~np.isin(np.asarray(trials), (EMPTY, CUT, "unreadable", FAILED))
     by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
+    replies = np.bincount(places, np.asarray(trials) != FAILED, len(samples))
     if task and not task.settles_words:
         yield from _first(entry, by_rule & has_words, "has a reply with words, which no rule of its judge settles")
     read = np.array([each is not None for each in samples.column("expected")])
@@ -117,6 +118,11 @@ def _judgements(entry: Entry) -> Iterator[str]:
         if (wrong := counted & ~agrees).any():
             yield from _first(entry, wrong, f"has judgements of {measure.name} that contradict their status")
             return
+        # Each reply is judged as often: one that has many of a question would stand for all that others lack.
+        often = np.divide(wanted, replies, out=np.full(len(samples), np.inf), where=replies > 0)
+        if (asked := wanted > 0).any():
+            more = asked & ((often > often[asked].min()) | (replies == 0))
+            yield from _first(entry, more, f"has more judgements of {measure.name} for its replies than others have")
         if measure.name in main and is_judged:
             # Accuracy follows from what was read of the replies (see `of_trials`), and needs no judgement.
             unjudged = scored & ~counted & ~(read & (status == "") & (measure.name == "accuracy"))
@@ -194,10 +200,12 @@ def _bounds(entry: Entry) -> Iterator[str]:
         share = np.divide(had, wanted, out=np.full(len(samples), np.nan), where=wanted > 0)
         # ``low`` is what the worst gives, which is the larger number where fewer is better.
         ends = (measure.low, measure.high) if measure.higher_is_better else (measure.high, measure.low)
-        for bound, end in zip((low, high), ends, strict=True):
-            given = np.nan_to_num(score) * share + end * (1 - share)
-            wrong = ~np.isnan(bound) & ~(np.abs(bound - given) < _NOISE)
-            yield from _first(entry, wrong, f"has bounds of {measure.name} that its score and judgements do not give")
+        given = [np.nan_to_num(score) * share + end * (1 - share) for end in ends]
+        pairs = zip((low, high), given, strict=True)
+        wrong = [~np.isnan(said) & ~(np.abs(said - number) < _NOISE) for said, number in pairs]
+        yield from _first(
+            entry, wrong[0] | wrong[1], f"has bounds of {measure.name} that its score and judgements do not give"
+        )
 
 
 def of_trials(entry: Entry) -> Iterator[str]:

@@ -69,7 +69,11 @@ def change(content, task, *keys, to):
 @pytest.mark.parametrize(
     ("keys", "to", "said"),
     [
-        (("metrics",), {"accuracy": {"mean": 0.9, "n": 4}}, "it has metrics; expected nothing but suite, task, version"),
+        (
+            ("metrics",),
+            {"accuracy": {"mean": 0.9, "n": 4}},
+            "it has metrics; expected nothing but suite, task, version",
+        ),
         (("counts",), {"rows": 400}, "it has counts; expected nothing but"),
         (("reported",), {"accuracy": 0.9}, "it has reported; expected nothing but"),
         (("asked", "parsed"), 400, "it has parsed; expected nothing but original, effective"),
@@ -201,6 +205,41 @@ def test_what_could_not_be_packed_is_told_by_the_status(tmp_path, runs):
     assert packs.read(tmp_path / "e.json")[0].task == TASK
 
 
+def test_all_runs_below_a_folder_are_packed_anew_one_file_each(tmp_path, runs):
+    rows = runs.choice_rows(ANSWERS)
+    runs.write(tmp_path / "runs" / "a", {TASK: rows})
+    runs.write(tmp_path / "runs" / "a", {TASK: rows}, date="20260102_000000")
+    runs.write(tmp_path / "runs" / "b" / "c", {TASK: rows, "nobodys_task": rows}, model="model-b")
+    broken = runs.write(tmp_path / "runs" / "d", {TASK: rows})
+    old = tmp_path / "new" / "a" / "20260101_000000.json.gz"
+    old.parent.mkdir(parents=True)
+    old.write_bytes(b"of version 4")
+
+    def repacked(folder, output="new", signed=SIGNED):
+        asked = ["leaderboard", "repack", folder, "-o", tmp_path / output, "--signed-off-by", signed]
+        return CliRunner().invoke(app(), list(map(str, asked)))
+
+    assert repacked(tmp_path / "runs" / "d").exit_code == 0
+    broken.write_text("{}", "utf-8")
+    result = repacked(tmp_path / "runs")
+    assert result.exit_code == 1 and not result.stdout
+    assert "4 of 4: " in result.stderr and f"refused: No task of {broken} can be packed." in result.stderr
+    assert "nobodys_task is none of the tasks" in result.stderr
+    names = [f"{each}_000000.json.gz" for each in ("20260101", "a/20260101", "a/20260102", "b/c/20260101")]
+    assert sorted(str(path.relative_to(tmp_path / "new")) for path in packs.files(tmp_path / "new")) == names
+    assert [packs.read(tmp_path / "new" / name)[0].model.name for name in names[1:]] == [
+        "model-a",
+        "model-a",
+        "model-b",
+    ]
+    for asked, said in (
+        (("new",), "No *_results.json"), (("runs", "new", "Ada"), "--signed-off-by"),
+        (("runs", "runs/d/20260101_000000_results.json"), "can't be written"),
+    ):  # fmt: skip
+        error = repacked(tmp_path / asked[0], *asked[1:]).exception
+        assert isinstance(error, UserError) and said in str(error)
+
+
 @pytest.mark.parametrize("name", ["x.txt", "x_results.json"])
 def test_names_that_would_not_be_found_again(tmp_path, runs, name):
     runs.write(tmp_path / "run", {TASK: runs.choice_rows(ANSWERS)})
@@ -212,8 +251,9 @@ def test_names_that_would_not_be_found_again(tmp_path, runs, name):
     ("keys", "to"),
     [
         (("suite",), 5), (("task",), ["a"]), (("task",), "\x1b[31m"), (("version",), 1.0), (("data_digest",), None),
-        (("digests",), ["x"]), (("digests",), {"package": {}}), (("settings",), [1]), (("asked", "original"), "x"), (("asked",), [1]),
-        (("model", "name"), "\ud800"), (("judge",), {"name": 5}), (("questions",), ["x"]), (("answers",), [1]),
+        (("digests",), ["x"]), (("digests",), {"package": {}}), (("settings",), [1]),
+        (("asked", "original"), "x"), (("asked",), [1]), (("model", "name"), "\ud800"),
+        (("judge",), {"name": 5}), (("questions",), ["x"]), (("answers",), [1]),
         (("answers", "accuracy.score"), 1),
         (("answers", "accuracy.score", "codes"), [10**30] * 4),
         (("answers", "accuracy.score", "values"), [10**400] * 3),

@@ -5,19 +5,18 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from lmms_medtasks.board import checks, columns, packing
+from lmms_medtasks.board import checks, columns
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import questions_from_json
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import bounded_json, limits
 from lmms_medtasks.errors import UserError
-from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
+from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked
 
 HEAD = b'{"format": "lmms-medtasks pack", "version": 5, "signed_off_by": "a@b.org", '
 READ = """
@@ -211,7 +210,7 @@ def many(submissions, count, edit):
     edit(questions["ids"], entry["answers"])
     entry["questions"] = questions_from_json(questions, "").digest
     content["questions"] = {entry["questions"]: questions}
-    packing.write(signed_again(content), submissions.folder / "e.json.gz")
+    submissions.write("e.json.gz", content)
     return submissions.board()
 
 
@@ -245,7 +244,9 @@ def test_a_coded_column_is_made_compact_without_writing_it_out():
 
 def test_a_reason_has_a_length_whatever_name_is_in_it(submissions):
     submissions.pack("h.json")
-    submissions.pack("e.json", edit=lambda entry: entry["answers"].update({"x" * 10**6: {"values": [], "codes": [0] * 12}}))
+    submissions.pack(
+        "e.json", edit=lambda entry: entry["answers"].update({"x" * 10**6: {"values": [], "codes": [0] * 12}})
+    )
     assert len(refused(submissions.board())[1]) < 1_100
 
 
@@ -288,17 +289,6 @@ def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkey
         assert refused.code == "bad_pack" and "It can't be checked (IndexError" in refused.reason
 
 
-def tagged(submissions, file, edit):
-    """A pack of another's model after ``edit`` of its tags' names and columns, under the digest that they give."""
-    content = submissions.content(name="other/model")
-    (questions,), entry = content["questions"].values(), content["entries"][0]
-    edit(questions["tags"], questions["columns"])
-    with suppress(UserError):
-        entry["questions"] = questions_from_json(questions, "").digest
-    content["questions"] = {entry["questions"]: questions}
-    packing.write(signed_again(content), submissions.folder / file)
-
-
 def with_tag(name, values=("x", "y")):
     def edit(tags, columns):
         columns[name] = {"values": list(values), "codes": [1 + row % len(values) for row in range(len(HONEST))]}
@@ -326,7 +316,7 @@ def test_tags_are_those_of_the_columns_and_of_the_benchmark(submissions, edit, s
     """The digest, and so the pin, is of the columns. A tag beside them ended the build of all, and a pack that was read
     first took its list of tags into every other entry of these questions."""
     submissions.pack("Ada/h.json")
-    tagged(submissions, "Ben/o.json", edit)
+    submissions.pack_asked("Ben/o.json", edit)
     board = submissions.board(submissions.owned())
     assert ranked(board) == ["honest/model"]
     (refused,) = board.refused

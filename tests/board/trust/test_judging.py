@@ -107,6 +107,29 @@ def one_for_another(entry):
         entry["answers"][f"{name}.judged"] = column([12] + [0] * (COUNT - 1))
 
 
+def often(entry):
+    """One question's many judgements are had, and they hide that another's is missing."""
+    for name in MEASURES:
+        for field in ("judged", "requested"):
+            entry["answers"][f"{name}.{field}"] = column([1000] + [1] * (COUNT - 1))
+
+
+def missing_at_best(entry):
+    """The bounds of a missing judgement are those of a good one."""
+    entry["answers"]["judgement"] = column(["missing"] + ["judged"] * (COUNT - 1))
+    for name in MEASURES:
+        entry["answers"][f"{name}.judged"] = column([0] + [1] * (COUNT - 1))
+        entry["answers"][f"{name}.score"]["codes"][0] = 0
+
+
+def other_bounds(entry):
+    every(entry, "total.high", 100.0)
+
+
+def unanswered(entry):
+    every(entry, "trials", ["failed"])
+
+
 def negative(entry):
     for name in MEASURES:
         entry["answers"][f"{name}.judged"] = column([-1] + [1] * (COUNT - 1))
@@ -126,9 +149,14 @@ def negative(entry):
         (other_total, "has a total that its scores do not give (12 questions)"),
         (one_for_another, "contradict their status (12 questions)"),
         (negative, "contradict their status (1 questions)"),
+        (often, "Question 'o00' has more judgements of total for its replies than others have (1 questions)"),
+        (unanswered, "more judgements of total for its replies than others have (12 questions)"),
+        (missing_at_best, "Question 'o00' has bounds of total that its score and judgements do not give (1 questions)"),
+        (other_bounds, "has bounds of total that its score and judgements do not give (12 questions)"),
     ],
-    ids=["by rule", "empty", "missing", "failed", "partial", "null", "none", "total", "one for another", "negative"],
-)
+    ids=["by rule", "empty", "missing", "failed", "partial", "null", "none", "total", "one for another", "negative",
+         "often", "unanswered", "best", "bounds"],
+)  # fmt: skip
 def test_judgements_that_contradict_themselves_are_refused(held, edit, said):
     board = held(edit)
     assert ranked(board) == ["honest/model"]
