@@ -173,14 +173,11 @@ METRICS = "metrics"
 """The setting of an entry with the metrics of a contributed task's table."""
 
 
-def printed(task: str, told: Mapping[str, str]) -> Collection[str]:
-    """The metrics that a task's table has: the installed one's, whatever a run says; of a contributed one the run's.
-
-    All that the benchmark declares where neither says it.
-    """
-    found, suite = of_task(task), declaration(task, told)
-    named = found.metrics if found else told[METRICS].split(", ") if METRICS in told else ()
-    return named or (suite.estimates if suite else ())
+def printed(task: str, told: Mapping[str, str], suite: Suite) -> Collection[str]:
+    """The metrics of a task's table: those installed, else what a run told of a contributed one, else all declared."""
+    found = of_task(task)
+    named = found.metrics if found else told[METRICS].split(",") if METRICS in told else ()
+    return named or suite.estimates
 
 
 def suite_of(task: str, config: Mapping[str, Any]) -> str:

@@ -9,17 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board import installed, recount
+from lmms_medtasks.board import installed, pack_form, recount
 from lmms_medtasks.board.entries import Entry, Questions
-from lmms_medtasks.board.pack_form import (
-    FORMAT,
-    HEAD,
-    VERSION,
-    check_keys,
-    checksum,
-    entry_from_json,
-    questions_from_json,
-)
+from lmms_medtasks.board.pack_form import FORMAT, VERSION
 from lmms_medtasks.board.run_entry import counts_of, metrics_of
 from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.errors import UserError
@@ -72,7 +64,7 @@ def _read(path: Path) -> list[Entry]:
             "lmms-medtasks: lmms-medtasks pack RUN -o FILE --signed-off-by 'NAME <MAIL>', or of many runs: "
             "lmms-medtasks leaderboard repack RUNS -o FOLDER --signed-off-by 'NAME <MAIL>'"
         )
-    check_keys(content, HEAD, str(path))
+    pack_form.check_keys(content, pack_form.HEAD, str(path))
     signed = content.get("signed_off_by")
     if not isinstance(signed, str) or "@" not in signed:
         raise UserError(f"{path}: nobody signed it off.")
@@ -86,12 +78,12 @@ def _read(path: Path) -> list[Entry]:
     found, replies = [], 0
     for each in entries:
         where = f"{path}, {each.get('task')!s:.60}" if isinstance(each, dict) else str(path)
-        entry = entry_from_json(each, known, path, signed, where)
+        entry = pack_form.entry_from_json(each, known, path, signed, where)
         replies += limits.check_entry(entry, where)
         limits.check(replies, "replies", path, "replies in all")
         found.append(_counted(replace(entry, source=replace(entry.source, digest=digest)), where))
     rest = {name: value for name, value in content.items() if name != "sha256"}
-    if content.get("sha256") != (actual := checksum(rest)):
+    if content.get("sha256") != (actual := pack_form.checksum(rest)):
         raise UserError(
             f"{path}: its content was changed after it was packed (checksum {str(content.get('sha256'))[:12]} in it, "
             f"{actual[:12]} of it)."
@@ -108,7 +100,7 @@ def _loaded(path: Path) -> dict[str, Any]:
 
 def _questions(found: Any, digest: str, path: Path) -> Questions:
     where = f"{path}, questions {digest[:12]}"
-    questions = questions_from_json(found, where)
+    questions = pack_form.questions_from_json(found, where)
     if questions.digest != digest:
         raise UserError(f"{where}: ids, images or tags were changed (they give {questions.digest[:12]}).")
     return questions
@@ -125,6 +117,6 @@ def _counted(entry: Entry, where: str) -> Entry:
         return entry
     return replace(
         entry,
-        metrics=metrics_of(suite, entry.samples, installed.printed(entry.task, entry.settings)),
+        metrics=metrics_of(suite, entry.samples, installed.printed(entry.task, entry.settings, suite)),
         counts=counts_of(suite, entry.samples, entry.counts.original, entry.counts.effective),
     )

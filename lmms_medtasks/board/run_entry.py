@@ -80,7 +80,7 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
         source=_source(run, task, cache),
         questions=questions,
         answers=answers,
-        metrics=metrics_of(suite, rows, installed.printed(task, settings)),
+        metrics=metrics_of(suite, rows, installed.printed(task, settings, suite)),
         counts=counts_of(suite, rows, *_asked(run, task)),
         at_limit=sum(len(limits) for limits in rows.column("limits_reached") if limits is not None),
         # What the harness adds of its own (times, counts) is no number of the benchmark.
@@ -262,7 +262,7 @@ def _settings(run: Run, task: str, metadata: Mapping[str, Any], told: Mapping[st
         "arguments": shown_arguments(run.content),
         "seed": str((run.content.get("config") or {}).get("random_seed", "")),
         **told,
-        installed.METRICS: "" if installed.of_task(task) else ", ".join(sorted(named)),
+        installed.METRICS: "" if installed.of_task(task) else ",".join(sorted(named)),
     }
     return {name: _text(value) for name, value in found.items() if value}
 

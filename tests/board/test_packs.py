@@ -69,13 +69,6 @@ def change(content, task, *keys, to):
 @pytest.mark.parametrize(
     ("keys", "to", "said"),
     [
-        (
-            ("metrics",),
-            {"accuracy": {"mean": 0.9, "n": 4}},
-            "it has metrics; expected nothing but suite, task, version",
-        ),
-        (("counts",), {"rows": 400}, "it has counts; expected nothing but"),
-        (("reported",), {"accuracy": 0.9}, "it has reported; expected nothing but"),
         (("asked", "parsed"), 400, "it has parsed; expected nothing but original, effective"),
         (("model", "rank"), 1, "it has rank; expected nothing but"),
         (("answers", "accuracy.score", "mean"), 0.9, "expected values and codes of a column"),
