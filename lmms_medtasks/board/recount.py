@@ -97,7 +97,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
     places, trials = samples.texts("trials")
     words = ~np.isin(np.asarray(trials), (EMPTY, CUT, "unreadable", FAILED))
     by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
-    replies = np.bincount(places, np.asarray(trials) != FAILED, len(samples))
+    replies = np.bincount(places, np.asarray(pc.not_equal(trials, FAILED)), len(samples))
     if task and not task.settles_words:
         yield from _first(entry, by_rule & has_words, "has a reply with words, which no rule of its judge settles")
     read = np.array([each is not None for each in samples.column("expected")])

@@ -248,7 +248,8 @@ def _judge(described: Any, judges: frozenset[str]) -> Judge | None:
 
 
 def _settings(run: Run, task: str, metadata: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, str]:
-    config, named = run.content["configs"][task], {name.partition(",")[0] for name in run.tasks[task]}
+    config, result = run.content["configs"][task], {} if installed.of_task(task) else run.tasks[task]
+    named = {each.partition(",")[0] for each in result if "_stderr" not in each}
     found = {
         "limit": limit(run),
         "subset": subset(metadata),
@@ -262,7 +263,7 @@ def _settings(run: Run, task: str, metadata: Mapping[str, Any], told: Mapping[st
         "arguments": shown_arguments(run.content),
         "seed": str((run.content.get("config") or {}).get("random_seed", "")),
         **told,
-        installed.METRICS: "" if installed.of_task(task) else ",".join(sorted(named)),
+        installed.METRICS: ",".join(sorted(named)),
     }
     return {name: _text(value) for name, value in found.items() if value}
 
