@@ -146,9 +146,9 @@ def test_the_check_of_packs_of_the_action_refuses_a_tampered_one(tmp_path, runs,
     packed(runs, tmp_path / "runs" / "tonight", path, 60)
     assert shell(text, CANDIDATE="runs")[0] == 0  # no pack, nothing to check
     assert shell(text, CANDIDATE="packs")[0] == 0
-    path.write_text(path.read_text().replace('"mean":0.75', '"mean":0.95'))
+    path.write_text(path.read_text().replace('"values":[1.0,0.0]', '"values":[1.0,1.0]'))
     status, output = shell(text, CANDIDATE="packs")
-    assert (status, "accuracy says 0.95 over 80 questions, its scores give 0.75" in output) == (1, True)
+    assert (status, "is 1, its trials give 0 (20 questions differ)" in output) == (1, True)
 
 
 @pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / ACTION], ids=lambda path: path.name)

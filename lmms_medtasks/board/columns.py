@@ -75,7 +75,8 @@ def from_json(content: Any, count: int, where: str, *, kind: str = "") -> pa.Dic
     Raises UserError when it is no column of ``count`` rows; ``kind``: "numbers" (finite ones), "lists" (of texts),
     "texts", or "" for texts and numbers.
     """
-    values, codes = (content.get(name) for name in ("values", "codes")) if isinstance(content, Mapping) else (None,) * 2
+    is_column = isinstance(content, Mapping) and set(content) == {"values", "codes"}
+    values, codes = (content["values"], content["codes"]) if is_column else (None, None)
     if not isinstance(values, list) or not isinstance(codes, list) or not all(type(code) is int for code in codes):
         raise UserError(f"{where}: expected values and codes of a column.")
     if not all(_is(value, kind) for value in values):

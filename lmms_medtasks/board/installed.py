@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,6 +167,17 @@ def is_judged(task: str, told: Mapping[str, str]) -> bool:
         return found.is_judged
     template = told.get("template", "")
     return template in templates.names() and templates.get(template).kind == "open"
+
+
+METRICS = "metrics"
+"""The setting of an entry with the metrics of a contributed task's table."""
+
+
+def printed(task: str, told: Mapping[str, str], suite: Suite) -> Collection[str]:
+    """The metrics of a task's table: those installed, else what a run told of a contributed one, else all declared."""
+    found = of_task(task)
+    named = found.metrics if found else told[METRICS].split(",") if METRICS in told else ()
+    return named or suite.estimates
 
 
 def suite_of(task: str, config: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,12 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import FIELDS
 
 FORMAT = "lmms-medtasks pack"
-VERSION = 4
+VERSION = 5
 """Raised when the form changes. 2: columns of questions and measures in place of those of metrics. 3: empty replies are
-an outcome of their own, and counted. 4: digests of the package and its version in place of those of syntax trees."""
+an outcome of their own, and counted. 4: digests of the package and its version in place of those of syntax trees. 5: no
+number that the columns give."""
+HEAD = ("format", "version", "signed_off_by", "made", "environment", "questions", "entries", "sha256")
+"""The keys of a pack."""
 _PLAIN = {
     "suite": "text",
     "task": "text",
@@ -34,7 +37,6 @@ _PLAIN = {
     "harness": "text",
     "settings": "texts",
     "credentialed": "flag",
-    "reported": "numbers",
 }
 _FORM: Mapping[str, Any] = {
     **_PLAIN,
@@ -42,13 +44,16 @@ _FORM: Mapping[str, Any] = {
     "sources": "texts",
     "model": {"name": "text", "harness_model": "text", "arguments": "text"},
     "judge": {"name": "text", "prompts": "texts", "settings": "text", "is_paper_judge": "flag"},
-    "counts": {each.name: "count or null" for each in dataclasses.fields(Counts)},
+    "asked": {"original": "count or null", "effective": "count or null"},
+    "questions": "text",
+    "answers": "columns",
 }
-"""What kind each value of an entry is, but its columns'. ``judge`` may be null."""
+"""What kind each value of an entry is. ``judge`` may be null."""
+_COUNTED = [each.name for each in dataclasses.fields(Counts) if each.name not in ("original", "effective", "rows")]
 _KINDS = {
     "text": "a text that can be printed",
     "texts": "a mapping of such texts",
-    "numbers": "a mapping of numbers",
+    "columns": "a mapping of columns",
     "flag": "true or false",
     "flag or null": "true, false or null",
     "count or null": "a whole number or null",
@@ -69,18 +74,11 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "judge": entry.judge and dataclasses.asdict(entry.judge),
         "date": entry.source.date,
         "sources": dict(entry.source.sha256),
+        "asked": {"original": entry.counts.original, "effective": entry.counts.effective},
         "questions": entry.questions.digest,
-        "counts": dataclasses.asdict(entry.counts),
-        "metrics": {name: metric_to_json(entry, name) for name in entry.metrics},
         "answers": {name: columns.to_json(entry.answers.column(name).combine_chunks())
                     for name in entry.answers.column_names if name != LINE},
     }  # fmt: skip
-
-
-def metric_to_json(entry: Entry, name: str) -> dict[str, Any]:
-    """The mean of a metric and the number of questions that it is of."""
-    found = entry.interval(name, with_interval=False)
-    return {"mean": found.estimate, "n": found.n}
 
 
 def questions_to_json(questions: Questions) -> dict[str, Any]:
@@ -95,7 +93,8 @@ def questions_to_json(questions: Questions) -> dict[str, Any]:
 
 def questions_from_json(found: Any, where: str) -> Questions:
     """The questions of a pack. Raises UserError when their form is not that of :func:`questions_to_json`."""
-    ids = found.get("ids") if isinstance(found, Mapping) else None
+    check_keys(found, ("ids", "tags", "columns"), where)
+    ids = found.get("ids")
     if not isinstance(ids, list) or not ids or not all(isinstance(each, str) and each.isprintable() for each in ids):
         raise UserError(f"{where}: expected a list of ids.")
     if any(one >= other for one, other in itertools.pairwise(ids)):
@@ -116,18 +115,21 @@ def questions_from_json(found: Any, where: str) -> Questions:
     return questions_of({"id": columns.compact(pa.array(ids)), **read}, tags)
 
 
-def entry_from_json(found: Mapping[str, Any], questions: Questions, path: Path, signed: str, where: str) -> Entry:
-    """An entry of a pack. Raises UserError when its form is not that of :func:`entry_to_json`."""
-    count = len(questions)
+def entry_from_json(found: Any, known: Mapping[str, Questions], path: Path, signed: str, where: str) -> Entry:
+    """An entry of a pack of which nothing is counted; ``known``: the pack's questions, by their digest.
+
+    Raises UserError when its form is not that of :func:`entry_to_json`.
+    """
     try:
         _check_form(found, _FORM, where)
+        if found["questions"] not in known:
+            raise UserError(f"{where}: its questions are not in the pack.")
+        questions = known[found["questions"]]
+        count = len(questions)
         answers = {
             name: columns.from_json(each, count, f"{where}, {name}", kind=_kind(name))
             for name, each in found["answers"].items()
         }
-        metrics = found["metrics"]
-        if not isinstance(metrics, Mapping) or not all(isinstance(each, Mapping) for each in metrics.values()):
-            raise UserError(f"{where}: metrics is {metrics!r:.60}; expected a mapping with mean and n of each.")
         if "trials" not in answers or answers["trials"].null_count or set(answers) & {*questions.table.column_names}:
             raise UserError(f"{where}: expected what was read from each reply, and no column of the questions.")
         return Entry(
@@ -137,15 +139,26 @@ def entry_from_json(found: Mapping[str, Any], questions: Questions, path: Path, 
             source=Source("pack", path, None, str(found["date"]), dict(found["sources"]), signed),
             questions=questions,
             answers=pa.table(answers),
-            metrics=tuple(metrics),
-            counts=Counts(**found["counts"]),
+            metrics=(),
+            counts=Counts(**found["asked"], rows=count, **dict.fromkeys(_COUNTED, 0)),
+            reported={},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{where}: not in the form of a pack of version {VERSION} ({error!r}).") from error
 
 
+def check_keys(found: Any, allowed: Collection[str], where: str) -> None:
+    """Raises UserError where ``found`` is no mapping, or has other keys: a mean, say, that its rows may not give."""
+    if not isinstance(found, Mapping):
+        raise UserError(f"{where}: expected a mapping.")
+    if others := sorted(set(found) - set(allowed)):
+        said = ", ".join(f"{each:.60}" for each in others[:3])
+        raise UserError(f"{where}: it has {said}; expected nothing but {', '.join(allowed)}.")
+
+
 def _check_form(found: Mapping[str, Any], form: Mapping[str, Any], where: str) -> None:
     """Raises UserError for a value of another kind: a board of many packs must not end on one."""
+    check_keys(found, form, where)
     for name, kind in form.items():
         value = found[name]
         if isinstance(kind, Mapping):
@@ -156,13 +169,12 @@ def _check_form(found: Mapping[str, Any], form: Mapping[str, Any], where: str) -
 
 
 def _is(value: Any, kind: str) -> bool:
-    if kind in ("texts", "numbers"):
-        one = kind.removesuffix("s")
-        return isinstance(value, Mapping) and all(_is(name, "text") and _is(each, one) for name, each in value.items())
+    if kind == "texts":
+        return isinstance(value, Mapping) and all(_is(each, "text") for pair in value.items() for each in pair)
     return {
         # Runs are read so: no escape sequence reaches a terminal, no half of a surrogate pair a file.
         "text": isinstance(value, str) and value.isprintable(),
-        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "columns": isinstance(value, Mapping),
         "flag": isinstance(value, bool),
         "flag or null": value is None or isinstance(value, bool),
         "count or null": value is None or (type(value) is int and value >= 0),

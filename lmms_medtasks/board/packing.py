@@ -25,13 +25,9 @@ def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
     """A pack of these entries. Raises UserError when nobody signs, or there is no entry.
 
     It holds, for each question, its id, image, tags and measures, and what was read from each reply; no text of a
-    question or an answer and no image. ``sha256`` is of all the rest, and each entry has one of its own.
+    question or an answer, no image, and no number that these columns give. ``sha256`` is of all the rest.
     """
-    if not _SIGNED.fullmatch(signed_off_by):
-        raise UserError(
-            f"--signed-off-by is {signed_off_by!r}, expected 'Name <name@example.org>': who vouches that the "
-            f"run is real."
-        )
+    check_signature(signed_off_by)
     if not entries:
         raise UserError("Nothing to pack.")
     content = {
@@ -41,13 +37,18 @@ def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
         "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "environment": environment(),
         "questions": {entry.questions.digest: questions_to_json(entry.questions) for entry in entries},
-        "entries": [_with_checksum(entry_to_json(entry)) for entry in entries],
+        "entries": list(map(entry_to_json, entries)),
     }
-    return _with_checksum(content)
-
-
-def _with_checksum(content: dict[str, Any]) -> dict[str, Any]:
     return {**content, "sha256": checksum(content)}
+
+
+def check_signature(signed_off_by: str) -> None:
+    """Raises UserError where nobody signs."""
+    if not _SIGNED.fullmatch(signed_off_by):
+        raise UserError(
+            f"--signed-off-by is {signed_off_by!r}, expected 'Name <name@example.org>': who vouches that the "
+            f"run is real."
+        )
 
 
 def environment() -> dict[str, str]:

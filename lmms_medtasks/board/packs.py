@@ -1,18 +1,18 @@
-"""Packs read again: every checksum and every number is computed anew, and what does not hold is refused."""
+"""Packs read again: every number is computed of their rows, and rows that contradict each other are refused."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import zlib
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board import recount
+from lmms_medtasks.board import installed, pack_form, recount
 from lmms_medtasks.board.entries import Entry, Questions
-from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, entry_from_json, questions_from_json
+from lmms_medtasks.board.pack_form import FORMAT, VERSION
+from lmms_medtasks.board.run_entry import counts_of, metrics_of
 from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.errors import UserError
 
@@ -34,9 +34,9 @@ def is_pack(path: Path) -> bool:
 def read(path: Path) -> list[Entry]:
     """The entries of a pack.
 
-    Raises UserError, saying what differs, when the file is cut off, is of another version, nobody signed it, a mean or
-    a count is not what its scores give, a score is outside its scale or not what its trials give, a checksum fails, or
-    it holds more than the limits allow (:mod:`lmms_medtasks.board.trust.limits`).
+    Raises UserError, saying what differs, when the file is cut off, is of another version, nobody signed it, it has a
+    key that no pack has, a score is outside its scale or not what its trials give, the checksum fails, or it holds more
+    than the limits allow (:mod:`lmms_medtasks.board.trust.limits`).
     """
     try:
         safe_files.check(path)
@@ -53,8 +53,10 @@ def _read(path: Path) -> list[Entry]:
         said = f"format {content.get('format')!r}, version {content.get('version')!r}"
         raise UserError(
             f"{path}: {said}; expected {FORMAT!r}, version {VERSION}. Make it again from its run with this release of "
-            "lmms-medtasks: lmms-medtasks pack RUN -o FILE --signed-off-by NAME"
+            "lmms-medtasks: lmms-medtasks pack RUN -o FILE --signed-off-by 'NAME <MAIL>', or of many runs: "
+            "lmms-medtasks leaderboard repack RUNS -o FOLDER --signed-off-by 'NAME <MAIL>'"
         )
+    pack_form.check_keys(content, pack_form.HEAD, str(path))
     signed = content.get("signed_off_by")
     if not isinstance(signed, str) or "@" not in signed:
         raise UserError(f"{path}: nobody signed it off.")
@@ -64,14 +66,21 @@ def _read(path: Path) -> list[Entry]:
     for each in (entries, questions):
         limits.check(len(each), "entries", path, "entries")
     known = {name: _questions(each, name, path) for name, each in questions.items()}
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     found, replies = [], 0
     for each in entries:
-        found.append(_entry(each, known, path, signed))
-        replies += found[-1].counts.requests
+        where = f"{path}, {each.get('task')!s:.60}" if isinstance(each, dict) else str(path)
+        entry = pack_form.entry_from_json(each, known, path, signed, where)
+        replies += limits.check_entry(entry, where)
         limits.check(replies, "replies", path, "replies in all")
-    _check_sum(content, str(path))
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return [replace(each, source=replace(each.source, digest=digest)) for each in found]
+        found.append(_counted(replace(entry, source=replace(entry.source, digest=digest)), where))
+    rest = {name: value for name, value in content.items() if name != "sha256"}
+    if content.get("sha256") != (actual := pack_form.checksum(rest)):
+        raise UserError(
+            f"{path}: its content was changed after it was packed (checksum {str(content.get('sha256'))[:12]} in it, "
+            f"{actual[:12]} of it)."
+        )
+    return found
 
 
 def _loaded(path: Path) -> dict[str, Any]:
@@ -83,33 +92,23 @@ def _loaded(path: Path) -> dict[str, Any]:
 
 def _questions(found: Any, digest: str, path: Path) -> Questions:
     where = f"{path}, questions {digest[:12]}"
-    questions = questions_from_json(found, where)
+    questions = pack_form.questions_from_json(found, where)
     if questions.digest != digest:
         raise UserError(f"{where}: ids, images or tags were changed (they give {questions.digest[:12]}).")
     return questions
 
 
-def _entry(found: Any, known: Mapping[str, Questions], path: Path, signed: str) -> Entry:
-    if not isinstance(found, dict):
-        raise UserError(f"{path}: an entry is no mapping.")
-    where = f"{path}, {found.get('task')!s:.60}"
-    if not isinstance(found.get("questions"), str) or found["questions"] not in known:
-        raise UserError(f"{where}: its questions are not in the pack.")
-    entry = entry_from_json(found, known[found["questions"]], path, signed, where)
-    limits.check_entry(entry, where)
-    wrong = list(recount.of_submission(entry, found["metrics"]))
+def _counted(entry: Entry, where: str) -> Entry:
+    """The entry with the metrics and counts that its rows give; as it is where its task is not known here."""
+    wrong = list(recount.of_submission(entry))
     if wrong:
         more = f" And {len(wrong) - 3} more." if len(wrong) > 3 else ""
         raise UserError(f"{where}: it does not add up. {' '.join(wrong[:3])}{more}")
-    _check_sum(found, where)
-    return entry
-
-
-def _check_sum(content: Mapping[str, Any], where: str) -> None:
-    rest = {name: value for name, value in content.items() if name != "sha256"}
-    actual = checksum(rest)
-    if content.get("sha256") != actual:
-        raise UserError(
-            f"{where}: its content was changed after it was packed (checksum {str(content.get('sha256'))[:12]} in it, "
-            f"{actual[:12]} of it)."
-        )
+    suite = entry.declaration
+    if suite is None:
+        return entry
+    return replace(
+        entry,
+        metrics=metrics_of(suite, entry.samples, installed.printed(entry.task, entry.settings, suite)),
+        counts=counts_of(suite, entry.samples, entry.counts.original, entry.counts.effective),
+    )

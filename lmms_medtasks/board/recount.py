@@ -1,11 +1,9 @@
-"""Every number of an entry computed anew from its questions by the benchmark's estimates; a sentence for each that
-differs."""
+"""What of an entry's rows contradicts its benchmark, its other columns or its own result file: a sentence for each."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import pyarrow.compute as pc
@@ -13,22 +11,21 @@ import pyarrow.compute as pc
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.run_entry import answer_columns, counts_of, is_tag, metrics_of
+from lmms_medtasks.board.run_entry import answer_columns, is_tag
 from lmms_medtasks.record import CUT, EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
 from lmms_medtasks.suites.own_parts import NotFound
-from lmms_medtasks.suites.reported_numbers import differences, same
+from lmms_medtasks.suites.reported_numbers import differences
 
 _NOISE = 1e-11
 """Of floating-point sums, on scales of up to some hundreds. A ranking takes it for nothing (``SCORE_DIGITS``)."""
 
 
-def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Everything that a pack says of an entry; ``said``: ``mean`` and ``n`` by metric. Nothing of an unknown task."""
+def of_submission(entry: Entry) -> Iterator[str]:
+    """Everything that a pack says of an entry. Nothing of an unknown task."""
     suite = entry.declaration
     if suite is None:
         return
-    samples = entry.samples
     if unknown := sorted(set(entry.answers.column_names) - set(answer_columns(suite))):
         yield f"{suite.name} declares nothing that has the columns {', '.join(unknown)}."
         return
@@ -38,21 +35,7 @@ def of_submission(entry: Entry, said: Mapping[str, Mapping[str, Any]]) -> Iterat
     if missing := list(not_here(entry)):
         yield from missing
         return
-    own = metrics_of(suite, samples, {*said, *entry.reported})
-    if own != entry.metrics:
-        yield f"It has the metrics {', '.join(entry.metrics) or 'none'}; its columns give {', '.join(own) or 'none'}."
-        return
-    for name in entry.metrics:
-        mean, n = (said[name].get(each) for each in ("mean", "n"))
-        found = entry.interval(name, with_interval=False)
-        if not same(mean, found.estimate) or n != found.n:
-            yield f"{name} says {mean!r} over {n!r} questions, its scores give {found.estimate!r} over {found.n}."
     yield from sound(entry)
-    counts = dataclasses.asdict(entry.counts)
-    counted = counts_of(suite, samples, entry.counts.original, entry.counts.effective)
-    for name, value in dataclasses.asdict(counted).items():
-        if counts[name] != value:
-            yield f"{name} is {counts[name]!r}, its columns give {value!r}."
 
 
 def not_here(entry: Entry) -> Iterator[str]:
@@ -72,16 +55,12 @@ def sound(entry: Entry) -> Iterator[str]:
     yield from _undeclared(entry)
     yield from _judgements(entry)
     yield from _totals(entry)
+    yield from _bounds(entry)
 
 
 def _undeclared(entry: Entry) -> Iterator[str]:
-    """Metrics that the task does not print, judgements of a task that nobody judges, and of no known status."""
-    suite, task = entry.declaration, installed.of_task(entry.task)
-    if suite is None:
-        return
-    allowed = (task and task.metrics) or frozenset(suite.estimates)
-    if others := sorted({*entry.metrics, *entry.reported} - allowed):
-        yield f"{entry.task} has no metric {', '.join(others)}."
+    """Judgements of a task that nobody judges, and of no known status."""
+    task = installed.of_task(entry.task)
     judged = [
         name for name in entry.answers.column_names if name == "judgement" or name.endswith((".judged", ".requested"))
     ]
@@ -129,6 +108,7 @@ def _judgements(entry: Entry) -> Iterator[str]:
     places, trials = samples.texts("trials")
     words = ~np.isin(np.asarray(trials), (EMPTY, CUT, "unreadable", FAILED))
     by_rule, has_words = status == "exact", np.bincount(places, words, len(samples)) > 0
+    replies = np.bincount(places, np.asarray(pc.not_equal(trials, FAILED)), len(samples))
     if task and not task.settles_words:
         yield from _first(entry, by_rule & has_words, "has a reply with words, which no rule of its judge settles")
     read = np.array([each is not None for each in samples.column("expected")])
@@ -149,6 +129,11 @@ def _judgements(entry: Entry) -> Iterator[str]:
         if (wrong := counted & ~agrees).any():
             yield from _first(entry, wrong, f"has judgements of {measure.name} that contradict their status")
             return
+        # Each reply is judged as often: one that has many of a question would stand for all that others lack.
+        often = np.divide(wanted, replies, out=np.full(len(samples), np.inf), where=replies > 0)
+        if (asked := wanted > 0).any():
+            more = asked & ((often > often[asked].min()) | (replies == 0))
+            yield from _first(entry, more, f"has more judgements of {measure.name} for its replies than others have")
         if measure.name in main and is_judged:
             # Accuracy follows from what was read of the replies (see `of_trials`), and needs no judgement.
             unjudged = scored & ~counted & ~(read & (status == "") & (measure.name == "accuracy"))
@@ -207,21 +192,31 @@ def _there(entry: Entry, column: str) -> np.ndarray:
 
 
 def _ranges(entry: Entry) -> Iterator[str]:
-    """Scores beyond their scale, by whatever a ranking would take for a difference; and those beyond their bounds."""
+    """Scores beyond their scale, by whatever a ranking would take for a difference."""
     suite, samples = entry.declaration, entry.samples
     for measure in suite.measures if suite else ():
-        for field in ("score", "low", "high"):
-            values = samples.column(f"{measure.name}.{field}")
-            outside = (values < measure.low - _NOISE) | (values > measure.high + _NOISE)
-            if outside.any():
-                row = int(np.flatnonzero(outside)[0])
-                said = f"{measure.name} of question {str(entry.questions.ids[row])!r} is {values[row]:.15g}"
-                yield f"{said}, outside its scale from {measure.low:g} to {measure.high:g}."
-        score, low, high = (samples.column(f"{measure.name}.{each}") for each in ("score", "low", "high"))
+        score = samples.column(f"{measure.name}.score")
+        outside = (score < measure.low - _NOISE) | (score > measure.high + _NOISE)
+        if outside.any():
+            row = int(np.flatnonzero(outside)[0])
+            said = f"{measure.name} of question {str(entry.questions.ids[row])!r} is {score[row]:.15g}"
+            yield f"{said}, outside its scale from {measure.low:g} to {measure.high:g}."
+
+
+def _bounds(entry: Entry) -> Iterator[str]:
+    """Bounds that are not what a score gives with every missing judgement at worst, and at best."""
+    suite, samples = entry.declaration, entry.samples
+    for measure in suite.measures if suite else ():
+        score, low, high, had, wanted = (samples.column(f"{measure.name}.{field}") for field in FIELDS)
+        share = np.divide(had, wanted, out=np.full(len(samples), np.nan), where=wanted > 0)
         # ``low`` is what the worst gives, which is the larger number where fewer is better.
-        least, most = np.fmin(low, high) - _NOISE, np.fmax(low, high) + _NOISE
-        outside = (score < least) | (score > most)
-        yield from _first(entry, outside, f"has a score of {measure.name} outside its own bounds")
+        ends = (measure.low, measure.high) if measure.higher_is_better else (measure.high, measure.low)
+        given = [np.nan_to_num(score) * share + end * (1 - share) for end in ends]
+        pairs = zip((low, high), given, strict=True)
+        wrong = [~np.isnan(said) & ~(np.abs(said - number) < _NOISE) for said, number in pairs]
+        yield from _first(
+            entry, wrong[0] | wrong[1], f"has bounds of {measure.name} that its score and judgements do not give"
+        )
 
 
 def of_trials(entry: Entry) -> Iterator[str]:

@@ -62,6 +62,7 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
         raise UserError(f"{printable(task)} is not known here. {installed.ADVICE}")
     rows = task_table(suite, run, task, cache)
     questions, answers = columns_of(suite, rows)
+    settings = _settings(run, task, metadata, told)
     return Entry(
         suite=installed.suite_of(task, config),
         task=task,
@@ -74,12 +75,12 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
         package_modified=metadata.get("package_modified"),
         judge=_judge(metadata.get("judge"), judges_of(rows)),
         harness=_text(metadata.get("harness") or run.content.get("lmms_eval_version") or "?"),
-        settings=_settings(run, config, metadata, told),
+        settings=settings,
         credentialed=bool(metadata.get("agreement")),
         source=_source(run, task, cache),
         questions=questions,
         answers=answers,
-        metrics=metrics_of(suite, rows, named_in(run.tasks[task])),
+        metrics=metrics_of(suite, rows, installed.printed(task, settings, suite)),
         counts=counts_of(suite, rows, *_asked(run, task)),
         at_limit=sum(len(limits) for limits in rows.column("limits_reached") if limits is not None),
         # What the harness adds of its own (times, counts) is no number of the benchmark.
@@ -142,11 +143,6 @@ def _without_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHORT else f"#{hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]}"
-
-
-def named_in(result: Mapping[str, Any]) -> set[str]:
-    """The metrics of a task's result, whatever their value."""
-    return {name.partition(",")[0] for name in result}
 
 
 def metrics_of(suite: Suite, rows: Samples, named: Collection[str]) -> tuple[str, ...]:
@@ -252,9 +248,9 @@ def _judge(described: Any, judges: frozenset[str]) -> Judge | None:
     return Judge(" + ".join(names), prompts, settings, bool(described.get("is_paper_judge")))
 
 
-def _settings(
-    run: Run, config: Mapping[str, Any], metadata: Mapping[str, Any], told: Mapping[str, str]
-) -> dict[str, str]:
+def _settings(run: Run, task: str, metadata: Mapping[str, Any], told: Mapping[str, str]) -> dict[str, str]:
+    config, result = run.content["configs"][task], {} if installed.of_task(task) else run.tasks[task]
+    named = {each.partition(",")[0] for each in result if "_stderr" not in each}
     found = {
         "limit": limit(run),
         "subset": subset(metadata),
@@ -268,6 +264,7 @@ def _settings(
         "arguments": shown_arguments(run.content),
         "seed": str((run.content.get("config") or {}).get("random_seed", "")),
         **told,
+        installed.METRICS: ",".join(sorted(named)),
     }
     return {name: _text(value) for name, value in found.items() if value}
 

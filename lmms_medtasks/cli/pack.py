@@ -1,4 +1,4 @@
-"""``lmms-medtasks pack``: a run as a compact signed-off summary, and the check of one."""
+"""``lmms-medtasks pack``: a run as a compact signed-off file, and the check of one; ``leaderboard repack``: of many."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ def register(app: typer.Typer) -> None:
     app.command()(pack)
 
 
+SignedOffBy = Annotated[
+    str, typer.Option("--signed-off-by", metavar="'NAME <MAIL>'", help="Who vouches that the run is real.")
+]
+
+
 def pack(
     run: Annotated[
         Path, typer.Argument(help="Result folder of a run; with --check a submission, or a folder with some.")
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write: .json or .json.gz.")] = None,
-    signed_off_by: Annotated[
-        str, typer.Option("--signed-off-by", metavar="'NAME <MAIL>'", help="Who vouches that the run is real.")
-    ] = "",
+    signed_off_by: SignedOffBy = "",
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Compute every number of submissions again; write nothing.")
+        bool, typer.Option("--check", help="Check the rows of submissions against each other; write nothing.")
     ] = False,
     against: Annotated[
         Path | None, typer.Option("--against", help="With --check: the run that the submission must be of, too.")
@@ -48,10 +51,47 @@ def pack(
         return
     if output is None or against is not None:
         raise UserError("Name the file to write with -o FILE. --against is for --check.")
-    _pack(run, output, signed_off_by, task or [])
+    if _pack(run, output, signed_off_by, task or []):
+        raise typer.Exit(1)
 
 
-def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> None:
+def repack(
+    runs: Annotated[Path, typer.Argument(help="Folder with runs.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the submissions, one a run.")],
+    signed_off_by: SignedOffBy = "",
+    include_path: IncludePath = None,
+) -> None:
+    """Make the submissions of all runs below a folder anew, in the form that this release reads.
+
+    Each is called as the run's result file and lies where that lies below RUNS; what is there is replaced. Exits with 1
+    when a task of a run, or a whole run, could not be written.
+    """
+    from lmms_medtasks.board import packing
+    from lmms_medtasks.samples import result_files
+    from lmms_medtasks.suites import registry
+    from lmms_medtasks.writing import check_folder
+
+    registry.give(include_path or ())
+    packing.check_signature(signed_off_by)
+    check_folder(output)
+    found = sorted(result_files.files(runs))
+    if not found:
+        raise UserError(f"No *_results.json in {runs}. Give a folder with the --output_path of runs.")
+    bad = False
+    for number, file in enumerate(found, start=1):
+        name = f"{file.name.removesuffix(result_files.SUFFIX)}.json.gz"
+        typer.echo(visible(f"{number} of {len(found)}: {file}"), err=True)
+        try:
+            bad |= _pack(file, output / file.relative_to(runs).with_name(name), signed_off_by, [])
+        except UserError as error:
+            typer.echo(visible(f"refused: {error}"), err=True)
+            bad = True
+    if bad:
+        raise typer.Exit(1)
+
+
+def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool:
+    """Write the submission of a run, and say what of it could not be written: whether there is any."""
     from lmms_medtasks.board import packing
     from lmms_medtasks.board.collect import collect
 
@@ -66,8 +106,7 @@ def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> None
         raise UserError(f"No task of {run} can be packed.")
     size = packing.write(packing.pack(board.entries, signed_off_by), output)
     typer.echo(f"Written: {output} ({len(board.entries)} tasks, {size:,} bytes)", err=True)
-    if board.refused:
-        raise typer.Exit(1)
+    return bool(board.refused)
 
 
 def _check(path: Path, against: Path | None) -> None:

@@ -55,8 +55,11 @@ def check(value: int, name: str, where: object, what: str) -> None:
         raise UserError(f"{where}: {value:,} {what}; at most {most:,} are read.")
 
 
-def check_entry(entry: Entry, where: object) -> None:
-    """Raise UserError for a name or a text that is empty or too long, and for too many questions, trials or columns."""
+def check_entry(entry: Entry, where: object) -> int:
+    """Raise UserError for a name or a text that is empty or too long, and for too many questions, trials or columns.
+
+    Returns the number of replies.
+    """
     names = {
         "the model's name": entry.model.name,
         "the task's name": entry.task,
@@ -98,7 +101,9 @@ def check_entry(entry: Entry, where: object) -> None:
     check(len(entry.questions) * (pc.max(ids).as_py() or 0), "id_characters", where, said)
     trials = entry.answers.column("trials").combine_chunks()
     lengths = pc.list_value_length(trials.dictionary).take(trials.indices)
-    check(pc.sum(lengths).as_py() or 0, "replies", where, "replies")
+    replies: int = pc.sum(lengths).as_py() or 0
+    check(replies, "replies", where, "replies")
+    return replies
 
 
 def _check_values(column: pa.Array, where: str) -> None:

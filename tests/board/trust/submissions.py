@@ -1,12 +1,14 @@
 """Submissions for tests of what a public board does with them."""
 
 import json
+from contextlib import suppress
 
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.pack_form import checksum
+from lmms_medtasks.board.pack_form import checksum, questions_from_json
 from lmms_medtasks.board.trust import owners, pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.errors import UserError
 
 TASK = "medq_deg_l1"
 SIGNED = "Ada Lovelace <ada@example.org>"
@@ -15,9 +17,7 @@ PERFECT = dict.fromkeys(HONEST, "AAA")
 
 
 def signed_again(content):
-    """Checksums made anew, as someone would who knows how."""
-    for entry in content["entries"]:
-        entry["sha256"] = checksum({name: value for name, value in entry.items() if name != "sha256"})
+    """The checksum made anew, as someone would who knows how."""
     content["sha256"] = checksum({name: value for name, value in content.items() if name != "sha256"})
     return content
 
@@ -25,28 +25,43 @@ def signed_again(content):
 class Submissions:
     """A folder of submissions: ``ACCOUNT/FILE``."""
 
-    def __init__(self, folder, runs):
-        self.folder, self.runs, self.made = folder, runs, 0
+    def __init__(self, folder, runs, images=None):
+        self.folder, self.runs, self.images, self.made = folder, runs, images, 0
 
     def content(self, trials=None, name="honest/model", **chosen):
         """A pack's content of these trials, by question."""
         self.made += 1
-        rows = self.runs.choice_rows(HONEST if trials is None else trials)
+        rows = self.runs.choice_rows(HONEST if trials is None else trials, images=self.images)
         run = self.runs.write(self.folder.parent / f"run{self.made}", {TASK: rows}, model=name, **chosen)
         return packing.pack(collect([run]).entries, SIGNED)
 
     def pack(self, file, trials=None, name="honest/model", edit=None, **chosen):
-        """Write a pack, after a change of it with checksums made anew."""
+        """Write a pack, after a change of it with its checksum made anew."""
         content = self.content(trials, name, **chosen)
         if edit:
             edit(content["entries"][0])
-            signed_again(content)
-        packing.write(content, self.folder / file)
+        return self.write(file, content)
+
+    def pack_asked(self, file, edit, renewed=True):
+        """Write a pack of another's model after ``edit`` of its tags' names and its questions' columns.
+
+        ``renewed``: under the digest that they give, if they give one.
+        """
+        content = self.content(name="other/model")
+        (questions,), entry = content["questions"].values(), content["entries"][0]
+        edit(questions["tags"], questions["columns"])
+        with suppress(UserError):
+            entry["questions"] = questions_from_json(questions, "").digest if renewed else entry["questions"]
+        return self.write(file, {**content, "questions": {entry["questions"]: questions}})
+
+    def write(self, file, content):
+        """Write this content with its checksum made anew."""
+        packing.write(signed_again(content), self.folder / file)
         return self.folder / file
 
     def pins(self, trials=None):
         """The pins that a whole run of the board's keeper gives."""
-        rows = self.runs.choice_rows(HONEST if trials is None else trials)
+        rows = self.runs.choice_rows(HONEST if trials is None else trials, images=self.images)
         run = self.runs.write(self.folder.parent / "keeper", {TASK: rows}, model="keeper")
         path = self.folder.parent / "pins.yml"
         pins.write(collect([run]).entries, path)

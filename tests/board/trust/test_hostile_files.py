@@ -5,21 +5,20 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from lmms_medtasks.board import checks, columns, packing
+from lmms_medtasks.board import checks, columns
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.pack_form import questions_from_json
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import bounded_json, limits
 from lmms_medtasks.errors import UserError
-from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked, signed_again
+from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked
 
-HEAD = b'{"format": "lmms-medtasks pack", "version": 4, "signed_off_by": "a@b.org", '
+HEAD = b'{"format": "lmms-medtasks pack", "version": 5, "signed_off_by": "a@b.org", '
 READ = """
 import resource, sys, time
 from pathlib import Path
@@ -87,7 +86,7 @@ def test_a_packed_file_is_one_gzip_member(tmp_path, content, said):
         (b'"x": -Infinity}', "-Infinity is no number"),
         (b'"x": 1, "x": 2}', "the key 'x' stands twice"),
         (b'"x": "\xff\xfe"}', "cut off or damaged ('utf-8' codec"),
-        (b'"x": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
+        (b'"made": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
     ],
     ids=["deep", "open", "lists", "values", "digits", "huge", "nan", "infinity", "twice", "utf-8", "text"],
 )  # fmt: skip
@@ -211,7 +210,7 @@ def many(submissions, count, edit):
     edit(questions["ids"], entry["answers"])
     entry["questions"] = questions_from_json(questions, "").digest
     content["questions"] = {entry["questions"]: questions}
-    packing.write(signed_again(content), submissions.folder / "e.json.gz")
+    submissions.write("e.json.gz", content)
     return submissions.board()
 
 
@@ -245,7 +244,9 @@ def test_a_coded_column_is_made_compact_without_writing_it_out():
 
 def test_a_reason_has_a_length_whatever_name_is_in_it(submissions):
     submissions.pack("h.json")
-    submissions.pack("e.json", edit=lambda entry: entry["metrics"].update({"x" * 10**6: {"mean": 1.0, "n": 12}}))
+    submissions.pack(
+        "e.json", edit=lambda entry: entry["answers"].update({"x" * 10**6: {"values": [], "codes": [0] * 12}})
+    )
     assert len(refused(submissions.board())[1]) < 1_100
 
 
@@ -262,7 +263,7 @@ def test_half_of_a_count_is_refused_and_takes_nobody_along(submissions, runs, or
     """A board of a hundred entries was not built: "Only None of 60 questions were asked"."""
     submissions.pack("h.json")
     counts = {"original": original, "effective": effective}
-    submissions.pack("o.json", name="other/model", edit=lambda entry: entry["counts"].update(counts))
+    submissions.pack("o.json", name="other/model", edit=lambda entry: entry["asked"].update(counts))
     results = runs.write(submissions.folder / "run", {TASK: runs.choice_rows(HONEST)}, model="run/model")
     content = json.loads(results.read_text("utf-8"))
     results.write_text(json.dumps({**content, "n-samples": {TASK: counts}}), "utf-8")
@@ -286,17 +287,6 @@ def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkey
         assert ranked(board) == ["honest/model"]
         (refused,) = board.refused
         assert refused.code == "bad_pack" and "It can't be checked (IndexError" in refused.reason
-
-
-def tagged(submissions, file, edit):
-    """A pack of another's model after ``edit`` of its tags' names and columns, under the digest that they give."""
-    content = submissions.content(name="other/model")
-    (questions,), entry = content["questions"].values(), content["entries"][0]
-    edit(questions["tags"], questions["columns"])
-    with suppress(UserError):
-        entry["questions"] = questions_from_json(questions, "").digest
-    content["questions"] = {entry["questions"]: questions}
-    packing.write(signed_again(content), submissions.folder / file)
 
 
 def with_tag(name, values=("x", "y")):
@@ -326,7 +316,7 @@ def test_tags_are_those_of_the_columns_and_of_the_benchmark(submissions, edit, s
     """The digest, and so the pin, is of the columns. A tag beside them ended the build of all, and a pack that was read
     first took its list of tags into every other entry of these questions."""
     submissions.pack("Ada/h.json")
-    tagged(submissions, "Ben/o.json", edit)
+    submissions.pack_asked("Ben/o.json", edit)
     board = submissions.board(submissions.owned())
     assert ranked(board) == ["honest/model"]
     (refused,) = board.refused

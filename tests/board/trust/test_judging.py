@@ -58,14 +58,6 @@ def every(entry, name, value):
     entry["answers"][name] = column([value] * COUNT)
 
 
-def scored(entry, total, mean=True):
-    """Every question's total, and what the pack says of its mean."""
-    every(entry, "total.score", total)
-    for name in ("total", "total_sod"):
-        entry["metrics"] |= {name: {"mean": total, "n": COUNT}} if name in entry["metrics"] else {}
-        entry["reported"] |= {name: total} if name in entry["reported"] else {}
-
-
 def test_an_honest_pack_is_ranked(held):
     assert ranked(held(lambda entry: None)) == ["honest/model", "other/model"]
 
@@ -81,8 +73,6 @@ def test_who_has_no_judge_is_not_ranked_though_all_judgements_are_called_a_rules
         for name in MEASURES:
             for field in ("score", "low", "high"):
                 every(entry, f"{name}.{field}", 0.0)
-        scored(entry, 0.0)
-        entry["counts"] |= {"empty": COUNT, "parsed": COUNT}
 
     board = held(edit)
     assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"no_judge"}
@@ -95,7 +85,6 @@ def all_by_rule(entry):
 def best_of_nothing(entry):
     all_by_rule(entry)
     every(entry, "trials", ["empty"])
-    entry["counts"]["empty"] = COUNT
 
 
 def with_status(status):
@@ -105,11 +94,10 @@ def with_status(status):
 def without_judgements(entry):
     for name in ("judgement", *(f"{each}.{end}" for each in MEASURES for end in ("judged", "requested"))):
         entry["answers"].pop(name)
-    entry["counts"] |= {"wanted": 0, "judged": 0}
 
 
 def other_total(entry):
-    scored(entry, 100.0)
+    every(entry, "total.score", 100.0)
 
 
 def one_for_another(entry):
@@ -117,6 +105,29 @@ def one_for_another(entry):
     every(entry, "judgement", "judged")
     for name in MEASURES:
         entry["answers"][f"{name}.judged"] = column([12] + [0] * (COUNT - 1))
+
+
+def often(entry):
+    """One question's many judgements are had, and they hide that another's is missing."""
+    for name in MEASURES:
+        for field in ("judged", "requested"):
+            entry["answers"][f"{name}.{field}"] = column([1000] + [1] * (COUNT - 1))
+
+
+def missing_at_best(entry):
+    """The bounds of a missing judgement are those of a good one."""
+    entry["answers"]["judgement"] = column(["missing"] + ["judged"] * (COUNT - 1))
+    for name in MEASURES:
+        entry["answers"][f"{name}.judged"] = column([0] + [1] * (COUNT - 1))
+        entry["answers"][f"{name}.score"]["codes"][0] = 0
+
+
+def other_bounds(entry):
+    every(entry, "total.high", 100.0)
+
+
+def unanswered(entry):
+    every(entry, "trials", ["failed"])
 
 
 def negative(entry):
@@ -138,9 +149,14 @@ def negative(entry):
         (other_total, "has a total that its scores do not give (12 questions)"),
         (one_for_another, "contradict their status (12 questions)"),
         (negative, "contradict their status (1 questions)"),
+        (often, "Question 'o00' has more judgements of total for its replies than others have (1 questions)"),
+        (unanswered, "more judgements of total for its replies than others have (12 questions)"),
+        (missing_at_best, "Question 'o00' has bounds of total that its score and judgements do not give (1 questions)"),
+        (other_bounds, "has bounds of total that its score and judgements do not give (12 questions)"),
     ],
-    ids=["by rule", "empty", "missing", "failed", "partial", "null", "none", "total", "one for another", "negative"],
-)
+    ids=["by rule", "empty", "missing", "failed", "partial", "null", "none", "total", "one for another", "negative",
+         "often", "unanswered", "best", "bounds"],
+)  # fmt: skip
 def test_judgements_that_contradict_themselves_are_refused(held, edit, said):
     board = held(edit)
     assert ranked(board) == ["honest/model"]
