@@ -126,6 +126,11 @@ class Samples:
         return len(self.rows)
 
     @property
+    def shared(self) -> Samples | None:
+        """The whole table of the same rows whose columns it shares, see :meth:`__init__`."""
+        return self._shared
+
+    @property
     def columns(self) -> list[str]:
         """The names of all columns that a row of the whole table has a value in."""
         return list(self._table.column_names)
