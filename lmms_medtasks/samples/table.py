@@ -214,6 +214,8 @@ class Samples:
         return found if len(found) and not self._only_rules(measure) else self.take(np.zeros(len(self), dtype=bool))
 
     def _only_rules(self, measure: str) -> bool:
+        if "judgement" not in self._table.column_names:
+            return False
         own = self.of_measure(measure)
         statuses = set(own.column("judgement"))
         if not statuses - {None}:

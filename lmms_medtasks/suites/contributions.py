@@ -37,7 +37,7 @@ from lmms_medtasks.statistics.sums import (
     mean_statistic,
     scored,
 )
-from lmms_medtasks.suites.estimates import EMPTY, Draw, Estimate
+from lmms_medtasks.suites.estimates import EMPTY, Estimate
 
 SCORE_DIGITS = 9
 """Decimals of a score that count: a difference beyond them, the same on every image, would be beyond all chance."""
@@ -97,25 +97,50 @@ def contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = ""
     (``Statistic(mean=True)``) and its rows do not add up to it.
     """
     chosen = _common(tables, estimate)
-    found = _linear(_draws(tables, chosen, estimate), estimate.main, name)
-    return found or _smooth(_draws(tables, chosen, estimate), estimate.main)
+    return _linear(_numbers(tables, chosen, estimate), name) or _smooth(_numbers(tables, chosen, estimate))
 
 
 def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: str = "") -> PairedChange:
     """Compare two models by ``estimate``; see :func:`contributions`."""
-    tables, main = (first, second), estimate.main
-    one, other = draws = list(_draws(tables, _common(tables, estimate), estimate))
-    found = _linear(draws, main, name) or _smooth(draws, main)
+    tables = (first, second)
+    one, other = numbers = list(_numbers(tables, _common(tables, estimate), estimate))
+    found = _linear(numbers, name) or _smooth(numbers)
     if found is None or one is None or other is None:
-        before, after = (None if each is None else _value(each, main) for each in draws)
+        before, after = (each and each.value for each in numbers)
         return PairedChange(before, after, EMPTY, None, np.zeros(0), None)
     if found.linear:
-        apart = {name: each.columns - one.groups[name].columns for name, each in other.groups.items()}
-        sums = _Weighed(one, main).by_image(apart)
+        apart = {name: rows.columns - one.own[name].columns for name, rows in other.own.items()}
+        sums = _Weighed(one).by_image(apart)
     else:
         sums = found.sums[:, 1] - found.sums[:, 0]
-    numbers, p = _intervals(one, other, main, found.linear), None if found.reason else sign_flip(sums)
-    return PairedChange(numbers[0].estimate, numbers[1].estimate, numbers[2], found, sums, p)
+    shown, p = _intervals(one, other, found.linear), None if found.reason else sign_flip(sums)
+    return PairedChange(shown["first"].estimate, shown["second"].estimate, shown["change"], found, sums, p)
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A model's number: the statistic that stands for the estimate, and the groups of all the estimate's rows."""
+
+    groups: Mapping[str, Group]
+    statistic: AnyStatistic
+
+    @functools.cached_property
+    def own(self) -> dict[str, Group]:
+        """The groups that the value is of."""
+        return {name: self.groups[name] for name in self.statistic.groups}
+
+    @property
+    def rows(self) -> int:
+        return sum(len(each.clusters) for each in self.own.values())
+
+    @functools.cached_property
+    def value(self) -> float | None:
+        totals = {}
+        for name, each in self.own.items():
+            columns = [np.bincount(each.cells, own, each.cell_count) for own in (None, *each.columns.T)]
+            totals[name] = np.stack(columns, axis=-1)[None]
+        (value,) = evaluate(self.statistic, totals).tolist()
+        return None if np.isnan(value) else float(value)
 
 
 def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
@@ -135,7 +160,9 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
         own = found.rows if alike else found.column("id").astype(str)
         keys.append(keys[0] if keys and np.array_equal(own, keys[0]) else own)
     if any(each is not keys[0] for each in keys):
-        common = functools.reduce(lambda left, right: left if left is right else np.intersect1d(left, right), keys)
+        common = functools.reduce(
+            lambda left, right: left if left is right else np.intersect1d(left, right, True), keys
+        )
         for model, own in enumerate(keys):
             order = np.argsort(own, kind="stable")
             rows[model] = rows[model][order[np.searchsorted(own[order], common)]]
@@ -159,42 +186,25 @@ def _measure(estimate: Estimate) -> str | None:
     return getattr(estimate, "measure", None)
 
 
-def _draws(tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate) -> Iterator[Draw | None]:
-    """What each model's number is drawn from, one after the other; None where it has none."""
+def _numbers(tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate) -> Iterator[_Number | None]:
+    """The models' numbers, one after the other; None where nothing can be estimated."""
     for make, rows in zip(tables, chosen, strict=True):
         drawn = estimate.draw(make().take(rows))
-        yield drawn if drawn is not None and estimate.main in drawn.statistics else None
-
-
-def _groups(drawn: Draw, main: str) -> dict[str, Group]:
-    return {name: drawn.groups[name] for name in drawn.statistics[main].groups}
-
-
-def _size(groups: Mapping[str, Group]) -> int:
-    return sum(len(each.clusters) for each in groups.values())
-
-
-def _value(drawn: Draw, main: str) -> float | None:
-    totals = {}
-    for name, each in _groups(drawn, main).items():
-        columns = [None, *each.columns.T]
-        totals[name] = np.stack([np.bincount(each.cells, own, each.cell_count) for own in columns], axis=-1)[None]
-    (value,) = evaluate(drawn.statistics[main], totals).tolist()
-    return None if np.isnan(value) else float(value)
+        there = drawn is not None and estimate.main in drawn.statistics
+        yield _Number(drawn.groups, drawn.statistics[estimate.main]) if drawn and there else None
 
 
 class _Weighed:
     """The rows of a linear statistic, their weights in it, and the images that they are of."""
 
-    def __init__(self, drawn: Draw, main: str) -> None:
-        self.groups = _groups(drawn, main)
-        self.rows = _size(self.groups)
+    def __init__(self, number: _Number) -> None:
+        self.groups, self.rows = number.own, number.rows
         images = sorted(set().union(*(each.clusters for each in self.groups.values())))
         self.images = np.array(images, dtype=str)
         codes = {image: code for code, image in enumerate(images)}
         self._codes = {name: np.array([codes[image] for image in each.clusters], dtype=np.intp)
                        for name, each in self.groups.items()}  # fmt: skip
-        self._weights = dict(self._find_weights(drawn.statistics[main]))
+        self._weights = dict(self._find_weights(number.statistic))
 
     def _find_weights(self, statistic: AnyStatistic) -> Iterator[tuple[tuple[str, int], np.ndarray]]:
         """(group, column) -> (rows,) what a unit of each row adds: the value of sums that are 0 but for one unit."""
@@ -209,9 +219,9 @@ class _Weighed:
                 if weights.any():
                     yield (name, column), weights[each.cells]
 
-    def is_like(self, drawn: Draw, main: str) -> bool:
+    def has_rows_of(self, number: _Number) -> bool:
         """Whether another model's number is made of the same images in the same cells, row by row."""
-        others = _groups(drawn, main)
+        others = number.own
         return others.keys() == self.groups.keys() and all(
             each.cell_count == others[name].cell_count
             and each.clusters == others[name].clusters
@@ -228,13 +238,13 @@ class _Weighed:
             added += np.bincount(self._codes[name], values * weights, len(added))
         return added
 
-    def sizes(self) -> np.ndarray:
-        """(k,) the weights of each image, which add up to the number of rows; those of both sides of a contrast."""
-        added = np.zeros(len(self.images))
+    def contributions(self, sums: Sequence[np.ndarray]) -> Contributions:
+        """Those of models with these (k,) sums."""
+        sizes = np.zeros(len(self.images))
         for (name, _), weights in self._weights.items():
-            added += np.bincount(self._codes[name], np.abs(weights), len(added))
-        added *= self.rows / added.sum()
-        return added
+            sizes += np.bincount(self._codes[name], np.abs(weights), len(sizes))
+        sizes *= self.rows / sizes.sum()  # the weights of a contrast add up to the rows on each side
+        return Contributions(np.stack(sums, axis=1), sizes, self.images, True, self.rows)
 
 
 def _is_linear(statistic: AnyStatistic) -> bool:
@@ -245,22 +255,19 @@ def _is_linear(statistic: AnyStatistic) -> bool:
     return isinstance(statistic, Difference) and _is_linear(statistic.first) and _is_linear(statistic.second)
 
 
-def _linear(draws: Iterable[Draw | None], main: str, name: str) -> Contributions | None:
-    """None where the number is not linear, models have not the same rows, or one of them has no number."""
+def _linear(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
+    """None where they are not linear, have not the same rows, or a model has no number."""
     base: _Weighed | None = None
     sums: list[np.ndarray] = []
-    for drawn in draws:
-        value = None if drawn is None else _value(drawn, main)
-        if drawn is None or value is None or not _is_linear(drawn.statistics[main]):
+    for number in numbers:
+        if number is None or number.value is None or not _is_linear(number.statistic):
             return None
-        base = base or _Weighed(drawn, main)
-        if not base.is_like(drawn, main):
+        base = base or _Weighed(number)
+        if not base.has_rows_of(number):
             return None
-        sums.append(base.by_image({each: rows.columns for each, rows in drawn.groups.items()}, SCORE_DIGITS))
-        _check_adds_up(float(sums[-1].sum()) / base.rows, value, name)
-    if base is None:
-        return None
-    return Contributions(np.stack(sums, axis=1), base.sizes(), base.images, True, base.rows)
+        sums.append(base.by_image({each: rows.columns for each, rows in number.own.items()}, SCORE_DIGITS))
+        _check_adds_up(float(sums[-1].sum()) / base.rows, number.value, name)
+    return base and base.contributions(sums)
 
 
 def _check_adds_up(made: float, value: float, name: str) -> None:
@@ -271,45 +278,45 @@ def _check_adds_up(made: float, value: float, name: str) -> None:
         )
 
 
-def _smooth(draws: Iterable[Draw | None], main: str) -> Contributions | None:
+def _smooth(numbers: Iterable[_Number | None]) -> Contributions | None:
     """Pseudo-values of each model: the value, and the jackknife's deviation times the images less one."""
-    found: list[tuple[float, dict[str, float]]] = []
+    found: list[tuple[float, list[str], np.ndarray]] = []
     rows, reason = 0, ""
-    for drawn in draws:
-        value = None if drawn is None else _value(drawn, main)
-        if drawn is None or value is None:
+    for number in numbers:
+        if number is None or number.value is None:
             return None
-        groups = _groups(drawn, main)
-        labels, deviations, why = jackknife(groups, drawn.statistics[main])
-        found.append((value, dict(zip(labels, deviations.tolist(), strict=True))))
-        rows, reason = max(rows, _size(groups)), reason or why
+        images, deviations, why = jackknife(number.own, number.statistic)
+        found.append((number.value, images, deviations))
+        rows, reason = max(rows, number.rows), reason or why
     if reason:
         return Contributions(np.zeros((0, len(found))), np.zeros(0), np.zeros(0, str), False, rows, reason)
-    images = sorted(set().union(*(each for _, each in found)))
-    # Where a model has no row of an image, leaving it out changes nothing.
-    pseudo = [[value + (len(images) - 1) * own.get(image, 0.0) for value, own in found] for image in images]
+    images = sorted(set().union(*(own for _, own, _ in found)))
+    codes = {image: code for code, image in enumerate(images)}
+    pseudo = np.tile([value for value, _, _ in found], (len(images), 1))
+    for model, (_, own, deviations) in enumerate(found):
+        # Where a model has no row of an image, leaving it out changes nothing.
+        pseudo[[codes[image] for image in own], model] += (len(images) - 1) * deviations
     share = rows / len(images)
     sizes = np.full(len(images), share)
-    return Contributions(np.array(pseudo) * share, sizes, np.array(images, dtype=str), False, rows)
+    return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows)
 
 
-def _intervals(one: Draw, other: Draw, main: str, same_rows: bool) -> list[Interval]:
+def _intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Interval]:
     """Both numbers, and second less first; of a mean, macro or not, with the interval of the rows' differences."""
     sides = {"first": one, "second": other}
-    groups = {f"{side} {name}": rows for side, drawn in sides.items() for name, rows in drawn.groups.items()}
-    before, after = (_renamed(drawn.statistics[main], side) for side, drawn in sides.items())
-    change: AnyStatistic = Difference(after, before)
-    plain = one.statistics[main]
-    plain = plain.value if isinstance(plain, Through) else plain
+    groups = {f"{side} {name}": rows for side, number in sides.items() for name, rows in number.groups.items()}
+    statistics = {side: _renamed(number.statistic, side) for side, number in sides.items()}
+    change: AnyStatistic = Difference(statistics["second"], statistics["first"])
+    plain = one.statistic.value if isinstance(one.statistic, Through) else one.statistic
     if same_rows and isinstance(plain, Statistic) and plain.function in (mean, mean_of_means):
         rows, others = (each.groups[plain.groups[0]] for each in (one, other))
         apart = others.columns[:, 0] - rows.columns[:, 0]
         groups["pairs"] = scored(rows.clusters, apart, cells=rows.cells, cell_count=rows.cell_count)
-        ranges = [bounds_of(each.statistics[main]) for each in (one, other)]
-        known = [end for each in ranges if each for end in each]
-        width = None if None in ranges else (min(known) - max(known), max(known) - min(known))
+        ranges = [bounds_of(each.statistic) for each in (one, other)]
+        ends = [end for each in ranges if each for end in each]
+        width = None if None in ranges else (min(ends) - max(ends), max(ends) - min(ends))
         change = Through(change, mean_statistic("pairs", width, plain.function))
-    return list(intervals(groups, {"first": before, "second": after, "change": change}).values())
+    return intervals(groups, {**statistics, "change": change})
 
 
 def _renamed(statistic: AnyStatistic, side: str) -> AnyStatistic:
