@@ -46,7 +46,7 @@ _WEIGHT_DIGITS = 12
 _SAME = 1e-7
 
 MakeRows = Callable[[], Samples]
-"""Makes the table of a model's rows: many large tables need not be in memory at once."""
+"""Makes the table of a model's rows, whose ids are distinct: many large tables need not be in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: s
     one, other = numbers = list(_numbers(tables, _common(tables, estimate), estimate))
     found = _linear(numbers, name) or _smooth(numbers)
     if found is None or one is None or other is None:
-        before, after = (each and each.value for each in numbers)
+        before, after = (None if each is None else each.value for each in numbers)
         return PairedChange(before, after, EMPTY, None, np.zeros(0), None)
     if found.linear:
         apart = {name: rows.columns - one.own[name].columns for name, rows in other.own.items()}
@@ -160,9 +160,8 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
         own = found.rows if alike else found.column("id").astype(str)
         keys.append(keys[0] if keys and np.array_equal(own, keys[0]) else own)
     if any(each is not keys[0] for each in keys):
-        common = functools.reduce(
-            lambda left, right: left if left is right else np.intersect1d(left, right, True), keys
-        )
+        distinct = {id(each): each for each in keys}.values()
+        common = functools.reduce(functools.partial(np.intersect1d, assume_unique=True), distinct)
         for model, own in enumerate(keys):
             order = np.argsort(own, kind="stable")
             rows[model] = rows[model][order[np.searchsorted(own[order], common)]]
@@ -267,7 +266,7 @@ def _linear(numbers: Iterable[_Number | None], name: str) -> Contributions | Non
             return None
         sums.append(base.by_image({each: rows.columns for each, rows in number.own.items()}, SCORE_DIGITS))
         _check_adds_up(float(sums[-1].sum()) / base.rows, number.value, name)
-    return base and base.contributions(sums)
+    return base.contributions(sums) if base else None
 
 
 def _check_adds_up(made: float, value: float, name: str) -> None:
