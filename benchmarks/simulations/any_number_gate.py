@@ -19,7 +19,7 @@ from simulations.claims import Claim, percent
 
 _ABOUT = "any number, gate"
 _ALPHA = 0.05
-_SIZES = ((30, 4), (60, 2), (150, 2), (600, 2))
+_SIZES = ((30, 4), (60, 2), (150, 2))
 _LOST = 0.03
 _RIGHT, _TRUE = 0.8, 0.3
 _DROP = _LOST * _RIGHT
