@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from simulations.any_number import LINEAR
 from simulations.claims import read
 from simulations.rivals import METHODS
 
@@ -202,7 +203,36 @@ def ranks() -> str:
     return _table(("Two models with equal means", "10 images", "20 images", "60 images"), lines)
 
 
-TABLES: dict[str, Callable[[], str]] = {
-    each.__name__: each for each in (coverage, student, rivals, uneven, lost_benefit, subset, power, gate, ranks)
-}
+def _by_setting(part: str) -> Iterator[tuple[str, str, list[Row]]]:
+    """Of numbers of any kind: the number, the images and questions, and the figures."""
+    found: dict[str, list[Row]] = {}
+    for row in _rows(part):
+        found.setdefault(row["setting"], []).append(row)
+    for setting, own in sorted(found.items(), key=lambda each: each[0].partition(",")[0] not in LINEAR):
+        numbers = re.findall(r"(\d+) (?:images|questions)", setting)
+        yield setting.partition(",")[0], " × ".join(numbers), own
+
+
+def any_number() -> str:
+    """Equal models told apart: two by their test, by the interval of their change, and some pair of four by ranks."""
+    lines = (
+        [name, "exact" if name in LINEAR else "asymptotic", size, *map(_with_error, own), _number(own[0]["repeats"])]
+        for name, size, own in _by_setting("any_number")
+    )
+    head = ("Number", "Test", "Images × questions", "p at most .05, %", "Interval misses 0, %", "Some pair of 4, %")
+    return _table((*head, "Data sets"), lines)
+
+
+def any_number_gate() -> str:
+    """Wrong verdicts of the gate where the drop is just the margin."""
+    lines = (
+        [name, size, *map(_with_error, own), _number(own[0]["repeats"])]
+        for name, size, own in _by_setting("any_number_gate")
+    )
+    head = ("Number", "Images × questions", "Not worse (Gaffke), %", "Not worse (Student), %", "Worse, %")
+    return _table((*head, "Data sets"), lines)
+
+
+_MAKERS = (coverage, student, rivals, uneven, lost_benefit, subset, power, gate, ranks, any_number, any_number_gate)
+TABLES: dict[str, Callable[[], str]] = {each.__name__: each for each in _MAKERS}
 """Name of a table to its maker."""

@@ -126,6 +126,11 @@ class Samples:
         return len(self.rows)
 
     @property
+    def shared(self) -> Samples | None:
+        """The whole table of the same rows whose columns it shares, see :meth:`__init__`."""
+        return self._shared
+
+    @property
     def columns(self) -> list[str]:
         """The names of all columns that a row of the whole table has a value in."""
         return list(self._table.column_names)
@@ -209,6 +214,8 @@ class Samples:
         return found if len(found) and not self._only_rules(measure) else self.take(np.zeros(len(self), dtype=bool))
 
     def _only_rules(self, measure: str) -> bool:
+        if "judgement" not in self._table.column_names:
+            return False
         own = self.of_measure(measure)
         statuses = set(own.column("judgement"))
         if not statuses - {None}:

@@ -21,6 +21,7 @@ _LARGEST_PARTS = 600
 _LONGEST = 2**17
 """Values of a sum that are told apart."""
 _SAME = 1e-9
+_WHOLE = 1e-6
 
 
 def sign_flip(sums: np.ndarray, alternative: Alternative = "two-sided") -> float | None:
@@ -52,10 +53,12 @@ def sign_flip(sums: np.ndarray, alternative: Alternative = "two-sided") -> float
 def _in_units(sums: np.ndarray) -> np.ndarray:
     """The sums as whole numbers of their largest common unit, or rounded."""
     total = float(np.abs(sums).sum())
-    for parts in range(1, _LARGEST_PARTS + 1):
+    every = np.arange(1, _LARGEST_PARTS + 1)
+    first = sums[0] * every
+    for parts in every[np.abs(first - np.round(first)) < _WHOLE].tolist():
         scaled = sums * parts
         rounded = np.round(scaled)
-        if np.abs(scaled - rounded).max() < 1e-6:
+        if np.abs(scaled - rounded).max() < _WHOLE:
             whole: np.ndarray = rounded.astype(np.int64)
             whole //= np.gcd.reduce(whole)
             if np.abs(whole).sum() <= _LONGEST:

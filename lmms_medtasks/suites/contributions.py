@@ -6,8 +6,8 @@ image adds to it, for each model, on the questions that all of them answered:
 * **Linear** statistics (a mean, a macro mean, a mean over units, a contrast of means): each row's value times a weight
   that is the same for all models. Exchanging two models on an image flips the sign of their difference there, so the
   tests that flip signs hold exactly (:mod:`lmms_medtasks.statistics.sign_flip`, ``rank_intervals``).
-* **Smooth** ones (a ratio, a fraction, a calibration error): jackknife pseudo-values (Miller 1974). They add up to the
-  number to first order only, so the same tests hold for many images ("asymptotic").
+* **Smooth** ones (a ratio, a fraction, a calibration error): jackknife pseudo-values (Miller 1974). An image adds its
+  part to first order only, so the same tests hold for many images ("asymptotic").
 
 A linear statistic whose models do not have the same rows (a unit without a value in one of them) counts as smooth.
 """
@@ -15,27 +15,29 @@ A linear statistic whose models do not have the same rows (a unit without a valu
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.intervals import Interval, estimates, intervals, jackknife
+from lmms_medtasks.statistics.intervals import Interval, intervals, jackknife
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
     Difference,
+    Group,
     Statistic,
     Through,
+    bounds_of,
     evaluate,
     mean,
     mean_of_means,
     mean_statistic,
     scored,
 )
-from lmms_medtasks.suites.estimates import EMPTY, Draw, Estimate
+from lmms_medtasks.suites.estimates import EMPTY, Estimate
 
 SCORE_DIGITS = 9
 """Decimals of a score that count: a difference beyond them, the same on every image, would be beyond all chance."""
@@ -44,19 +46,15 @@ _WEIGHT_DIGITS = 12
 _SAME = 1e-7
 
 MakeRows = Callable[[], Samples]
-"""Makes the table of a model's rows: many large tables need not be in memory at once."""
-Weights = Mapping[tuple[str, int], np.ndarray]
-"""Of a linear statistic: (group, column) -> (cells,) floats. The sum over rows of value times weight, over the number
-of rows, is the statistic."""
+"""Makes the table of a model's rows, whose ids are distinct: many large tables need not be in memory at once."""
 
 
 @dataclass(frozen=True)
 class Contributions:
-    """What k images add to the number of m models.
+    """What k images add to the number of m models. The numbers are ``sums.sum(0) / sizes.sum()``.
 
     Attributes:
-        values: (m,) floats, the numbers on the common rows.
-        sums: (k, m) floats; ``sums.sum(0) / sizes.sum()`` are the values, of smooth ones to first order.
+        sums: (k, m) floats; of smooth numbers to first order, though they add up.
         sizes: (k,) floats, the weight of each image: of a mean its questions. They add up to ``rows``.
         clusters: (k,) names of the images, sorted.
         linear: whether tests that flip signs are exact; else they are asymptotic.
@@ -64,7 +62,6 @@ class Contributions:
         reason: why there are numbers and no contributions (``sums`` is then (0, m)); "" where there are.
     """
 
-    values: np.ndarray
     sums: np.ndarray
     sizes: np.ndarray
     clusters: np.ndarray
@@ -99,203 +96,226 @@ def contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = ""
     ``name``: of the metric, for the message. Raises UserError where a statistic is declared linear
     (``Statistic(mean=True)``) and its rows do not add up to it.
     """
-    base: Draw | None = None
-    values: list[float] = []
-    sums: list[np.ndarray] = []
-    for drawn in _draws(tables, estimate):
-        if drawn is None:
-            return None
-        base = base or drawn
-        if not (_is_linear(drawn.statistics[estimate.main]) and _has_same_rows(base, drawn)):
-            return _smooth(list(_draws(tables, estimate)), estimate.main)
-        value = _value(drawn, estimate.main)
-        if value is None:
-            return None
-        if not values:
-            images, rows = _images(drawn, estimate.main), _rows(drawn, estimate.main)
-        values.append(value)
-        sums.append(_add_up(drawn, _weights(drawn, estimate.main), images, digits=SCORE_DIGITS))
-        _check_adds_up(sums[-1], rows, value, name)
-    if base is None:
-        return None
-    weights = {key: np.abs(each) for key, each in _weights(base, estimate.main).items()}
-    sizes = _add_up(base, weights, images, ones=True)
-    sizes *= rows / sizes.sum()  # the weights of a contrast add up to one on each side
-    return Contributions(np.array(values), np.stack(sums, axis=1), sizes, images, True, rows)
+    chosen = _common(tables, estimate)
+    return _linear(_numbers(tables, chosen, estimate), name) or _smooth(_numbers(tables, chosen, estimate))
 
 
 def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: str = "") -> PairedChange:
     """Compare two models by ``estimate``; see :func:`contributions`."""
-    found = contributions((first, second), estimate, name)
-    one, other = _draws((first, second), estimate) if found is not None else (None, None)
+    tables = (first, second)
+    one, other = numbers = list(_numbers(tables, _common(tables, estimate), estimate))
+    found = _linear(numbers, name) or _smooth(numbers)
     if found is None or one is None or other is None:
-        return PairedChange(None, None, EMPTY, None, np.zeros(0), None)
-    sums = found.sums[:, 1] - found.sums[:, 0]
+        before, after = (None if each is None else each.value for each in numbers)
+        return PairedChange(before, after, EMPTY, None, np.zeros(0), None)
     if found.linear:
-        apart = {key: replace(each, columns=other.groups[key].columns - each.columns)
-                 for key, each in one.groups.items()}  # fmt: skip
-        sums = _add_up(Draw(apart, one.statistics), _weights(one, estimate.main), found.clusters)
-    interval = _change(one, other, estimate.main, same_rows=found.linear)
-    before, after = found.values.tolist()
-    return PairedChange(before, after, interval, found, sums, None if found.reason else sign_flip(sums))
+        apart = {name: rows.columns - one.own[name].columns for name, rows in other.own.items()}
+        sums = _Weighed(one).by_image(apart)
+    else:
+        sums = found.sums[:, 1] - found.sums[:, 0]
+    shown, p = _intervals(one, other, found.linear), None if found.reason else sign_flip(sums)
+    return PairedChange(shown["first"].estimate, shown["second"].estimate, shown["change"], found, sums, p)
 
 
-def _draws(tables: Sequence[MakeRows], estimate: Estimate) -> Iterator[Draw | None]:
-    """What each model's number is drawn from on the rows common to all, one after the other; None: there is none."""
-    common: np.ndarray | None = None
-    alike = True
+@dataclass(frozen=True)
+class _Number:
+    """A model's number: the statistic that stands for the estimate, and the groups of all the estimate's rows."""
+
+    groups: Mapping[str, Group]
+    statistic: AnyStatistic
+
+    @functools.cached_property
+    def own(self) -> dict[str, Group]:
+        """The groups that the value is of."""
+        return {name: self.groups[name] for name in self.statistic.groups}
+
+    @property
+    def rows(self) -> int:
+        return sum(len(each.clusters) for each in self.own.values())
+
+    @functools.cached_property
+    def value(self) -> float | None:
+        totals = {}
+        for name, each in self.own.items():
+            columns = [np.bincount(each.cells, own, each.cell_count) for own in (None, *each.columns.T)]
+            totals[name] = np.stack(columns, axis=-1)[None]
+        (value,) = evaluate(self.statistic, totals).tolist()
+        return None if np.isnan(value) else float(value)
+
+
+def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
+    """Of each table the numbers of the rows that an estimate is about and that all have, question by question.
+
+    Those of a measure have a score of it. Of an estimate that names none, a question is left out where a model has no
+    score of a measure and another has one (a request that failed), unless a model has no score of the measure at all.
+    """
+    asked = [make().shared for make in tables]
+    alike = asked[0] is not None and all(each is asked[0] for each in asked)
+    rows: list[np.ndarray] = []
+    keys: list[np.ndarray] = []
     for make in tables:
-        own = _keys(_asked(make(), estimate), estimate)
-        alike = alike and (common is None or np.array_equal(common, own))
-        common = own if common is None or alike else np.intersect1d(common, own)
-    for make in tables:
-        rows = _asked(make(), estimate)
-        if not alike and common is not None:
-            own = _keys(rows, estimate)
+        found = _about(make(), estimate)
+        rows.append(found.rows)
+        # Of the same questions the numbers of rows do for their ids, which are much larger.
+        own = found.rows if alike else found.column("id").astype(str)
+        keys.append(keys[0] if keys and np.array_equal(own, keys[0]) else own)
+    if any(each is not keys[0] for each in keys):
+        distinct = {id(each): each for each in keys}.values()
+        common = functools.reduce(functools.partial(np.intersect1d, assume_unique=True), distinct)
+        for model, own in enumerate(keys):
             order = np.argsort(own, kind="stable")
-            rows = rows.take(order[np.searchsorted(own[order], common)])
-        drawn = estimate.draw(rows)
-        yield drawn if drawn is not None and estimate.main in drawn.statistics else None
+            rows[model] = rows[model][order[np.searchsorted(own[order], common)]]
+    if _measure(estimate):
+        return rows
+    had = [{name: ~np.isnan(found.column(f"{name}.score")) for name in found.measures}
+           for found in (make().take(each) for make, each in zip(tables, rows, strict=True))]  # fmt: skip
+    kept = np.ones(len(rows[0]), dtype=bool)
+    for name in had[0]:
+        if all(name in each and each[name].any() for each in had):
+            kept &= functools.reduce(np.logical_and, (each[name] == had[0][name] for each in had))
+    return [each[kept] for each in rows]
 
 
-def _asked(rows: Samples, estimate: Estimate) -> Samples:
-    """The rows that an estimate is about; of one of a measure those with a score of it."""
-    own, measure = rows.where(estimate.where), getattr(estimate, "measure", None)
+def _about(rows: Samples, estimate: Estimate) -> Samples:
+    own, measure = rows.where(estimate.where), _measure(estimate)
     return own.scored(measure) if measure else own
 
 
-def _keys(rows: Samples, estimate: Estimate) -> np.ndarray:
-    """(n,) texts that rows common to two models share: the id; without a measure also which measures have a score."""
-    ids = rows.column("id").astype(str)
-    if getattr(estimate, "measure", None):
-        return ids
-    had = [~np.isnan(rows.column(f"{each}.score")) for each in sorted(rows.measures)]
-    return functools.reduce(np.char.add, (np.where(each, "+", "-") for each in had), ids)
+def _measure(estimate: Estimate) -> str | None:
+    return getattr(estimate, "measure", None)
+
+
+def _numbers(tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate) -> Iterator[_Number | None]:
+    """The models' numbers, one after the other; None where nothing can be estimated."""
+    for make, rows in zip(tables, chosen, strict=True):
+        drawn = estimate.draw(make().take(rows))
+        there = drawn is not None and estimate.main in drawn.statistics
+        yield _Number(drawn.groups, drawn.statistics[estimate.main]) if drawn and there else None
+
+
+class _Weighed:
+    """The rows of a linear statistic, their weights in it, and the images that they are of."""
+
+    def __init__(self, number: _Number) -> None:
+        self.groups, self.rows = number.own, number.rows
+        images = sorted(set().union(*(each.clusters for each in self.groups.values())))
+        self.images = np.array(images, dtype=str)
+        codes = {image: code for code, image in enumerate(images)}
+        self._codes = {name: np.array([codes[image] for image in each.clusters], dtype=np.intp)
+                       for name, each in self.groups.items()}  # fmt: skip
+        self._weights = dict(self._find_weights(number.statistic))
+
+    def _find_weights(self, statistic: AnyStatistic) -> Iterator[tuple[tuple[str, int], np.ndarray]]:
+        """(group, column) -> (rows,) what a unit of each row adds: the value of sums that are 0 but for one unit."""
+        still = {name: np.zeros((each.cell_count, 1 + each.columns.shape[1])) for name, each in self.groups.items()}
+        for name, each in self.groups.items():
+            still[name][:, 0] = np.bincount(each.cells, minlength=each.cell_count)
+        for name, each in self.groups.items():
+            for column in range(each.columns.shape[1]):
+                units = np.repeat(still[name][None], each.cell_count, axis=0)
+                np.fill_diagonal(units[..., 1 + column], 1.0)
+                weights = np.round(self.rows * evaluate(statistic, {**still, name: units}), _WEIGHT_DIGITS)
+                if weights.any():
+                    yield (name, column), weights[each.cells]
+
+    def has_rows_of(self, number: _Number) -> bool:
+        """Whether another model's number is made of the same images in the same cells, row by row."""
+        others = number.own
+        return others.keys() == self.groups.keys() and all(
+            each.cell_count == others[name].cell_count
+            and each.clusters == others[name].clusters
+            and np.array_equal(each.cells, others[name].cells)
+            for name, each in self.groups.items()
+        )
+
+    def by_image(self, columns: Mapping[str, np.ndarray], digits: int | None = None) -> np.ndarray:
+        """(k,) the weighted sums of the values ``columns``, (rows, columns) of each group, of each image."""
+        added = np.zeros(len(self.images))
+        for (name, column), weights in self._weights.items():
+            values = columns[name][:, column]
+            values = values if digits is None else np.round(values, digits)
+            added += np.bincount(self._codes[name], values * weights, len(added))
+        return added
+
+    def contributions(self, sums: Sequence[np.ndarray]) -> Contributions:
+        """Those of models with these (k,) sums."""
+        sizes = np.zeros(len(self.images))
+        for (name, _), weights in self._weights.items():
+            sizes += np.bincount(self._codes[name], np.abs(weights), len(sizes))
+        sizes *= self.rows / sizes.sum()  # the weights of a contrast add up to the rows on each side
+        return Contributions(np.stack(sums, axis=1), sizes, self.images, True, self.rows)
 
 
 def _is_linear(statistic: AnyStatistic) -> bool:
     if isinstance(statistic, Through):
         return _is_linear(statistic.value)
     if isinstance(statistic, Statistic):
-        return statistic.mean and len(statistic.groups) == 1
+        return statistic.mean
     return isinstance(statistic, Difference) and _is_linear(statistic.first) and _is_linear(statistic.second)
 
 
-def _has_same_rows(one: Draw, other: Draw) -> bool:
-    """Whether two models' groups have the same images in the same cells, row by row."""
-    return one.groups.keys() == other.groups.keys() and all(
-        each is other.groups[name]
-        or (
-            each.cell_count == other.groups[name].cell_count
-            and each.clusters == other.groups[name].clusters
-            and np.array_equal(each.cells, other.groups[name].cells)
-        )
-        for name, each in one.groups.items()
-    )
+def _linear(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
+    """None where they are not linear, have not the same rows, or a model has no number."""
+    base: _Weighed | None = None
+    sums: list[np.ndarray] = []
+    for number in numbers:
+        if number is None or number.value is None or not _is_linear(number.statistic):
+            return None
+        base = base or _Weighed(number)
+        if not base.has_rows_of(number):
+            return None
+        sums.append(base.by_image({each: rows.columns for each, rows in number.own.items()}, SCORE_DIGITS))
+        _check_adds_up(float(sums[-1].sum()) / base.rows, number.value, name)
+    return base.contributions(sums) if base else None
 
 
-def _names(drawn: Draw, main: str) -> list[str]:
-    return list(dict.fromkeys(drawn.statistics[main].groups))
-
-
-def _rows(drawn: Draw, main: str) -> int:
-    return sum(len(drawn.groups[name].clusters) for name in _names(drawn, main))
-
-
-def _images(drawn: Draw, main: str) -> np.ndarray:
-    return np.unique(np.concatenate([np.array(drawn.groups[name].clusters, str) for name in _names(drawn, main)]))
-
-
-def _value(drawn: Draw, main: str) -> float | None:
-    groups = {name: drawn.groups[name] for name in _names(drawn, main)}
-    return estimates(groups, {main: drawn.statistics[main]})[main].estimate
-
-
-def _weights(drawn: Draw, main: str) -> Weights:
-    """What a unit of each column adds to a linear statistic: its values on sums that are 0 but for one unit."""
-    found: dict[tuple[str, int], np.ndarray] = {}
-    rows = _rows(drawn, main)
-
-    def walk(statistic: AnyStatistic, sign: float) -> None:
-        if isinstance(statistic, Through):
-            walk(statistic.value, sign)
-        elif isinstance(statistic, Statistic):
-            (name,) = statistic.groups
-            group = drawn.groups[name]
-            counts = np.bincount(group.cells, minlength=group.cell_count)
-            for column in range(group.columns.shape[1]):
-                units = np.zeros((group.cell_count, group.cell_count, 1 + group.columns.shape[1]))
-                units[..., 0] = counts
-                units[np.arange(group.cell_count), np.arange(group.cell_count), 1 + column] = 1.0
-                added = np.round(sign * rows * evaluate(statistic, {name: units}), _WEIGHT_DIGITS)
-                if added.any():
-                    found[name, column] = found.get((name, column), 0.0) + added
-        else:
-            walk(statistic.first, sign)
-            walk(statistic.second, -sign)
-
-    walk(drawn.statistics[main], 1.0)
-    return found
-
-
-@np.errstate(invalid="ignore")  # of what is no sum: see _check_adds_up
-def _add_up(
-    drawn: Draw, weights: Weights, images: np.ndarray, *, digits: int | None = None, ones: bool = False
-) -> np.ndarray:
-    """(k,) the weighted rows of each image; ``ones``: as if each value were 1."""
-    added = np.zeros(len(images))
-    for (name, column), weight in weights.items():
-        rows = drawn.groups[name]
-        values = np.ones(len(rows.clusters)) if ones else rows.columns[:, column]
-        values = values if digits is None else np.round(values, digits)
-        places = np.searchsorted(images, np.array(rows.clusters, str))
-        added += np.bincount(places, values * weight[rows.cells], len(images))
-    return added
-
-
-def _check_adds_up(sums: np.ndarray, rows: int, value: float, name: str) -> None:
-    made = float(sums.sum()) / rows
-    if not abs(made - value) <= _SAME * max(1.0, abs(value)):  # NaN, too
+def _check_adds_up(made: float, value: float, name: str) -> None:
+    if not abs(made - value) <= _SAME * max(1.0, abs(value)):  # nor NaN
         raise UserError(
             f"The metric {name!r} says that it is linear (Statistic(mean=True)): what its rows add to it must add up "
             f"to its value. They give {made:.9g}, its value is {value:.9g}. Declare the statistic with mean=False."
         )
 
 
-def _smooth(draws: Sequence[Draw | None], main: str) -> Contributions | None:
+def _smooth(numbers: Iterable[_Number | None]) -> Contributions | None:
     """Pseudo-values of each model: the value, and the jackknife's deviation times the images less one."""
-    there = [each for each in draws if each is not None]
-    values = [_value(each, main) for each in there]
-    if len(there) < len(draws) or not there or None in values:
-        return None
-    numbers, rows = np.array(values, dtype=float), max(_rows(each, main) for each in there)
-    images = functools.reduce(np.union1d, (_images(each, main) for each in there))
-    pseudo = np.repeat(numbers[None], len(images), axis=0)
-    for model, each in enumerate(there):
-        groups = {name: each.groups[name] for name in _names(each, main)}
-        labels, deviations, reason = jackknife(groups, each.statistics[main])
-        if reason:
-            return Contributions(numbers, np.zeros((0, len(there))), np.zeros(0), images[:0], False, rows, reason)
-        pseudo[np.searchsorted(images, labels), model] += (len(labels) - 1) * deviations
+    found: list[tuple[float, list[str], np.ndarray]] = []
+    rows, reason = 0, ""
+    for number in numbers:
+        if number is None or number.value is None:
+            return None
+        images, deviations, why = jackknife(number.own, number.statistic)
+        found.append((number.value, images, deviations))
+        rows, reason = max(rows, number.rows), reason or why
+    if reason:
+        return Contributions(np.zeros((0, len(found))), np.zeros(0), np.zeros(0, str), False, rows, reason)
+    images = sorted(set().union(*(own for _, own, _ in found)))
+    codes = {image: code for code, image in enumerate(images)}
+    pseudo = np.tile([value for value, _, _ in found], (len(images), 1))
+    for model, (_, own, deviations) in enumerate(found):
+        # Where a model has no row of an image, leaving it out changes nothing.
+        pseudo[[codes[image] for image in own], model] += (len(images) - 1) * deviations
     share = rows / len(images)
-    return Contributions(numbers, pseudo * share, np.full(len(images), share), images, False, rows)
+    sizes = np.full(len(images), share)
+    return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows)
 
 
-def _change(one: Draw, other: Draw, main: str, same_rows: bool) -> Interval:
-    """Second less first, with the interval of the mean of the rows' differences where it is one, macro or not."""
-    groups = {f"{side} {name}": each for side, drawn in (("first", one), ("second", other))
-              for name, each in drawn.groups.items()}  # fmt: skip
-    before, after = (_renamed(each.statistics[main], side) for side, each in (("first", one), ("second", other)))
-    change: AnyStatistic = Difference(after, before)
-    plain = one.statistics[main]
-    plain = plain.value if isinstance(plain, Through) else plain
+def _intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Interval]:
+    """Both numbers, and second less first; of a mean, macro or not, with the interval of the rows' differences."""
+    sides = {"first": one, "second": other}
+    groups = {f"{side} {name}": rows for side, number in sides.items() for name, rows in number.groups.items()}
+    statistics = {side: _renamed(number.statistic, side) for side, number in sides.items()}
+    change: AnyStatistic = Difference(statistics["second"], statistics["first"])
+    plain = one.statistic.value if isinstance(one.statistic, Through) else one.statistic
     if same_rows and isinstance(plain, Statistic) and plain.function in (mean, mean_of_means):
-        rows, others = one.groups[plain.groups[0]], other.groups[plain.groups[0]]
+        rows, others = (each.groups[plain.groups[0]] for each in (one, other))
         apart = others.columns[:, 0] - rows.columns[:, 0]
         groups["pairs"] = scored(rows.clusters, apart, cells=rows.cells, cell_count=rows.cell_count)
-        width = plain.bounds and (plain.bounds[0] - plain.bounds[1], plain.bounds[1] - plain.bounds[0])
+        ranges = [bounds_of(each.statistic) for each in (one, other)]
+        ends = [end for each in ranges if each for end in each]
+        width = None if None in ranges else (min(ends) - max(ends), max(ends) - min(ends))
         change = Through(change, mean_statistic("pairs", width, plain.function))
-    return intervals(groups, {"change": change})["change"]
+    return intervals(groups, {**statistics, "change": change})
 
 
 def _renamed(statistic: AnyStatistic, side: str) -> AnyStatistic:

@@ -97,8 +97,10 @@ class Mean(Estimate):
 
     def draw(self, rows: Samples) -> Draw:
         """The questions with a score; their mean."""
-        scores = rows.scored(self.measure).column(f"{self.measure}.score")
-        return Draw({"": measured(rows, self.measure)}, {"mean": mean_statistic("", range_of(scores, self.bounds))})
+        found = rows.scored(self.measure)
+        scores = found.column(f"{self.measure}.score")
+        questions = scored(found.column("cluster").tolist(), scores)
+        return Draw({"": questions}, {"mean": mean_statistic("", range_of(scores, self.bounds))})
 
 
 @dataclass(frozen=True)
@@ -278,9 +280,3 @@ class Count(Estimate):
     def value(self, rows: Samples) -> float | int | None:
         """The number."""
         return self.function(rows.where(self.where))
-
-
-def measured(rows: Samples, measure: str) -> Group:
-    """The questions with a score of ``measure``."""
-    found = rows.scored(measure)
-    return scored(found.column("cluster").tolist(), found.column(f"{measure}.score"))

@@ -1,4 +1,4 @@
-"""The simulations of methods (SURE-VQA) and of cases (Bones and Joints): they run, and give the same numbers again."""
+"""Simulations of methods (SURE-VQA), of cases (Bones and Joints), of any number: they run, and are the same again."""
 
 import importlib
 import sys
@@ -14,7 +14,9 @@ def path(monkeypatch):
     monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
 
 
-@pytest.mark.parametrize(("part", "least"), [("methods", 18), ("cases", 28)])
+@pytest.mark.parametrize(
+    ("part", "least"), [("methods", 18), ("cases", 28), ("any_number", 24), ("any_number_gate", 12)]
+)
 def test_claims_are_reproducible_and_in_percent(part, least):
     simulate = importlib.import_module(f"simulations.{part}").simulate
     claims = list(simulate(1, 3))

@@ -233,7 +233,9 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
     """The numbers; the outcome is still open."""
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
     if not len(found):
-        return replace(base, detail=f"No question has a score in both. {unasked}".rstrip())
+        there, change = found.change.contributions, found.change
+        why = f"No test: {there.reason}." if there else "No question has a score in both."
+        return replace(base, baseline=change.first, candidate=change.second, detail=f"{why} {unasked}".rstrip())
     change, more = found.change, base.scale.higher_is_better
     counts = change.contributions.sizes if change.contributions else np.zeros(0)
     width = base.scale.high - base.scale.low

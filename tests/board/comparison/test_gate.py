@@ -11,17 +11,22 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries, gate_rules
-from lmms_medtasks.board.comparison.gate import gate, outcomes
+from lmms_medtasks.board.comparison.gate import Verdict, _measured, gate, outcomes
 from lmms_medtasks.board.comparison.gate_summary import decision, markdown
 from lmms_medtasks.board.comparison.measure_comparison import compare
+from lmms_medtasks.board.comparison.paired import _by_image
 from lmms_medtasks.board.comparison.terminal_screens import gate_lines
 from lmms_medtasks.board.word_verdicts import LEGEND
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.contributions import paired_change
+from lmms_medtasks.suites.estimates import Fraction
+from lmms_medtasks.suites.suite import Measure
 
 TASK = "medq_deg_l1"
 IMAGES = 60
@@ -516,3 +521,12 @@ def test_what_is_drawn_is_said_by_the_benchmarks_of_the_entries(decided):
     entries = [SimpleNamespace(declaration=registry.get(name)) for name in ("medq_deg", "medobvious", "medobvious")]
     assert drawn_clusters(entries[:1]) == "images"
     assert drawn_clusters(entries) == "images (MedObvious: items)"
+
+
+def test_a_number_without_a_test_says_why():
+    tables = [lambda: Samples.of_rows({"id": f"q{row}", "cluster": f"i{row}"} for row in range(3))] * 2
+    change = paired_change(*tables, Fraction(top=lambda rows: np.ones(len(rows))))
+    base = Verdict("task", "f1", "model", Measure("f1"), gate_rules.read().of("task", "f1"), "can't tell", "ignore")
+    found = _measured(base, _by_image(change))
+    assert (found.baseline, found.candidate, found.test) == (1.0, 1.0, None)
+    assert found.detail == "No test: fewer than 5 images."

@@ -1,0 +1,122 @@
+"""Numbers of equal models, whatever they are made of: how often the tests and ranks of images tell the models apart.
+
+Each image is more or less hard, the same for all models; how well a model does on it differs by chance. So models are
+exchangeable on each image. The tests of linear numbers (means of any kind) then hold exactly, those of others
+(fractions, ratios, calibration) to first order. Of five replies the first one is scored, and all
+are votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.rank_intervals import rank_intervals
+from lmms_medtasks.statistics.reliability import groups_and_statistics
+from lmms_medtasks.statistics.votes import VoteTable
+from lmms_medtasks.suites.contributions import contributions, paired_change
+from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Fraction, Macro, Mean
+from simulations.claims import Claim, percent
+
+_ABOUT = "any number, equal models"
+_ALPHA = 0.05
+_SIZES = ((12, 4), (30, 4), (100, 2))
+_TRIALS = 5
+_MODELS = 4
+
+
+def simulate(repeats: int, seed: int) -> Iterator[Claim]:
+    """A claim for each number and size; all numbers are of the same data sets."""
+    for images, questions in _SIZES:
+        rng = generator("any number", seed, images, questions)
+        found: dict[str, list[tuple[bool, bool, bool]]] = {name: [] for name in NUMBERS}
+        linear: dict[str, bool] = {}
+        for _ in range(repeats):
+            made = tables(images, questions, rng.beta(2, 1, images), rng, _MODELS)
+            for name, estimate in NUMBERS.items():
+                outcome = _outcome(made, estimate)
+                if outcome is not None:
+                    linear[name], told = outcome
+                    found[name].append(told)
+        for name, own in found.items():
+            claimed = "at most 5 %" if linear[name] else "5 % of many images"
+            figures = zip(("two models, p at most .05", "interval of the change misses 0", "some pair of 4 told apart"),
+                          np.array(own).T, strict=True)  # fmt: skip
+            setting = f"{name}, {images} images, {questions} questions an image"
+            yield Claim(_ABOUT, setting, claimed, tuple(percent(each, said) for said, each in figures), len(own))
+
+
+def _outcome(made: Sequence[Callable[[], Samples]], estimate: Estimate) -> tuple[bool, tuple[bool, bool, bool]] | None:
+    """Whether the number is linear, and what was told apart; None where a model has no number or there is no test."""
+    two, all_models = paired_change(*made[:2], estimate), contributions(made, estimate)
+    if two.contributions is None or two.p is None or all_models is None or all_models.reason:
+        return None
+    low, high = two.interval.low, two.interval.high
+    ranks = rank_intervals(all_models.sums, sizes=all_models.sizes)
+    misses = low is not None and high is not None and not low <= 0 <= high
+    return two.contributions.linear, (two.p <= _ALPHA, misses, ranks is not None and bool(ranks.better.any()))
+
+
+def tables(
+    images: int, questions: int, easy: np.ndarray, rng: np.random.Generator, models: int
+) -> list[Callable[[], Samples]]:
+    """Tables of equal models on the same questions; ``easy``: (images,) shares of right answers."""
+    image = np.repeat(np.arange(images), questions)
+    group, truth = rng.choice(3, len(image), p=(0.6, 0.3, 0.1)), rng.random(len(image)) < 0.3
+    found = []
+    for _ in range(models):
+        own = np.clip(easy + rng.normal(0, 0.15, images), 0, 1)[image]
+        right = rng.random((_TRIALS, len(image))) < own
+        options = np.where(right, 0, rng.integers(1, 4, right.shape))
+        votes = {f"votes_{option}": (options == option).sum(axis=0) for option in range(4)}
+        found.append(table(image, right[0], group, truth, votes))
+    return found
+
+
+def table(
+    image: np.ndarray, right: np.ndarray, group: np.ndarray, truth: np.ndarray, votes: Mapping[str, np.ndarray]
+) -> Callable[[], Samples]:
+    """A model's table: a row a question, whose side is 0 or 1 in turn."""
+    rows = Samples(pa.table({
+        "id": [f"{number:05d}" for number in range(len(image))], "cluster": [f"{each:04d}" for each in image],
+        "accuracy.score": right.astype(float), "accuracy.asked": np.ones(len(image), bool), "group": group,
+        "side": np.arange(len(image)) % 2, "truth": truth, **votes,
+    }))  # fmt: skip
+    return lambda: rows
+
+
+def _top(rows: Samples) -> np.ndarray:
+    """Of F1 of the truth: twice the true positives."""
+    return 2.0 * rows.column("truth").astype(float) * rows.column("accuracy.score")
+
+
+def _bottom(rows: Samples) -> np.ndarray:
+    """Twice the true positives, and the wrong answers, which are false positives or false negatives."""
+    return _top(rows) + 1.0 - rows.column("accuracy.score")
+
+
+def _calibration(rows: Samples) -> Draw:
+    count = len(rows)
+    votes = np.column_stack([*(rows.column(f"votes_{each}").astype(int) for each in range(4)), np.zeros(count, int)])
+    ids, images = tuple(rows.column("id")), tuple(rows.column("cluster"))
+    none = np.zeros(count, int)
+    return Draw(*groups_and_statistics(VoteTable(ids, ids, images, votes, none + 4, none, none), "share"))
+
+
+NUMBERS: dict[str, Estimate] = {
+    "mean": Mean(),
+    "macro mean of 3 groups": Macro(by="group"),
+    "balanced accuracy": Macro(by="truth"),
+    "contrast": Contrast(first={"side": 0}, second={"side": 1}),
+    "Brier score": Custom(main="brier", function=_calibration),
+    "ratio": Contrast(main="ratio", first={"side": 0}, second={"side": 1}, ratio=True),
+    "F1": Fraction(top=_top, bottom=_bottom),
+    "ECE": Custom(main="ece", function=_calibration),
+    "AURC": Custom(main="aurc", function=_calibration),
+}
+LINEAR = tuple(NUMBERS)[:5]
+"""Those whose tests are exact."""
