@@ -27,6 +27,7 @@ from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
     Difference,
+    Group,
     Statistic,
     Through,
     evaluate,
@@ -282,9 +283,8 @@ def _smooth(draws: Sequence[Draw | None], main: str) -> Contributions | None:
 
 def _change(one: Draw, other: Draw, main: str, same_rows: bool) -> Interval:
     """Second less first, with the interval of the mean of the rows' differences where it is one, macro or not."""
-    groups = {f"{side} {name}": each for side, drawn in (("first", one), ("second", other))
-              for name, each in drawn.groups.items()}  # fmt: skip
-    before, after = (_renamed(each.statistics[main], side) for side, each in (("first", one), ("second", other)))
+    (firsts, before), (seconds, after) = (named(each, main, side) for each, side in ((one, "first"), (other, "second")))
+    groups = {**firsts, **seconds}
     change: AnyStatistic = Difference(after, before)
     plain = one.statistics[main]
     plain = plain.value if isinstance(plain, Through) else plain
@@ -295,6 +295,12 @@ def _change(one: Draw, other: Draw, main: str, same_rows: bool) -> Interval:
         width = plain.bounds and (plain.bounds[0] - plain.bounds[1], plain.bounds[1] - plain.bounds[0])
         change = Through(change, mean_statistic("pairs", width, plain.function))
     return intervals(groups, {"change": change})["change"]
+
+
+def named(drawn: Draw, main: str, side: str) -> tuple[dict[str, Group], AnyStatistic]:
+    """The groups of a draw, and one of its statistics, with ``side`` before their names: to draw two together."""
+    groups = {f"{side} {name}": each for name, each in drawn.groups.items()}
+    return groups, _renamed(drawn.statistics[main], side)
 
 
 def _renamed(statistic: AnyStatistic, side: str) -> AnyStatistic:

@@ -65,12 +65,21 @@ class Pairs:
         """Whether the test is exact; else it is asymptotic."""
         return self.change.contributions is None or self.change.contributions.linear
 
+    @property
+    def lacking(self) -> str:
+        """Why there is nothing to test; "" where there is."""
+        if len(self):
+            return ""
+        if self.change.contributions:
+            return f"No test: {self.change.contributions.reason}."
+        return f"{'No question has a score' if self.of_questions else 'There is no value'} in both."
+
 
 def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
     """Join two entries by question id for a metric that both have; of one that is no mean over questions by image."""
     change = paired_change(first.make_samples, second.make_samples, first.estimate(metric), metric)
     if not first.is_mean(metric):
-        return _by_image(change)
+        return _by_image(change, [(each.scored(metric).column("id").astype(str), each) for each in (first, second)])
     one, other = (entry.scores(metric) for entry in (first, second))
     ids = first.questions.ids
     if first.questions.digest == second.questions.digest:
@@ -92,13 +101,16 @@ def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
     )
 
 
-def _by_image(change: PairedChange) -> Pairs:
-    found = change.contributions
-    if found is None or not len(found.sums):
-        none = np.zeros(0)
-        return Pairs(False, none.astype(str), none.astype(str), none, none, change)
-    first, second = (found.sums * (len(found.sums) / found.rows)).T
-    return Pairs(False, found.clusters, found.clusters, first, second, change)
+def _by_image(change: PairedChange, asked: Sequence[tuple[np.ndarray, Entry]]) -> Pairs:
+    """``asked``: the ids that the number is about in each entry."""
+    (one, first), (other, second) = asked
+    alone = [int((~np.isin(own, each.questions.ids)).sum()) for own, each in ((one, second), (other, first))]
+    unscored = len(np.setxor1d(one, other)) - sum(alone)
+    found, none = change.contributions, np.zeros(0)
+    if found is None or found.reason:
+        return Pairs(False, none.astype(str), none.astype(str), none, none, change, unscored, *alone)
+    before, after = (found.sums * (len(found.sums) / found.rows)).T
+    return Pairs(False, found.clusters, found.clusters, before, after, change, unscored, *alone)
 
 
 @dataclass(frozen=True)
@@ -112,7 +124,8 @@ class Difference:
             better, as good, worse.
         p: of the permutation test over images, two-sided (:mod:`lmms_medtasks.statistics.sign_flip`).
         test, question_p: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
-            sign_p: the sign test's; McNemar's exact test is the same.
+            sign_p: the sign test's; McNemar's exact test is the same. Of a number that is no mean over questions there
+            is ``p`` alone, and ``test`` is its: "signs flipped", of a smooth one "signs flipped, asymptotic".
         cohens_h: 2 asin sqrt(second) - 2 asin sqrt(first) (Cohen 1988; 0.2 is small, 0.5 medium, 0.8 large), for scores
             of 0 and 1. odds: the matched pairs' odds ratio, wins to losses, (wins + 1/2) / (losses + 1/2).
         rank_biserial: the matched pairs' rank-biserial correlation, from -1 to 1, for other scores.
@@ -148,7 +161,8 @@ def difference(
     """
     gains = found.differences if higher_is_better else -found.differences
     binary = share and found.of_questions and found.binary
-    tested = paired_tests(gains)
+    tested = paired_tests(gains if found.of_questions else gains[:0])
+    flipped = "signs flipped" if found.linear else "signs flipped, asymptotic"
     wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
     first, second = found.change.first, found.change.second
     return Difference(
@@ -160,7 +174,7 @@ def difference(
         ties=len(found) - wins - losses,
         losses=losses,
         p=found.change.p,
-        test="McNemar" if binary else "Wilcoxon",
+        test="McNemar" if binary else "Wilcoxon" if found.of_questions else flipped,
         question_p=tested.sign_p if binary else tested.wilcoxon_p,
         sign_p=tested.sign_p,
         cohens_h=cohens_h(first, second) if binary and first is not None and second is not None else None,

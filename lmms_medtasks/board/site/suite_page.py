@@ -179,7 +179,11 @@ class SuitePage:
         """The questions that tell, with their cards: of the best models, what they answered under each condition."""
         if headline is None or self._cards is None:
             return []
-        chosen = telling(self._standings, headline.of, headline.first, headline.names)
+        task, metric = headline.of
+        mean = next(each for each in entries if each.ranked and each.task == task).mean_beside(metric)
+        if mean is None:
+            return []
+        chosen = telling(self._standings, (task, mean), headline.first if mean == metric else None, headline.names)
         best = {key: place for place, key in enumerate(self._ordered(headline.of)[:_MOST_ON_CARDS])}
         # Tasks apart from these may have other questions of the same id.
         tasks = {headline.of[0], *(each.of[0] for each in (drawn.series if drawn and headline.first else ()))}
@@ -216,7 +220,8 @@ def _caption(about: suite_words.About, head: TaskMeasure, board: Board) -> str:
     name, phrase = about.name_of(head[0]), about.heading_of(*head)
     words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
     unit = entry.scale(head[1]).unit
-    return f"{name}{words}, {counted(len(entry.scored(head[1])), 'question')} each{f' ({unit})' if unit else ''}"
+    count = f", {counted(len(entry.scored(head[1])), 'question')} each" if entry.is_mean(head[1]) else ""
+    return f"{name}{words}{count}{f' ({unit})' if unit else ''}"
 
 
 def _badges(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[Badge]:
@@ -227,7 +232,7 @@ def _badges(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasur
              if data != "full"]  # fmt: skip
     if not found:
         found = [Badge("data", "full")]
-    rows = entry.scored(head[1]) if head and head[1] in entry.metrics else entry.samples
+    rows = entry.scored(head[1]) if head and head[1] in entry.main_means else entry.samples
     cluster = entry.declaration.cluster if entry.declaration else "image"
     pictures = len(set(rows.column("cluster")))
     for number, noun in ((len(rows), "question"), (pictures, cluster)):
