@@ -132,11 +132,14 @@ class ModelPages:
 
         def said(group: strengths.Group) -> GroupSentence:
             head, entry = by_task[group.task], entries[group.task]
+            about, heads = suite_words.about(head.suite), {(each.task, each.metric) for each in headlines}
+            if (head.task, head.metric) not in heads:  # of another number than the headline it is said
+                about = replace(about, title=f"{about.title}, {about.heading_of(head.task, head.metric)}")
             return model_words.group_sentence(
                 group,
                 strengths.interval(group, entry, head.metric),
                 entry.scale(head.metric),
-                suite_words.about(head.suite),
+                about,
                 lambda group: (
                     list_address(
                         head.suite,

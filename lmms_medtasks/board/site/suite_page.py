@@ -114,7 +114,7 @@ class SuitePage:
             unplaced=self._unplaced(head) if head else "",
             pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster, level=confidence.percent()),
             least=LEAST_CLUSTERS,
-            questions=self._questions(headline, entries, drawn), cluster=cluster,
+            questions=self._questions(headline, entries, drawn), cluster=cluster, told_by=_told_by(about, entries, head),
             published=published.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip
 
@@ -180,7 +180,7 @@ class SuitePage:
         if headline is None or self._cards is None:
             return []
         task, metric = headline.of
-        mean = next(each for each in entries if each.ranked and each.task == task).mean_beside(metric)
+        mean = _mean_of(entries, headline.of)
         if mean is None:
             return []
         chosen = telling(self._standings, (task, mean), headline.first if mean == metric else None, headline.names)
@@ -211,6 +211,17 @@ def _headline(head: TaskMeasure | None, drawn: SuiteChart | None) -> SuiteHeadli
     if drawn is None or drawn.kind != "change" or len(drawn.series) == 1 or drawn.series[-1].of != head:
         return SuiteHeadline(head, None, ("", ""))
     return SuiteHeadline(head, drawn.series[0].of, (drawn.series[0].name, drawn.series[-1].name))
+
+
+def _mean_of(entries: Sequence[Entry], head: TaskMeasure) -> str | None:
+    """What single questions show of a headline, see :meth:`Entry.mean_beside`."""
+    return next(each for each in entries if each.ranked and each.task == head[0]).mean_beside(head[1])
+
+
+def _told_by(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> str:
+    """The number that the questions tell of, where it is not the headline; else ""."""
+    mean = _mean_of(entries, head) if head else None
+    return about.heading_of(head[0], mean) if head and mean and mean != head[1] else ""
 
 
 def _caption(about: suite_words.About, head: TaskMeasure, board: Board) -> str:
