@@ -114,8 +114,8 @@ class SuitePage:
             unplaced=self._unplaced(head) if head else "",
             pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster, level=confidence.percent()),
             least=LEAST_CLUSTERS,
-            questions=self._questions(headline, entries, drawn), cluster=cluster, told_by=_told_by(about, entries, head),
-            published=published.tables(name), card=card(name), versions=_versions(entries),
+            questions=self._questions(headline, entries, drawn), told_by=_told_by(about, entries, head),
+            cluster=cluster, published=published.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip
 
     def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[str]:
