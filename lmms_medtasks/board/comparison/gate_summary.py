@@ -76,22 +76,21 @@ def decision(gate: Gate) -> str:
 
 def margins(verdicts: Sequence[Verdict]) -> str:
     """What the margin of a change is, where one of them is a change; else ""."""
-    wide = any(each.scale.low < 0 and each.test is not None for each in verdicts)
-    return WIDE if wide else ""
+    return _WIDE if any(each.scale.low < 0 and each.test is not None for each in verdicts) else ""
 
 
-WIDE = "A margin is a share of the scale's width: that of a change, from -1 to 1, is twice as wide as that of a share."
+_WIDE = "A margin is a share of the scale's width: that of a change, from -1 to 1, is twice as wide as that of a share."
 _NOTE = (
     "Change: candidate less baseline over the same questions, with a {level} interval over {clusters}. Drop, upper "
     "limit: one-sided, at the level of the tests; it is that of the second test, which assumes less than the interval "
     "does, and may lie beyond the interval's end. Both tests take images as independent, not questions. p (worse): of "
     "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000; of a "
     "ratio, a fraction or a calibration error asymptotic), {correction}; at {alphas} or below the measure is worse. p "
-    "(not worse): of the hypothesis that the drop is at least the margin; at {alphas} or below the measure is not worse; not corrected, since the gate passes only where "
-    "every measure is not worse. Detectable drop: the smallest true drop that would have been called worse with 80 % "
-    "probability, by the images' own variance. Where neither is rejected it can't be told: more images, or a wider "
-    "margin, would decide. `compare` asks something else, whether there is any difference (two-sided, corrected for "
-    "all rows), and can say otherwise."
+    "(not worse): of the hypothesis that the drop is at least the margin; at {alphas} or below the measure is not "
+    "worse; not corrected, since the gate passes only where every measure is not worse. Detectable drop: the smallest "
+    "true drop that would have been called worse with 80 % probability, by the images' own variance. Where neither is "
+    "rejected it can't be told: more images, or a wider margin, would decide. `compare` asks something else, whether "
+    "there is any difference (two-sided, corrected for all rows), and can say otherwise."
 )
 
 

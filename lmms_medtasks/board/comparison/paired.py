@@ -38,9 +38,9 @@ class Pairs:
     first: np.ndarray
     second: np.ndarray
     change: PairedChange
-    unscored: int = 0
-    only_first: int = 0
-    only_second: int = 0
+    unscored: int
+    only_first: int
+    only_second: int
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -78,39 +78,31 @@ class Pairs:
 def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
     """Join two entries by question id for a metric that both have; of one that is no mean over questions by image."""
     change = paired_change(first.make_samples, second.make_samples, first.estimate(metric), metric)
+    rows, others = first.scored(metric).rows, second.scored(metric).rows
+    one, other, only_first, only_second = rows, others, 0, 0
+    if first.questions.digest != second.questions.digest:
+        one, other = first.questions.ids[rows], second.questions.ids[others]
+        only_first = int((~np.isin(one, second.questions.ids)).sum())
+        only_second = int((~np.isin(other, first.questions.ids)).sum())
+    unscored = len(np.setxor1d(one, other, assume_unique=True)) - only_first - only_second
     if not first.is_mean(metric):
-        return _by_image(change, [(each.scored(metric).column("id").astype(str), each) for each in (first, second)])
-    one, other = (entry.scores(metric) for entry in (first, second))
-    ids = first.questions.ids
-    if first.questions.digest == second.questions.digest:
-        rows, others = np.arange(len(ids)), np.arange(len(ids))
-    else:
-        _, rows, others = np.intersect1d(ids, second.questions.ids, assume_unique=True, return_indices=True)
-    had_one, had_other = ~np.isnan(one), ~np.isnan(other)
-    both = had_one[rows] & had_other[others]
+        found = change.contributions
+        images = found.clusters if found else np.array([], dtype=str)
+        before, after = (found.sums * (len(images) / found.rows)).T if found else np.zeros((2, 0))
+        return Pairs(False, images, images, before, after, change, unscored, only_first, only_second)
+    _, own, its = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    rows, others = rows[own], others[its]
     return Pairs(
         of_questions=True,
-        ids=ids[rows][both],
-        clusters=first.samples.column("cluster")[rows][both],
-        first=one[rows][both],
-        second=other[others][both],
+        ids=first.questions.ids[rows],
+        clusters=first.samples.column("cluster")[rows],
+        first=first.scores(metric)[rows],
+        second=second.scores(metric)[others],
         change=change,
-        unscored=int((had_one[rows] ^ had_other[others]).sum()),
-        only_first=int(had_one.sum() - had_one[rows].sum()),
-        only_second=int(had_other.sum() - had_other[others].sum()),
+        unscored=unscored,
+        only_first=only_first,
+        only_second=only_second,
     )
-
-
-def _by_image(change: PairedChange, asked: Sequence[tuple[np.ndarray, Entry]]) -> Pairs:
-    """``asked``: the ids that the number is about in each entry."""
-    (one, first), (other, second) = asked
-    alone = [int((~np.isin(own, each.questions.ids)).sum()) for own, each in ((one, second), (other, first))]
-    unscored = len(np.setxor1d(one, other)) - sum(alone)
-    found, none = change.contributions, np.zeros(0)
-    if found is None or found.reason:
-        return Pairs(False, none.astype(str), none.astype(str), none, none, change, unscored, *alone)
-    before, after = (found.sums * (len(found.sums) / found.rows)).T
-    return Pairs(False, found.clusters, found.clusters, before, after, change, unscored, *alone)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class Standing:
         mean: over all its questions with a score, in the measure's own unit, with its interval.
         rank, low, high: on the questions common to all; None where these are of fewer than 10 images. ``low`` and
             ``high`` are None with one model, or without resamples.
-        common: number of these questions. images: of these.
+        common: number of these questions.
         reason: why there is no rank; "" where there is one.
     """
 
@@ -76,7 +76,6 @@ class Standing:
     low: int | None
     high: int | None
     common: int
-    images: int
     reason: str = ""
 
     @property
@@ -119,11 +118,9 @@ def rank(
     common, images = (found.rows, len(found.sums)) if found else (0, 0)
     if found is None or images < LEAST_CLUSTERS:
         why = f"only {counted(images, 'image')} with a score of every model, {LEAST_CLUSTERS} are needed"
-        if found is not None and found.reason:
-            why = found.reason
-        elif found is None and not entries[0].is_mean(metric):
-            why = "a model has no value on the questions of all"
-        return Ranking([Standing(each, None, None, None, common, images, why) for each in means], None)
+        if not entries[0].is_mean(metric):
+            why = (found.reason or why) if found else "a model has no value on the questions of all"
+        return Ranking([Standing(each, None, None, None, common, why) for each in means], None)
     sums = found.sums if higher_is_better else -found.sums
     pairs = rank_intervals(sums, sizes=found.sizes) if resamples and len(entries) > 1 else None
     totals = sums.sum(axis=0) / common
@@ -135,7 +132,6 @@ def rank(
             low=int(pairs.low[row]) if pairs else None,
             high=int(pairs.high[row]) if pairs else None,
             common=common,
-            images=images,
         )
         for row in range(len(entries))
     ]

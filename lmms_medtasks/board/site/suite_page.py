@@ -101,6 +101,8 @@ class SuitePage:
         drawn = chart(about, self._board, self._standings, self._links, head)
         headline = _headline(head, drawn)
         blocks = [self._block(task, about) for task in self._tasks(about, entries, head)]
+        ranked = next((entry for entry in entries if head and entry.ranked and entry.task == head[0]), None)
+        mean = ranked.mean_beside(head[1]) if head and ranked else None
         cluster = next((suite.cluster for entry in entries if (suite := entry.declaration)), "image")
         self._pages.page(
             f"suites/{name}.html", "suite.html", f"suites/{name}",
@@ -114,7 +116,8 @@ class SuitePage:
             unplaced=self._unplaced(head) if head else "",
             pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster, level=confidence.percent()),
             least=LEAST_CLUSTERS,
-            questions=self._questions(headline, entries, drawn), told_by=_told_by(about, entries, head),
+            questions=self._questions(headline, mean, entries, drawn),
+            told_by=about.heading_of(head[0], mean) if head and mean and mean != head[1] else "",
             cluster=cluster, published=published.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip
 
@@ -174,15 +177,12 @@ class SuitePage:
         return matrix(self._standings, head, {key: self._links.model(key) for key in self._standings.titles})
 
     def _questions(
-        self, headline: SuiteHeadline | None, entries: Sequence[Entry], drawn: SuiteChart | None
+        self, headline: SuiteHeadline | None, mean: str | None, entries: Sequence[Entry], drawn: SuiteChart | None
     ) -> list[tuple[Telling, Card]]:
-        """The questions that tell, with their cards: of the best models, what they answered under each condition."""
-        if headline is None or self._cards is None:
+        """Questions that tell of ``mean``, with cards: of the best models, what they answered under each condition."""
+        if headline is None or mean is None or self._cards is None:
             return []
         task, metric = headline.of
-        mean = _mean_of(entries, headline.of)
-        if mean is None:
-            return []
         chosen = telling(self._standings, (task, mean), headline.first if mean == metric else None, headline.names)
         best = {key: place for place, key in enumerate(self._ordered(headline.of)[:_MOST_ON_CARDS])}
         # Tasks apart from these may have other questions of the same id.
@@ -211,17 +211,6 @@ def _headline(head: TaskMeasure | None, drawn: SuiteChart | None) -> SuiteHeadli
     if drawn is None or drawn.kind != "change" or len(drawn.series) == 1 or drawn.series[-1].of != head:
         return SuiteHeadline(head, None, ("", ""))
     return SuiteHeadline(head, drawn.series[0].of, (drawn.series[0].name, drawn.series[-1].name))
-
-
-def _mean_of(entries: Sequence[Entry], head: TaskMeasure) -> str | None:
-    """What single questions show of a headline, see :meth:`Entry.mean_beside`."""
-    return next(each for each in entries if each.ranked and each.task == head[0]).mean_beside(head[1])
-
-
-def _told_by(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> str:
-    """The number that the questions tell of, where it is not the headline; else ""."""
-    mean = _mean_of(entries, head) if head else None
-    return about.heading_of(head[0], mean) if head and mean and mean != head[1] else ""
 
 
 def _caption(about: suite_words.About, head: TaskMeasure, board: Board) -> str:
