@@ -13,6 +13,7 @@ from lmms_medtasks.board.entries import Entry, all_ids
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
 from lmms_medtasks.board.site.ranking import common_scores, standings
 from lmms_medtasks.statistics.intervals import mean_interval
+from tests.board.made_up_entries import board_of, of_every_kind
 
 TASK = "medq_deg_l1"
 
@@ -189,3 +190,40 @@ def test_common_scores_are_the_same_by_rows_and_by_ids(entries, monkeypatch):
         rows, scores = common_scores(kind, "accuracy")
         assert rows.column("id").tolist() == ["q002", "q003", "q004", "q006"]
         assert [each.tolist() for each in scores] == [each.scores("accuracy")[[2, 3, 4, 6]].tolist() for each in kind]
+
+
+def test_a_number_that_is_no_mean_is_ranked_in_its_direction_by_what_images_add():
+    """Easy questions all right; hard ones right in 12, 6 and 0 of 12: drops of 0, 1/2 and 1, ratios 1, 1/2 and 0."""
+    three = [
+        of_every_kind(name, "1" * 12, hard) for name, hard in zip("abc", ("1" * 12, "10" * 6, "0" * 12), strict=True)
+    ]
+    for metric, values in (("drop", (0, 0.5, 1)), ("robust", (1, 0.5, 0)), ("balanced", (1, 0.75, 0.5))):
+        ranked = standings(three, metric)
+        assert [each.mean.estimate for each in ranked] == pytest.approx(values)
+        assert [each.rank for each in ranked] == [1, 2, 3] and {each.reason for each in ranked} == {""}
+        assert [(each.low, each.high) for each in (ranked[0], ranked[2])] == [(1, 1), (3, 3)]
+    # All a fraction, .75 and 1/2 less 1/2: of ECE fewer is better.
+    assert [each.rank for each in standings(three, "ece")] == [3, 2, 1]
+    heads = {
+        each.name: each for each in ranking("made_up_task", Standings(board_of(*three), 100), Links(str, str)).columns
+    }
+    assert [name for name, each in heads.items() if each.fewer] == ["drop", "ece"]
+
+
+def test_why_there_is_no_rank_is_told():
+    """A model without a hard question; one whose only easy right answer is on one image; nine images."""
+    whole, none, single = (
+        of_every_kind(name, easy, hard)
+        for name, easy, hard in (("a", "1" * 12, "10" * 6), ("b", "1" * 12, "-" * 12), ("c", "1" + "0" * 11, "1" * 12))
+    )
+    nine = of_every_kind("d", "1" * 9, "10" * 4 + "1")
+    cases = (
+        ([whole, none], "drop", "a model has no value on the questions of all"),
+        ([whole, single], "robust", "no value without one of the images"),
+        ([whole, nine], "balanced", "only 9 images with a score of every model, 10 are needed"),
+        ([whole, nine], "accuracy", "only 9 images with a score of every model, 10 are needed"),
+    )
+    for entries, metric, reason in cases:
+        assert {(each.rank, each.reason) for each in standings(entries, metric)} == {(None, reason)}
+        table = ranking("made_up_task", Standings(board_of(*entries), 100), Links(str, str))
+        assert f"No ranks by {metric}: {reason}." in table.notes
