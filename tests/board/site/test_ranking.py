@@ -194,32 +194,31 @@ def test_common_scores_are_the_same_by_rows_and_by_ids(entries, monkeypatch):
 
 def test_a_number_that_is_no_mean_is_ranked_in_its_direction_by_what_images_add():
     """Easy questions all right; hard ones right in 12, 6 and 0 of 12: drops of 0, 1/2 and 1, ratios 1, 1/2 and 0."""
-    three = [
-        of_every_kind(name, "1" * 12, hard) for name, hard in zip("abc", ("1" * 12, "10" * 6, "0" * 12), strict=True)
-    ]
+    letters = {"a": "1" * 12, "b": "10" * 6, "c": "0" * 12}
+    three = [of_every_kind(name, "1" * 12, hard) for name, hard in letters.items()]
     for metric, values in (("drop", (0, 0.5, 1)), ("robust", (1, 0.5, 0)), ("balanced", (1, 0.75, 0.5))):
         ranked = standings(three, metric)
         assert [each.mean.estimate for each in ranked] == pytest.approx(values)
         assert [each.rank for each in ranked] == [1, 2, 3] and {each.reason for each in ranked} == {""}
-        assert [(each.low, each.high) for each in (ranked[0], ranked[2])] == [(1, 1), (3, 3)]
+        # The two of which no image is alike are told apart, each of them and the middle one are not.
+        assert [(each.low, each.high) for each in ranked] == [(1, 2), (1, 3), (2, 3)]
     # All a fraction, .75 and 1/2 less 1/2: of ECE fewer is better.
     assert [each.rank for each in standings(three, "ece")] == [3, 2, 1]
-    heads = {
-        each.name: each for each in ranking("made_up_task", Standings(board_of(*three), 100), Links(str, str)).columns
-    }
-    assert [name for name, each in heads.items() if each.fewer] == ["drop", "ece"]
+    table = ranking("made_up_task", Standings(board_of(*three), 100), Links(str, str))
+    assert table is not None and [each.name for each in table.columns if each.fewer] == ["drop", "ece"]
 
 
 def test_why_there_is_no_rank_is_told():
-    """A model without a hard question; one whose only easy right answer is on one image; nine images."""
-    whole, none, single = (
+    """A model without a hard question; four images, too few for a jackknife; nine images."""
+    whole, none, four, nine = (
         of_every_kind(name, easy, hard)
-        for name, easy, hard in (("a", "1" * 12, "10" * 6), ("b", "1" * 12, "-" * 12), ("c", "1" + "0" * 11, "1" * 12))
-    )
-    nine = of_every_kind("d", "1" * 9, "10" * 4 + "1")
+        for name, easy, hard in (
+            ("a", "1" * 12, "10" * 6), ("b", "1" * 12, "-" * 12), ("c", "1110", "1010"), ("d", "1" * 9, "10" * 4 + "1")
+        )
+    )  # fmt: skip
     cases = (
         ([whole, none], "drop", "a model has no value on the questions of all"),
-        ([whole, single], "robust", "no value without one of the images"),
+        ([whole, four], "robust", "fewer than 5 images"),
         ([whole, nine], "balanced", "only 9 images with a score of every model, 10 are needed"),
         ([whole, nine], "accuracy", "only 9 images with a score of every model, 10 are needed"),
     )
