@@ -203,7 +203,7 @@ def _score(entry: Entry, metric: str, own: Standing) -> str:
     scale, mean = entry.scale(metric), own.mean
     if mean.estimate is None:
         return "no number"
-    unit = " %" if scale.unit == "%" else ""
+    unit = f" {scale.unit}" if scale.unit in ("%", "points") else ""
     unit += LEXICAL * is_by_words(entry, metric)
     low, high = (None if end is None else scale.factor * end for end in (mean.low, mean.high))
     return f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}{interval_text(low, high, scale.digits)}"
