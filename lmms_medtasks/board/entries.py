@@ -21,7 +21,6 @@ from lmms_medtasks.digests import of_package, of_task
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.sums import bounds_of
 from lmms_medtasks.suites import outcomes
 from lmms_medtasks.suites.estimates import EMPTY, Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
@@ -307,6 +306,10 @@ class Entry:
         """Whether a metric is a mean over questions."""
         return isinstance(self.estimate(metric), Mean)
 
+    def mean_beside(self, metric: str) -> str | None:
+        """The metric, if it is a mean over questions, else the first main one: what single questions show of it."""
+        return metric if self.is_mean(metric) else next(iter(self.main_means), None)
+
     def estimate(self, metric: str) -> Estimate:
         """What a metric is."""
         return self._metric(metric).estimate
@@ -355,11 +358,9 @@ class Entry:
         better = metric.higher_is_better is not False
         if isinstance(metric.estimate, Mean):
             return replace(self._declared.measure(metric.estimate.measure), higher_is_better=better)
-        drawn = metric.estimate.draw(self.samples.where(metric.estimate.where))
-        low, high = (drawn and bounds_of(drawn.statistics[metric.estimate.main])) or (0.0, 1.0)
         unit = self._declared.unit(metric)
         digits = 1 if unit in ("%", "points") else 3
-        return Measure(metric.name, metric.about, low, high, unit, digits, better)
+        return Measure(metric.name, metric.about, *metric.estimate.range(self.samples), unit, digits, better)
 
     @property
     def _declared(self) -> Suite:

@@ -162,24 +162,25 @@ def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitt
         if after and not after.ranked:
             own = [each for each in problems if each.level == "unranked"]
             found += [each.reason for each in own if each.code in _PUSHED or not moved]
-        if after and after.ranked and (lost := without_rank[entry.task] - had_none[entry.task]):
-            found.append(f"Too few questions are left that all models have a score of ({', '.join(sorted(lost))}).")
+        if after and after.ranked:
+            lost = (each for each in without_rank[entry.task].items() if each[0] not in had_none[entry.task])
+            found += [f"There would be no ranks by {metric}: {reason}." for metric, reason in lost]
         if found:
             said = f"{entry.model.name} on {entry.task} is ranked now and would not be any more. {' '.join(found)}"
             yield _relative(said, submitted)
 
 
-def _without_rank(board: Board) -> dict[str, set[str]]:
-    """Of each task the metrics that nobody has a rank of: too few images have a score of every model."""
-    found: dict[str, set[str]] = {}
+def _without_rank(board: Board) -> dict[str, dict[str, str]]:
+    """Of each task the metrics that nobody has a rank of, and why: too few images have a score of every model."""
+    found: dict[str, dict[str, str]] = {}
     for task in {entry.task for entry in board.entries}:
         ranked = board.of(task=task, ranked=True)
         metrics = dict.fromkeys(name for entry in ranked for name in entry.main_metrics)
-        found[task] = {
-            metric
+        firsts = {
+            metric: standings([each for each in ranked if metric in each.metrics], metric, resamples=0)[0]
             for metric in metrics
-            if standings([each for each in ranked if metric in each.metrics], metric, resamples=0)[0].rank is None
         }
+        found[task] = {metric: first.reason for metric, first in firsts.items() if first.rank is None}
     return found
 
 
@@ -202,7 +203,7 @@ def _score(entry: Entry, metric: str, own: Standing) -> str:
     scale, mean = entry.scale(metric), own.mean
     if mean.estimate is None:
         return "no number"
-    unit = " %" if scale.unit == "%" else ""
+    unit = f" {scale.unit}" if scale.unit in ("%", "points") else ""
     unit += LEXICAL * is_by_words(entry, metric)
     low, high = (None if end is None else scale.factor * end for end in (mean.low, mean.high))
     return f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}{interval_text(low, high, scale.digits)}"
@@ -210,7 +211,7 @@ def _score(entry: Entry, metric: str, own: Standing) -> str:
 
 def _rank(own: Standing, models: int) -> str:
     if own.rank is None:
-        return f"no rank: only {own.images} images"
+        return f"no rank: {own.reason}"
     ends = f" [{own.low}, {own.high}]" if own.low is not None else ""
     return f"rank {own.rank}{ends} of {models}"
 

@@ -9,7 +9,7 @@ from lmms_medtasks.report.findings import BELOW, NO_BETTER, Bar, Finding, chance
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.suite import Metric, Suite
+from lmms_medtasks.suites.suite import Suite
 
 MOST = 4
 """Tasks on the first screen; the report's tables have them all."""
@@ -53,9 +53,12 @@ def _bars(suite: Suite, source: Source, task: str) -> Iterator[Bar]:
     known = [(metric, each) for metric, each in found if each.estimate is not None]
     shifted = [one for one in known if one[0].name.endswith(_SHIFTED)]
     for metric, each in (shifted or known)[:1]:
-        unit, bottom, top, factor = _scale(suite, metric)
-        chance = _chance(suite, source, task) if unit == "%" else None
-        if chance is None and unit == "%":
+        unit = suite.unit(metric) or ""
+        bottom, top = metric.estimate.range(rows)
+        factor = 100.0 if unit == "%" or (unit == "points" and top <= 1) else 1.0
+        is_share = unit == "%" and isinstance(metric.estimate, Mean)
+        chance = _chance(suite, source, task) if is_share else None
+        if chance is None and is_share:
             chance = chance_of_options(rows) if "option_count" in rows.columns else None
         named = metric.name.replace("_", " ")
         title = f"{task}, {named}" if len(source.tasks) > 1 else named
@@ -63,21 +66,11 @@ def _bars(suite: Suite, source: Source, task: str) -> Iterator[Bar]:
             title,
             scaled(each, factor),
             unit,
-            top,
+            factor * top,
             None if chance is None else 100 * chance,
             higher_is_better=metric.higher_is_better is not False,
-            bottom=bottom,
+            bottom=factor * bottom,
         )
-
-
-def _scale(suite: Suite, metric: Metric) -> tuple[str, float, float, float]:
-    """Unit, the scale's ends, and what a value is multiplied by."""
-    name = getattr(metric.estimate, "measure", None)
-    measure = suite.measure(name) if name else None
-    unit = suite.unit(metric)
-    if unit == "%":
-        return "%", 0.0, 100.0, 100.0
-    return unit or "", measure.low if measure else 0.0, measure.high if measure else 1.0, 1.0
 
 
 def _chance(suite: Suite, source: Source, task: str) -> float | None:

@@ -56,13 +56,17 @@ MORE = ("low", "high", "stderr_clustered", "sd", "reason", "detectable")
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name, and how its numbers are written; ``unit`` ("%", "points") stands in its head."""
+    """A column's name, and how its numbers are written; ``unit`` ("%", "points") stands in its head.
+
+    ``fewer``: the least number is the best, and comes first where a page sorts by the column.
+    """
 
     name: str
     kind: Literal["text", "number"] = "number"
     digits: int = 0
     signed: bool = False
     unit: str = ""
+    fewer: bool = False
 
     @property
     def head(self) -> str:

@@ -318,6 +318,18 @@ def _intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Inter
     return intervals(groups, {**statistics, "change": change})
 
 
+def draw_together(**sides: tuple[Samples, Estimate]) -> tuple[dict[str, Group], dict[str, AnyStatistic]]:
+    """The groups of several numbers, with their side before their names, and each side's statistic, where it has one."""
+    groups: dict[str, Group] = {}
+    statistics: dict[str, AnyStatistic] = {}
+    for side, (rows, estimate) in sides.items():
+        drawn = estimate.draw(rows.where(estimate.where))
+        if drawn is not None:
+            groups |= {f"{side} {name}": each for name, each in drawn.groups.items()}
+            statistics[side] = _renamed(drawn.statistics[estimate.main], side)
+    return groups, statistics
+
+
 def _renamed(statistic: AnyStatistic, side: str) -> AnyStatistic:
     if isinstance(statistic, Statistic):
         return replace(statistic, groups=tuple(f"{side} {each}" for each in statistic.groups))

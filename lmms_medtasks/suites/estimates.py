@@ -23,6 +23,7 @@ from lmms_medtasks.statistics.sums import (
     Ratio,
     Statistic,
     Through,
+    bounds_of,
     group,
     mean_of_means,
     mean_statistic,
@@ -82,6 +83,11 @@ class Estimate:
     def value(self, rows: Samples) -> float | int | None:
         """The main statistic without its interval: the number in the harness's table."""
         return self.of(rows, with_intervals=False).get(self.main, EMPTY).estimate
+
+    def range(self, rows: Samples) -> Bounds:
+        """The range of the main statistic; 0 to 1 where none is known (a ratio)."""
+        drawn = self.draw(rows.where(self.where))
+        return (drawn and self.main in drawn.statistics and bounds_of(drawn.statistics[self.main])) or (0.0, 1.0)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import Counts, Entry, Model, Problem, Questions, Source
-from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.sums import Statistic, mean, mean_statistic, scored
+from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Fraction, Macro, Mean, Units
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
 ACCURACY = Measure("accuracy")
@@ -46,12 +49,13 @@ def made_up_entry(
     pairs: Mapping[str, str] | None = None,
     tags: Mapping[str, Sequence[Any]] | None = None,
     columns: Mapping[str, Sequence[Any]] | None = None,
+    metrics: Sequence[Metric] = (),
     problems: Sequence[Problem] = (),
 ) -> MadeUpEntry:
     """A model's scores on a task; of accuracy, unless they are given by measure, where the first comes first.
 
     ``clusters``, ``pairs``: of questions; by default each is its own. ``tags``: name -> a value for each question, in
-    the order of the ids. ``columns``: the same of answers, such as ``trials``.
+    the order of the ids. ``columns``: the same of answers, such as ``trials``. ``metrics``: main ones behind the means.
     """
     found: dict[Measure, Scores] = {}
     plain: dict[str, float | None] = {}
@@ -76,15 +80,18 @@ def made_up_entry(
     for measure, own in by_measure.items():
         arrays[f"{measure.name}.score"] = pa.array([own.get(id) for id in ids], pa.float64())
         arrays[f"{measure.name}.asked"] = pa.array([id in own for id in ids])
-    names = tuple(measure.name for measure in by_measure)
+    names = (*(measure.name for measure in by_measure), *(each.name for each in metrics))
     declared = Suite(
         suite,
         suite,
         "image",
         tuple(by_measure),
-        tuple(
-            Metric(each.name, Mean(measure=each.name), higher_is_better=each.higher_is_better, main=True)
-            for each in by_measure
+        (
+            *(
+                Metric(each.name, Mean(measure=each.name), higher_is_better=each.higher_is_better, main=True)
+                for each in by_measure
+            ),
+            *metrics,
         ),
         {"kind": names},
         tags=tuple(tags or ()),
@@ -112,6 +119,52 @@ def made_up_entry(
         problems=tuple(problems),
         declared=declared,
     )
+
+
+def _agreement(rows: Samples) -> Draw:
+    """Of each image whether all its questions have the same score."""
+    cells = rows.by(["cluster"])
+    alike = [float(len(set(each.column("accuracy.score"))) == 1) for each in cells.values()]
+    return Draw({"": scored([name for (name,) in cells], alike)}, {"agreement": mean_statistic("", (0.0, 1.0))})
+
+
+def _spread(rows: Samples) -> Draw:
+    """How far the share of right answers is from a half: no sum over images, as a calibration error is none."""
+    rows = rows.scored("accuracy")
+    group = scored(rows.column("cluster").tolist(), rows.column("accuracy.score"))
+    return Draw({"": group}, {"ece": Statistic(lambda sums: abs(mean(sums) - 0.5), ("",), (0.0, 0.5), mean=False)})
+
+
+def _units(rows: Samples) -> list[tuple[str, float | None]]:
+    """Of each image its mean score; none where no question has one."""
+    found = ((name, each.scored("accuracy").column("accuracy.score")) for (name,), each in rows.by(["cluster"]).items())
+    return [(name, float(own.mean()) if len(own) else None) for name, own in found]
+
+
+_SIDES: dict[str, Any] = {"first": {"side": "hard"}, "second": {"side": "easy"}}
+KINDS = (
+    Metric("balanced", Macro(by="side"), main=True),
+    Metric("drop", Contrast(**_SIDES), higher_is_better=False, unit="points", main=True),
+    Metric("robust", Contrast(main="ratio", first=_SIDES["second"], second=_SIDES["first"], ratio=True), unit="",
+           main=True),
+    Metric("items", Units(units=_units), main=True),
+    Metric("agreement", Custom(main="agreement", function=_agreement), main=True),
+    Metric("ece", Custom(main="ece", function=_spread), higher_is_better=False, unit="", main=True),
+    Metric("precision", Fraction(top=lambda rows: np.nan_to_num(rows.column("accuracy.score"))), main=True),
+)  # fmt: skip
+"""Main metrics that are no means over questions, of questions with the tag ``side`` ("easy", "hard")."""
+
+
+def of_every_kind(model: str, easy: str, hard: str, **more: Any) -> MadeUpEntry:
+    """A model with a mean and each of :data:`KINDS`: the letters are its scores on an easy and a hard question a image.
+
+    See :func:`right_and_wrong`.
+    """
+    scores = {**right_and_wrong(easy, "e"), **right_and_wrong(hard, "h")}
+    return made_up_entry(
+        model, scores, clusters={name: f"image {name[1:]}" for name in scores},
+        tags={"side": ["easy" if name[0] == "e" else "hard" for name in sorted(scores)]}, metrics=KINDS, **more,
+    )  # fmt: skip
 
 
 def board_of(*entries: Entry) -> Board:

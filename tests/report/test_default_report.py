@@ -19,10 +19,12 @@ from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.record import VERSION
 from lmms_medtasks.report import Options, assemble, build
 from lmms_medtasks.report import first_screen as first_screens
+from lmms_medtasks.report.default_finding import finding_of
 from lmms_medtasks.report.default_published import published_tables
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.templates import measures
 from tests import contributed_runs as runs
+from tests.board.made_up_entries import KINDS, of_every_kind
 from tests.report.contributed_reports import tables
 
 pytestmark = pytest.mark.usefixtures("nothing_given")
@@ -351,3 +353,22 @@ def test_the_first_number_of_a_task_that_tests_a_shift_is_the_shifted_tests(tmp_
     have = ("accuracy", "accuracy_iid", "accuracy_ood", "score_ood")
     entry = SimpleNamespace(task="pair", metrics=have)
     assert suite_words.about("contributed folder").headline_of([entry]) == ("pair", "accuracy_ood")
+
+
+def test_a_finding_of_a_change_or_a_ratio_is_on_its_own_scale_without_guessing():
+    """Easy questions all right, hard ones 3 of 6: a drop of 50 points on a scale of 200, a ratio of 0.5."""
+    entry = of_every_kind("m", "1" * 6, "10" * 3)
+    source = SimpleNamespace(
+        tasks=("t",),
+        rows=SimpleNamespace(where=lambda where: entry.samples),
+        interval=lambda estimate, where: estimate.of(entry.samples)[estimate.main],
+    )
+    bars = {}
+    for metric in KINDS:
+        suite = replace(entry.declaration, metrics=(metric,), tasks={})
+        (bars[metric.name],) = finding_of(suite)(source).bars
+    found = {name: (bar.cell.value, bar.unit, bar.bottom, bar.top, bar.chance) for name, bar in bars.items()}
+    assert found["drop"] == (50.0, "points", -100.0, 100.0, None) and not bars["drop"].higher_is_better
+    assert found["robust"] == (0.5, "", 0.0, 1.0, None)
+    assert found["balanced"] == (75.0, "%", 0.0, 100.0, None)
+    assert found["ece"] == (0.25, "", 0.0, 0.5, None)

@@ -10,6 +10,7 @@ from typing import Any
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.compared_entries import problems_said, replies_said
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
+from lmms_medtasks.board.comparison.paired import Difference
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
@@ -28,7 +29,7 @@ _NOTES = (
     "Difference: B minus A over the same questions, with a {level} interval over {clusters}, here and below. Each "
     "interval is of its row alone, not corrected for the others: where it leaves 0 out and p (Holm) is above {alpha}, "
     "p decides. "
-    "Wins: questions on which B is better.",
+    "Wins: questions on which B is better; in a row without a number of questions, images.",
     "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided "
     "and corrected for all rows of all tables, from their own variance over {clusters}. Where no difference is shown, "
     "a true one below that may still be there. Empty: fewer than five {clusters}, all give the same change, or no "
@@ -41,7 +42,9 @@ _NOTES = (
     "(one-sided), and can say otherwise.",
     "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test, exact up to 2,000 "
     "questions that differ; not corrected. It takes questions as independent, which those on one image are not, and is "
-    "then too small. None where no question differs.",
+    "then too small. None where no question differs, and of a number that is no mean over questions: the test named is "
+    "then that of p. Signs flipped, asymptotic: p is of what each image adds to first order (jackknife pseudo-values), "
+    "so it holds with many images.",
     "Cohen's h: 0.2 is small, 0.5 medium, 0.8 large. Odds: of B right and A wrong against the reverse, half a question "
     "added to both. Rank-biserial: from -1 to 1, for graded scores.",
 )
@@ -100,8 +103,10 @@ def _differences(compared: Compared) -> list[Table]:
     for unit, digits in units:
         own = [each for each in comparisons if (each.scale.unit, each.scale.digits) == (unit, digits)]
         many = len(units) > 1
-        key = f"differences_{'share' if unit == '%' else unit.replace(' ', '_')}" if many else "differences"
-        title = f"Differences in {'percentage points' if unit == '%' else unit}" if many else "Differences"
+        name = "share" if unit == "%" else unit.replace(" ", "_") or "number"
+        key = f"differences_{name}" if many else "differences"
+        said = "percentage points" if unit == "%" else "points, of changes" if unit == "points" else unit or "numbers"
+        title = f"Differences in {said}" if many else "Differences"
         tables.append(Table(key, title, _columns(unit, digits), tuple(map(_row, own)), marks=_MARKS))
     return [*tables[:-1], *(replace(table, notes=notes) for table in tables[-1:])]
 
@@ -128,14 +133,21 @@ def _row(each: Comparison) -> Row:
     least = each.detectable.difference if each.detectable else None
     reason = (each.detectable.reason if each.detectable else "") or None
     power = Cell(None if least is None else factor * least, reason=reason)
+    lacking = found.pairs.lacking or None
+    sizes = Cell(len(found.pairs) if found.pairs.of_questions else None), Cell(None if lacking else found.pairs.images)
     return Row((
-        Cell(each.task, mark="" if each.alike else OTHER), Cell(each.measure), Cell(len(found.pairs)),
-        Cell(found.pairs.images), *cells, shown,
+        Cell(each.task, mark="" if each.alike else OTHER), Cell(each.measure), *sizes, *cells, shown,
         power,
-        Cell(found.wins), Cell(found.ties), Cell(found.losses),
-        probability(found.p), probability(each.adjusted), probability(found.question_p), Cell(found.test),
+        *map(Cell, _counts(found)),
+        replace(probability(found.p), reason=lacking), probability(each.adjusted), probability(found.question_p),
+        Cell(found.test),
         Cell(found.cohens_h), Cell(found.odds), Cell(found.rank_biserial),
     ))  # fmt: skip
+
+
+def _counts(found: Difference) -> Sequence[int | None]:
+    """Wins, ties and losses; none where what an image adds is such to first order only."""
+    return (found.wins, found.ties, found.losses) if found.pairs.linear else (None, None, None)
 
 
 def _telling_tables(compared: Compared) -> list[Table]:
@@ -213,12 +225,14 @@ def _comparison_json(each: Comparison) -> dict[str, Any]:
         "task": each.task, "measure": each.measure, "same_thing": each.alike,
         "by_words": dict(zip("ab", each.by_words, strict=True)),
         "unit": each.scale.unit, "range": [each.scale.low, each.scale.high],
-        "questions": len(found.pairs), "images": found.pairs.images, "unscored": found.pairs.unscored,
+        "of": "questions" if found.pairs.of_questions else "images",
+        "questions": len(found.pairs) if found.pairs.of_questions else None,
+        "images": found.pairs.images, "unscored": found.pairs.unscored,
         "only_a": found.pairs.only_first, "only_b": found.pairs.only_second, "a": found.first, "b": found.second,
         "difference": found.mean.estimate, "low": found.mean.low, "high": found.mean.high,
         "no_interval": found.mean.reason,
         "detectable": each.detectable.difference if each.detectable else None,
-        "wins": found.wins, "ties": found.ties, "losses": found.losses, "p": found.p, "p_holm": each.adjusted,
+        **dict(zip(("wins", "ties", "losses"), _counts(found), strict=True)), "p": found.p, "p_holm": each.adjusted,
         "test": found.test, "p_questions": found.question_p, "p_sign": found.sign_p,
         "cohens_h": found.cohens_h, "odds": found.odds, "rank_biserial": found.rank_biserial,
         "replies": {"a": each.first.outcomes, "b": each.second.outcomes},

@@ -42,6 +42,7 @@ _DAMAGED = ("unreadable", "no_samples", "broken_log", "no_result", "not_adding_u
 """Problems of a baseline with which it is not what was run: nothing can be held against it."""
 _NO_BENCHMARK = ("mini_data", "lexical_judge")
 _MOST_TASKS = 3
+_NO_TEST = "No test shows “not worse” of a number that is no sum over images (ratio, calibration error)."
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ class Verdict:
     test: MarginTest | None = None
     most: float | None = None
     drops: Sequence[tuple[str, float]] = ()
-    """The image and the drop of each question that both have a score for."""
+    """The image and the drop of each question that both have a score for; of no mean over questions, of each image."""
+    of_questions: bool = True
+    """Whether the number is a mean over questions."""
     interval: Interval | None = None
     adjusted: float | None = None
     detectable: float | None = None
@@ -232,11 +235,10 @@ def _has_scores(entry: Entry, name: str) -> bool:
 def _measured(base: Verdict, found: Pairs) -> Verdict:
     """The numbers; the outcome is still open."""
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
-    if not len(found):
-        there, change = found.change.contributions, found.change
-        why = f"No test: {there.reason}." if there else "No question has a score in both."
-        return replace(base, baseline=change.first, candidate=change.second, detail=f"{why} {unasked}".rstrip())
     change, more = found.change, base.scale.higher_is_better
+    if found.lacking:
+        said = f"{found.lacking} {unasked}".rstrip()
+        return replace(base, baseline=change.first, candidate=change.second, detail=said)
     counts = change.contributions.sizes if change.contributions else np.zeros(0)
     width = base.scale.high - base.scale.low
     sums = -change.sums if more else change.sums
@@ -250,6 +252,7 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
         test=margin_test(sums, counts, base.margin, width if found.linear else None),
         most=largest_drop(sums, counts, width, alpha=base.rule.alpha) if found.linear else None,
         drops=tuple(zip(found.clusters.tolist(), drops.tolist(), strict=True)),
+        of_questions=found.of_questions,
         effect=base.rule.on_unasked if unasked else "ignore",
         detail=unasked,
     )
@@ -267,9 +270,9 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
         effects: list[Effect] = [each.effect]
         effects += ["fail"] if outcome == "worse" else []
         # What no test can ever show must not keep a gate undecided for good.
-        unknown: Effect = "warn" if _never_shown(each) else _CANNOT_TELL[each.rule.on_cannot_tell]
+        unknown: Effect = "warn" if _is_never_shown(each) else _CANNOT_TELL[each.rule.on_cannot_tell]
         effects += [unknown] if outcome == "can't tell" else []
-        why = _why_not(each) if outcome == "can't tell" else ""
+        why = _untold(each) if outcome == "can't tell" else ""
         effect = min(effects, key=EFFECTS.index)
         detail = " ".join(text for text in (why, each.detail) if text)
         found.append(replace(each, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
@@ -286,17 +289,15 @@ def _detectable(each: Verdict, comparisons: int) -> float | None:
     return None if found.difference is None else each.margin + found.difference
 
 
-def _never_shown(each: Verdict) -> bool:
+def _is_never_shown(each: Verdict) -> bool:
     """Whether there is no test of "not worse" for such a number, however many images it is of."""
     return each.counted and each.test is not None and each.test.not_worse_p is None
 
 
-def _why_not(each: Verdict) -> str:
-    """Why it can't be told, where that is a matter of too few images, or of the number."""
-    if _never_shown(each):
-        return 'No test is known that shows "not worse" of such a number (a ratio, a calibration error).'
+def _untold(each: Verdict) -> str:
+    """Why it can't be told, where that is no matter of the numbers: too few images, or no test of "not worse"."""
     if each.test is None or each.counted:
-        return ""
+        return _NO_TEST if each.test and each.test.not_worse_p is None else ""
     images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"
     return f"{images} with a score in both, {each.rule.min_images:,} required."
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
@@ -41,6 +41,8 @@ def _lines(gate: Gate) -> Iterator[str]:
             yield _row(each)
     if any(any(each.by_words) for each in gate.verdicts):
         yield from ("", LEGEND)
+    if said := margins(gate.verdicts):
+        yield from ("", said)
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         found = {f"- {_text(problem.task or problem.source)}: {_text(problem.reason)}": None
                  for own, problem in gate.problems if own == action}  # fmt: skip
@@ -72,17 +74,23 @@ def decision(gate: Gate) -> str:
     return f"passed (can't tell of {measures})" if untold else "passed"
 
 
+def margins(verdicts: Sequence[Verdict]) -> str:
+    """What the margin of a change is, where one of them is a change; else ""."""
+    return _WIDE if any(each.scale.low < 0 and each.test is not None for each in verdicts) else ""
+
+
+_WIDE = "A margin is a share of the scale's width: that of a change, from -1 to 1, is twice as wide as that of a share."
 _NOTE = (
     "Change: candidate less baseline over the same questions, with a {level} interval over {clusters}. Drop, upper "
     "limit: one-sided, at the level of the tests; it is that of the second test, which assumes less than the interval "
     "does, and may lie beyond the interval's end. Both tests take images as independent, not questions. p (worse): of "
-    "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000), "
-    "{correction}; at {alphas} or below the measure is worse. p (not worse): of the hypothesis that the drop is at "
-    "least the margin; at {alphas} or below the measure is not worse; not corrected, since the gate passes only where "
-    "every measure is not worse. Detectable drop: the smallest true drop that would have been called worse with 80 % "
-    "probability, by the images' own variance. Where neither is rejected it can't be told: more images, or a wider "
-    "margin, would decide. `compare` asks something else, whether there is any difference (two-sided, corrected for "
-    "all rows), and can say otherwise."
+    "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000; of a "
+    "ratio, a fraction or a calibration error asymptotic), {correction}; at {alphas} or below the measure is worse. p "
+    "(not worse): of the hypothesis that the drop is at least the margin; at {alphas} or below the measure is not "
+    "worse; not corrected, since the gate passes only where every measure is not worse. Detectable drop: the smallest "
+    "true drop that would have been called worse with 80 % probability, by the images' own variance. Where neither is "
+    "rejected it can't be told: more images, or a wider margin, would decide. `compare` asks something else, whether "
+    "there is any difference (two-sided, corrected for all rows), and can say otherwise."
 )
 
 
@@ -98,7 +106,8 @@ def _row(each: Verdict) -> str:
     said = f"{each.outcome}. {each.detail}" if each.detail else each.outcome
     cells = (
         _WORD[each.effect], _text(each.task), _text(each.measure), _text(each.model),
-        f"{test.clusters:,}" if test else "0", f"{test.n:,}" if test else "0",
+        f"{test.clusters:,}" if test else "0",
+        EMPTY if not each.of_questions else f"{test.n:,}" if test else "0",
         shown_number(each, each.baseline) + one, shown_number(each, each.candidate) + other, change, shown_most(each),
         shown_difference(each, each.margin), shown_difference(each, each.detectable),
         _p(test.worse_p if test else None), _p(each.adjusted), _p(test.not_worse_p if test else None),
@@ -129,7 +138,7 @@ def shown_number(each: Verdict, value: float | None, *, signed: bool = False) ->
     shown = each.scale.factor * value
     text = f"{shown:{'+' if signed else ''},.{each.scale.digits}f}"
     text = text.lstrip("+-") if not text.strip("+-0.,") else text
-    return text + (" %" if each.scale.unit == "%" and not signed else "")
+    return text + (f" {each.scale.unit}" if each.scale.unit in ("%", "points") and not signed else "")
 
 
 def _text(text: str) -> str:

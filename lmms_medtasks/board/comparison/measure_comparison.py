@@ -166,7 +166,7 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ..
 def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count: int) -> list[Telling]:
     """The questions of a task that differ most, over its measures by their share of the scale, each question once."""
     chosen: dict[str, tuple[float, Comparison, int]] = {}
-    for each in (each for each in comparisons if each.first is pair[0]):
+    for each in (each for each in comparisons if each.first is pair[0] and each.found.pairs.of_questions):
         rows, found = most_telling(each.found.pairs, count, each.task), each.found.pairs
         width = each.scale.high - each.scale.low
         for row in rows:

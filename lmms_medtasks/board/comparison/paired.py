@@ -38,9 +38,9 @@ class Pairs:
     first: np.ndarray
     second: np.ndarray
     change: PairedChange
-    unscored: int = 0
-    only_first: int = 0
-    only_second: int = 0
+    unscored: int
+    only_first: int
+    only_second: int
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,40 +65,44 @@ class Pairs:
         """Whether the test is exact; else it is asymptotic."""
         return self.change.contributions is None or self.change.contributions.linear
 
+    @property
+    def lacking(self) -> str:
+        """Why there is nothing to test; "" where there is."""
+        if len(self):
+            return ""
+        if self.change.contributions:
+            return f"No test: {self.change.contributions.reason}."
+        return f"{'No question has a score' if self.of_questions else 'There is no value'} in both."
+
 
 def pairs(first: Entry, second: Entry, metric: str) -> Pairs:
     """Join two entries by question id for a metric that both have; of one that is no mean over questions by image."""
     change = paired_change(first.make_samples, second.make_samples, first.estimate(metric), metric)
+    rows, others = first.scored(metric).rows, second.scored(metric).rows
+    one, other, only_first, only_second = rows, others, 0, 0
+    if first.questions.digest != second.questions.digest:
+        one, other = first.questions.ids[rows], second.questions.ids[others]
+        only_first = int((~np.isin(one, second.questions.ids)).sum())
+        only_second = int((~np.isin(other, first.questions.ids)).sum())
+    unscored = len(np.setxor1d(one, other, assume_unique=True)) - only_first - only_second
     if not first.is_mean(metric):
-        return _by_image(change)
-    one, other = (entry.scores(metric) for entry in (first, second))
-    ids = first.questions.ids
-    if first.questions.digest == second.questions.digest:
-        rows, others = np.arange(len(ids)), np.arange(len(ids))
-    else:
-        _, rows, others = np.intersect1d(ids, second.questions.ids, assume_unique=True, return_indices=True)
-    had_one, had_other = ~np.isnan(one), ~np.isnan(other)
-    both = had_one[rows] & had_other[others]
+        found = change.contributions
+        images = found.clusters if found else np.array([], dtype=str)
+        before, after = (found.sums * (len(images) / found.rows)).T if found else np.zeros((2, 0))
+        return Pairs(False, images, images, before, after, change, unscored, only_first, only_second)
+    _, own, its = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    rows, others = rows[own], others[its]
     return Pairs(
         of_questions=True,
-        ids=ids[rows][both],
-        clusters=first.samples.column("cluster")[rows][both],
-        first=one[rows][both],
-        second=other[others][both],
+        ids=first.questions.ids[rows],
+        clusters=first.samples.column("cluster")[rows],
+        first=first.scores(metric)[rows],
+        second=second.scores(metric)[others],
         change=change,
-        unscored=int((had_one[rows] ^ had_other[others]).sum()),
-        only_first=int(had_one.sum() - had_one[rows].sum()),
-        only_second=int(had_other.sum() - had_other[others].sum()),
+        unscored=unscored,
+        only_first=only_first,
+        only_second=only_second,
     )
-
-
-def _by_image(change: PairedChange) -> Pairs:
-    found = change.contributions
-    if found is None or not len(found.sums):
-        none = np.zeros(0)
-        return Pairs(False, none.astype(str), none.astype(str), none, none, change)
-    first, second = (found.sums * (len(found.sums) / found.rows)).T
-    return Pairs(False, found.clusters, found.clusters, first, second, change)
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,8 @@ class Difference:
             better, as good, worse.
         p: of the permutation test over images, two-sided (:mod:`lmms_medtasks.statistics.sign_flip`).
         test, question_p: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
-            sign_p: the sign test's; McNemar's exact test is the same.
+            sign_p: the sign test's; McNemar's exact test is the same. Of a number that is no mean over questions there
+            is ``p`` alone, and ``test`` is its: "signs flipped", of a smooth one "signs flipped, asymptotic".
         cohens_h: 2 asin sqrt(second) - 2 asin sqrt(first) (Cohen 1988; 0.2 is small, 0.5 medium, 0.8 large), for scores
             of 0 and 1. odds: the matched pairs' odds ratio, wins to losses, (wins + 1/2) / (losses + 1/2).
         rank_biserial: the matched pairs' rank-biserial correlation, from -1 to 1, for other scores.
@@ -148,7 +153,8 @@ def difference(
     """
     gains = found.differences if higher_is_better else -found.differences
     binary = share and found.of_questions and found.binary
-    tested = paired_tests(gains)
+    tested = paired_tests(gains if found.of_questions else gains[:0])
+    flipped = "signs flipped" if found.linear else "signs flipped, asymptotic"
     wins, losses = int((gains > _SAME).sum()), int((gains < -_SAME).sum())
     first, second = found.change.first, found.change.second
     return Difference(
@@ -160,7 +166,7 @@ def difference(
         ties=len(found) - wins - losses,
         losses=losses,
         p=found.change.p,
-        test="McNemar" if binary else "Wilcoxon",
+        test="McNemar" if binary else "Wilcoxon" if found.of_questions else flipped,
         question_p=tested.sign_p if binary else tested.wilcoxon_p,
         sign_p=tested.sign_p,
         cohens_h=cohens_h(first, second) if binary and first is not None and second is not None else None,

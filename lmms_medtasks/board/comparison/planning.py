@@ -52,7 +52,8 @@ class Planned:
     """What a measure of a task can show.
 
     Attributes:
-        images, questions, trials: that the smallest difference is of; ``trials`` per question.
+        images, questions, trials: that the smallest difference is of; ``trials`` per question. ``questions`` is None of
+            a number that is no mean over questions: nothing is known then of how trials vary.
         shown: the smallest difference that these show, None where it can't be told, with the ``reason``.
         needed: for each number of trials the images that the wanted difference takes; None where none do.
     """
@@ -60,7 +61,7 @@ class Planned:
     task: str
     measure: str
     images: int
-    questions: int
+    questions: int | None
     trials: int
     shown: float | None
     reason: str
@@ -126,7 +127,8 @@ def meaning(plan: Plan) -> str:
     return (
         f"Shows: the smallest true difference between two models on the same questions that is found with "
         f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}; in "
-        f"points, of which a measure's whole scale has 100. Images needed: how many a difference of "
+        f"points, of which a measure's whole scale has 100 (so one of a change, from -100 to 100 %, is two percentage "
+        f"points). Images needed: how many a difference of "
         f"{100 * plan.difference:g} points takes, with as many questions each as here. {EMPTY} under 'shows': fewer "
         f"than five images, no variation, or a difference larger than the scale. {EMPTY} under 'images needed': more "
         "than ten million, fewer than five images to plan from, or no data on that number of trials."
@@ -142,8 +144,9 @@ def _of_entries(one: Entry, other: Entry, plan: Plan) -> Iterator[Planned]:
         clusters, changes = joined.clusters.tolist(), joined.differences / width
         trials = _trials(one)
         seen = power.detectable(clusters, changes, plan.criterion, largest=1.0)
-        noise = _trial_variances(one, joined.ids) if trials > 1 else None
-        own = _trial_variances(other, joined.ids) if trials > 1 else None
+        several = trials > 1 and joined.of_questions
+        noise = _trial_variances(one, joined.ids) if several else None
+        own = _trial_variances(other, joined.ids) if several else None
         both = noise + own if noise is not None and own is not None else None
         needed: dict[int, int | None] = {}
         if seen.clusters >= MINIMUM:
@@ -157,7 +160,8 @@ def _of_entries(one: Entry, other: Entry, plan: Plan) -> Iterator[Planned]:
                 )
                 for number in numbers
             }  # fmt: skip
-        yield Planned(one.task, metric, seen.clusters, len(changes), trials, seen.difference, seen.reason, needed)
+        count = len(changes) if joined.of_questions else None
+        yield Planned(one.task, metric, seen.clusters, count, trials, seen.difference, seen.reason, needed)
 
 
 def _trials(entry: Entry) -> int:

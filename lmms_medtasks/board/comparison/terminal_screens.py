@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from lmms_medtasks.board.comparison.compared_entries import asked_in_part
 from lmms_medtasks.board.comparison.comparison_document import ONE_SIDED, OTHER
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
-from lmms_medtasks.board.comparison.gate_summary import decision, shown_difference, shown_most, shown_number
+from lmms_medtasks.board.comparison.gate_summary import decision, margins, shown_difference, shown_most, shown_number
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.board.comparison.planning import Plan, Planned, meaning
 from lmms_medtasks.board.word_verdicts import LEGEND, word_signs
@@ -58,9 +58,11 @@ def compared_lines(compared: Compared, flags: Sequence[str]) -> Iterator[str]:
     if len(rows) > len(shown):
         untold = ", none of them told apart" if len(told) <= len(shown) else ""
         yield f"  and {len(rows) - len(shown)} more{untold}"
-    empty = [_named(each) for each in compared.comparisons if each.found.mean.estimate is None]
-    if empty:
-        yield from _filled(f"No question has a score in both: {_first(empty)}.")
+    untested: dict[str, list[str]] = {}
+    for each in compared.comparisons:
+        untested.setdefault(each.found.pairs.lacking, []).append(_named(each))
+    for why, own in untested.items():
+        yield from _filled(f"{why.removesuffix('.')}: {_first(own)}.") if why else ()
     if alike or not rows:
         yield "▲ better  ▼ worse  = not told apart, which does not mean equal   p (Holm): corrected for all rows"
         yield "Test: any difference, two-sided. gate tests one-sided against a margin, and can say otherwise."
@@ -129,7 +131,8 @@ def _compared_line(sign: str, each: Comparison, what: str) -> str:
     first, second = values
     change += f"{' ' * (len(change) < 24)}{_DISAGREES}" if _disagrees(each) else ""
     one, other = word_signs(each.by_words)
-    numbers = f"{first:>7}{one or ' '}{second:>6}{other or ' '} {change:<25}{_p(each):>9}{found.pairs.images:>7,}"
+    images = f"{found.pairs.images:,}" if len(found.pairs) else EMPTY
+    numbers = f"{first:>7}{one or ' '}{second:>6}{other or ' '} {change:<25}{_p(each):>9}{images:>7}"
     return f"{sign} {what:<{_WHAT}}{numbers}"
 
 
@@ -162,6 +165,7 @@ def gate_lines(gate: Gate) -> Iterator[str]:
         yield LEGEND
     if measured:
         yield "Tests: one-sided against the margin. compare tests any difference, two-sided, and can say otherwise."
+        yield from _filled(margins(measured)) if margins(measured) else ()
     alike: dict[tuple[str, str], list[Verdict]] = {}
     for each in ordered:
         if each.test is None:
@@ -203,7 +207,8 @@ def planned_lines(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) ->
             shown = EMPTY if each.shown is None else f"{100 * each.shown:.1f}"
             needed = (each.needed.get(number) for number in block)
             cells = "".join(f"{EMPTY if count is None else f'{count:,}':>{_TRIALS_WIDTH}}" for count in needed)
-            sizes = f"{each.images:>7,}{each.questions:>10,}{each.trials:>3}"
+            questions = EMPTY if each.questions is None else f"{each.questions:,}"
+            sizes = f"{each.images:>7,}{questions:>10}{each.trials:>3}"
             yield f"{names[_named(each)]:<{_WHAT}}{sizes}{shown:>6}{cells}"
     yield ""
     for note in (meaning(plan), *notes):
@@ -219,10 +224,10 @@ def _few(texts: Sequence[str]) -> list[str]:
 
 
 def _verdict_lines(each: Verdict, what: str) -> Iterator[str]:
-    before, now = (shown_number(each, value).replace(" %", "") for value in (each.baseline, each.candidate))
+    before, now = (shown_number(each, value).partition(" ")[0] for value in (each.baseline, each.candidate))
     margin = shown_difference(each, each.margin)
     one, other = word_signs(each.by_words)
-    numbers = f"{before:>7}{one or ' '}{now:>6}{other or ' '} {shown_most(each):>18}{margin:>11}"
+    numbers = f"{before:>7}{one or ' '}{now:>6}{other or ' '} {shown_most(each):>17} {margin:>11}"
     yield f"{_SIGNS[each.effect]} {what:<{_WHAT}}{numbers}  {each.outcome}"
     if each.detail:
         yield from _filled(f"    {printable(each.detail)}")

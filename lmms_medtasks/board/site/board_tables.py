@@ -21,14 +21,13 @@ from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 from lmms_medtasks.suites import outcomes
 from lmms_medtasks.suites.suite import Measure
 
 _FEWER = "‡"
 RANK_MARKS = {
     **number_marks.MARKS,
-    _FEWER: "Ranked on fewer questions than the mean is of: on those that all models of the table have a score for.",
+    _FEWER: "Ranked on fewer questions than the number is of: on those that all models of the table have a score for.",
 }
 _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
@@ -140,9 +139,7 @@ def _without_ranks(task: str, measures: Sequence[str], standings: Standings) -> 
     for name in measures:
         found = next(iter(standings.of(task, name).values()), None)
         if found is not None and found.rank is None:
-            images = "1 image" if found.images == 1 else f"{found.images} images"
-            said = f"only {images} with a score of every model; ranks are given from {LEAST_CLUSTERS} on"
-            reasons.append(f"No ranks by {name}: {said}.")
+            reasons.append(f"No ranks by {name}: {found.reason}.")
     return reasons
 
 
@@ -200,7 +197,7 @@ def level_words(level: str) -> str:
 
 def column(metric: str, shown: Measure) -> Column:
     """A metric's column."""
-    return Column(metric, digits=shown.digits, unit=shown.unit)
+    return Column(metric, digits=shown.digits, unit=shown.unit, fewer=not shown.higher_is_better)
 
 
 def cell(interval: Interval | None, shown: Measure) -> Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -167,6 +168,8 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
     printed = [row.cells[metric].value for row in models if metric in row.cells]
     numbers = [float(each) for each in printed if isinstance(each, int | float)]
     chance = guessing(entry, metric)
+    # A ratio may be beyond the scale.
+    top = max(shown.high, math.ceil(10 * (mean.high or mean.estimate) - 1e-6) / 10)
     return ModelHeadline(
         suite=entry.suite,
         title=about.title,
@@ -178,7 +181,7 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
         value=shown.factor * mean.estimate,
         low=None if mean.low is None else shown.factor * mean.low,
         high=None if mean.high is None else shown.factor * mean.high,
-        ends=(shown.factor * shown.low, shown.factor * shown.high),
+        ends=(shown.factor * shown.low, shown.factor * top),
         rank=standing.rank if standing else None,
         best=standing.low if standing else None,
         worst=standing.high if standing else None,

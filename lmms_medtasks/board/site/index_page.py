@@ -110,8 +110,12 @@ def _has_rank(entry: Entry, standings: Standings) -> bool:
 
 
 def _questions(found: Leaderboard, standings: Standings) -> Mapping[str, int]:
-    """By suite how many questions its column's ranks are on: those that all its models have a score for."""
-    own = {head.suite: standings.of(head.task, head.measure).values() for head in found.heads}
+    """By suite how many questions a column of means has ranks on: those that all its models have a score for."""
+    own = {
+        head.suite: standings.of(head.task, head.measure).values()
+        for head in found.heads
+        if standings.board.of(task=head.task)[0].is_mean(head.measure)
+    }
     return {suite: max(each.common for each in standing) for suite, standing in own.items()}
 
 

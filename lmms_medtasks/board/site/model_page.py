@@ -118,9 +118,10 @@ class ModelPages:
         scored = [
             each for each in headlines if LEXICAL not in each.signs and not each.guessing and not each.is_hard_to_read
         ]
-        by_task = {each.task: each for each in scored}
-        groups = [group for each in scored for group in self._groups(each.task, each.metric).get(model, ())]
         entries = {entry.task: entry for entry in own if entry.ranked}
+        beside = ((each, entries[each.task].mean_beside(each.metric)) for each in scored if each.task in entries)
+        by_task = {each.task: replace(each, metric=mean) for each, mean in beside if mean is not None}
+        groups = [group for each in by_task.values() for group in self._groups(each.task, each.metric).get(model, ())]
         found = strengths.extremes(
             groups,
             lambda group: strengths.questions(group, entries[group.task], by_task[group.task].metric),
@@ -131,11 +132,14 @@ class ModelPages:
 
         def said(group: strengths.Group) -> GroupSentence:
             head, entry = by_task[group.task], entries[group.task]
+            about, heads = suite_words.about(head.suite), {(each.task, each.metric) for each in headlines}
+            if (head.task, head.metric) not in heads:  # of another number than the headline it is said
+                about = replace(about, title=f"{about.title}, {about.heading_of(head.task, head.metric)}")
             return model_words.group_sentence(
                 group,
                 strengths.interval(group, entry, head.metric),
                 entry.scale(head.metric),
-                suite_words.about(head.suite),
+                about,
                 lambda group: (
                     list_address(
                         head.suite,

@@ -44,7 +44,7 @@ def scores(model: str, standings: Standings, links: Links) -> Table:
             rows.append(
                 Row((Cell(entry.task, href=links.suite(entry.suite)), Cell(name),
                      standings.marked(value, entry, name), Cell(shown.unit), rank,
-                     Cell(len(ranked)) if ranked else NONE, Cell(mean.n)))
+                     Cell(len(ranked)) if ranked else NONE, Cell(mean.n) if entry.is_mean(name) else NONE))
             )  # fmt: skip
     columns = (label("task"), label("measure"), Column("score", digits=2), label("unit"), count("rank"), count("of"),
                count("questions"))  # fmt: skip

@@ -16,7 +16,7 @@ from lmms_medtasks.suites.suite import Measure
 class Scores:
     """A model's scores on n questions, of which k are distinct: a board may have millions, most of them alike.
 
-    A question has the first main measure that has a value for it.
+    A question has the first main mean that has a value for it.
 
     Attributes:
         places: (n,) integers as small as can be, the place of each question's score among the distinct ones.
@@ -60,11 +60,11 @@ class Scores:
 
 def scores_of(entry: Entry, ids: np.ndarray) -> Scores:
     """The scores of an entry on the questions ``ids`` (sorted; it need not have all of them)."""
-    units = tuple(map(entry.scale, entry.main_metrics))
+    units = tuple(map(entry.scale, entry.main_means))
     own = entry.questions.ids
     place = slice(None) if own is ids else np.searchsorted(ids, own)
     values, measure = np.full(len(ids), np.nan), np.zeros(len(ids), dtype=np.int16)
-    for number, name in enumerate(entry.main_metrics):
+    for number, name in enumerate(entry.main_means):
         found = np.full(len(ids), np.nan)
         found[place] = entry.scores(name)
         empty = np.isnan(values) & ~np.isnan(found)

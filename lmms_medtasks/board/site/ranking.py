@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.report_options import RESAMPLES
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import ERROR, LEVEL
@@ -27,7 +28,7 @@ SHORT = (
 MEANING = (
     (
         "Rank",
-        "1 plus the number of models with a better mean on the questions that all of them have a score for. Tied "
+        "1 plus the number of models with a better number on the questions that all of them have a score for. Tied "
         "models share it.",
     ),
     (
@@ -45,6 +46,12 @@ MEANING = (
         f"apart that are as likely to be better as worse on each image with a chance of at most {ERROR}.",
     ),
     (
+        "Numbers that are no mean over questions",
+        "What an image adds to the number stands in place of its questions. To a macro mean, a change or an agreement "
+        "images add up, and the test is the same. To a ratio, a fraction or a calibration error they do to first order "
+        "(jackknife pseudo-values), so that the test is asymptotic: it holds with many images.",
+    ),
+    (
         f"Fewer than {LEAST_CLUSTERS} images",
         "An order is then mostly chance, so there are no ranks.",
     ),
@@ -60,7 +67,8 @@ class Standing:
         mean: over all its questions with a score, in the measure's own unit, with its interval.
         rank, low, high: on the questions common to all; None where these are of fewer than 10 images. ``low`` and
             ``high`` are None with one model, or without resamples.
-        common: number of these questions. images: of these.
+        common: number of these questions.
+        reason: why there is no rank; "" where there is one.
     """
 
     mean: Interval
@@ -68,7 +76,7 @@ class Standing:
     low: int | None
     high: int | None
     common: int
-    images: int
+    reason: str = ""
 
     @property
     def ranks(self) -> str:
@@ -109,7 +117,10 @@ def rank(
     found = contributions([each.make_samples for each in entries], entries[0].estimate(metric), metric)
     common, images = (found.rows, len(found.sums)) if found else (0, 0)
     if found is None or images < LEAST_CLUSTERS:
-        return Ranking([Standing(each, None, None, None, common, images) for each in means], None)
+        why = f"only {counted(images, 'image')} with a score of every model, {LEAST_CLUSTERS} are needed"
+        if not entries[0].is_mean(metric):
+            why = (found.reason or why) if found else "a model has no value on the questions of all"
+        return Ranking([Standing(each, None, None, None, common, why) for each in means], None)
     sums = found.sums if higher_is_better else -found.sums
     pairs = rank_intervals(sums, sizes=found.sizes) if resamples and len(entries) > 1 else None
     totals = sums.sum(axis=0) / common
@@ -121,7 +132,6 @@ def rank(
             low=int(pairs.low[row]) if pairs else None,
             high=int(pairs.high[row]) if pairs else None,
             common=common,
-            images=images,
         )
         for row in range(len(entries))
     ]

@@ -14,6 +14,7 @@ A suite that declares none has its headline, a row a model.
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -354,13 +355,22 @@ def _ends(measure: Measure) -> tuple[float, float]:
 
 
 def _axis(measure: Measure, rows: Sequence[ChartRow], chance: float | None) -> Axis:
-    """From a tenth of the scale below the least number to the scale's upper end, with ticks down from there."""
+    """From a tenth of the scale below the least number to the scale's upper end, with ticks down from there.
+
+    Numbers beyond the scale, as a ratio may be, make it longer.
+    """
     low, high = _ends(measure)
     numbers = [
-        end for row in rows for each in row.cells for end in (each.value, each.low) if isinstance(end, float | int)
+        end
+        for row in rows
+        for each in row.cells
+        for end in (each.value, each.low, each.high)
+        if isinstance(end, float | int)
     ]
     least = min([*numbers, *([] if chance is None else [chance])], default=low)
     tenth = (high - low) / 10
+    # Of a ratio nothing says how much it can be.
+    high = max(high, low + tenth * math.ceil((max(numbers, default=low) - low) / tenth - 1e-6))
     start = max(low, min(low + tenth * int((least - low) / tenth), high - 2 * tenth))
     step = step_of(high - start, 4 if high - start > 6 * tenth else 3)
     ticks = tuple(high - step * number for number in range(int((high - start) / step + 1e-9), -1, -1))

@@ -127,8 +127,7 @@ def _others(
     if len(measured) == 1:
         return "the only model that is ranked"
     if measured[best].rank is None:
-        images = measured[best].images
-        return f"no ranks: {images} {'image is' if images == 1 else 'images are'} too few"
+        return f"no ranks: {measured[best].reason}"
     untold = standings.alike(*head, best)
     equal = [key for key in ordered if key != best and measured[key].rank == measured[best].rank]
     first, alike = ([standings.titles[key] for key in ordered if key in each] for each in (equal, {*untold} - {*equal}))

@@ -101,6 +101,8 @@ class SuitePage:
         drawn = chart(about, self._board, self._standings, self._links, head)
         headline = _headline(head, drawn)
         blocks = [self._block(task, about) for task in self._tasks(about, entries, head)]
+        ranked = next((entry for entry in entries if head and entry.ranked and entry.task == head[0]), None)
+        mean = ranked.mean_beside(head[1]) if head and ranked else None
         cluster = next((suite.cluster for entry in entries if (suite := entry.declaration)), "image")
         self._pages.page(
             f"suites/{name}.html", "suite.html", f"suites/{name}",
@@ -114,8 +116,9 @@ class SuitePage:
             unplaced=self._unplaced(head) if head else "",
             pairs=self._pairs(head), pairs_note=NOTE.format(cluster=cluster, level=confidence.percent()),
             least=LEAST_CLUSTERS,
-            questions=self._questions(headline, entries, drawn), cluster=cluster,
-            published=published.tables(name), card=card(name), versions=_versions(entries),
+            questions=self._questions(headline, mean, entries, drawn),
+            told_by=about.heading_of(head[0], mean) if head and mean and mean != head[1] else "",
+            cluster=cluster, published=published.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip
 
     def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[str]:
@@ -174,12 +177,13 @@ class SuitePage:
         return matrix(self._standings, head, {key: self._links.model(key) for key in self._standings.titles})
 
     def _questions(
-        self, headline: SuiteHeadline | None, entries: Sequence[Entry], drawn: SuiteChart | None
+        self, headline: SuiteHeadline | None, mean: str | None, entries: Sequence[Entry], drawn: SuiteChart | None
     ) -> list[tuple[Telling, Card]]:
-        """The questions that tell, with their cards: of the best models, what they answered under each condition."""
-        if headline is None or self._cards is None:
+        """Questions that tell of ``mean``, with cards: of the best models, what they answered under each condition."""
+        if headline is None or mean is None or self._cards is None:
             return []
-        chosen = telling(self._standings, headline.of, headline.first, headline.names)
+        task, metric = headline.of
+        chosen = telling(self._standings, (task, mean), headline.first if mean == metric else None, headline.names)
         best = {key: place for place, key in enumerate(self._ordered(headline.of)[:_MOST_ON_CARDS])}
         # Tasks apart from these may have other questions of the same id.
         tasks = {headline.of[0], *(each.of[0] for each in (drawn.series if drawn and headline.first else ()))}
@@ -216,7 +220,8 @@ def _caption(about: suite_words.About, head: TaskMeasure, board: Board) -> str:
     name, phrase = about.name_of(head[0]), about.heading_of(*head)
     words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
     unit = entry.scale(head[1]).unit
-    return f"{name}{words}, {counted(len(entry.scored(head[1])), 'question')} each{f' ({unit})' if unit else ''}"
+    count = f", {counted(len(entry.scored(head[1])), 'question')} each" if entry.is_mean(head[1]) else ""
+    return f"{name}{words}{count}{f' ({unit})' if unit else ''}"
 
 
 def _badges(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[Badge]:
@@ -227,7 +232,7 @@ def _badges(about: suite_words.About, entries: Sequence[Entry], head: TaskMeasur
              if data != "full"]  # fmt: skip
     if not found:
         found = [Badge("data", "full")]
-    rows = entry.scored(head[1]) if head and head[1] in entry.metrics else entry.samples
+    rows = entry.scored(head[1]) if head and head[1] in entry.main_means else entry.samples
     cluster = entry.declaration.cluster if entry.declaration else "image"
     pictures = len(set(rows.column("cluster")))
     for number, noun in ((len(rows), "question"), (pictures, cluster)):

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,22 +12,18 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries, gate_rules
-from lmms_medtasks.board.comparison.gate import Verdict, _measured, gate, outcomes
+from lmms_medtasks.board.comparison.gate import gate, outcomes
 from lmms_medtasks.board.comparison.gate_summary import decision, markdown
 from lmms_medtasks.board.comparison.measure_comparison import compare
-from lmms_medtasks.board.comparison.paired import _by_image
 from lmms_medtasks.board.comparison.terminal_screens import gate_lines
 from lmms_medtasks.board.word_verdicts import LEGEND
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.judged_tables import LEXICAL
-from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.suites import registry
-from lmms_medtasks.suites.contributions import paired_change
-from lmms_medtasks.suites.estimates import Fraction
-from lmms_medtasks.suites.suite import Measure
+from tests.board.made_up_entries import board_of, of_every_kind
 
 TASK = "medq_deg_l1"
 IMAGES = 60
@@ -523,10 +520,44 @@ def test_what_is_drawn_is_said_by_the_benchmarks_of_the_entries(decided):
     assert drawn_clusters(entries) == "images (MedObvious: items)"
 
 
-def test_a_number_without_a_test_says_why():
-    tables = [lambda: Samples.of_rows({"id": f"q{row}", "cluster": f"i{row}"} for row in range(3))] * 2
-    change = paired_change(*tables, Fraction(top=lambda rows: np.ones(len(rows))))
-    base = Verdict("task", "f1", "model", Measure("f1"), gate_rules.read().of("task", "f1"), "can't tell", "ignore")
-    found = _measured(base, _by_image(change))
-    assert (found.baseline, found.candidate, found.test) == (1.0, 1.0, None)
-    assert found.detail == "No test: fewer than 5 images."
+def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_never_shown_to_be_not_worse():
+    """60 images; B loses one hard question, and its easy ones are as before."""
+    one, other = of_every_kind("a", "1" * 60, "10" * 30), of_every_kind("b", "1" * 60, "10" * 29 + "00")
+    found = gate(
+        *(compared_entries.Side(Path(each.model.name), board_of(each)) for each in (one, other)),
+        replace(gate_rules.read(margin=0.2), correction="none"),
+    )
+    by_name = {each.measure: each for each in found.verdicts}
+    drop, robust = by_name["drop"], by_name["robust"]
+    # A change is from -1 to 1: a fifth of its scale is 0.4. Fewer is better: the loss of one of 60 raises it.
+    assert (drop.margin, by_name["accuracy"].margin, robust.margin) == (0.4, 0.2, 0.2)
+    assert (drop.outcome, drop.test.drop, drop.test.clusters) == ("not worse", pytest.approx(1 / 60), 60)
+    assert 1 / 60 < drop.most < 0.4
+    told = {name for name, each in by_name.items() if each.outcome == "can't tell"}
+    assert told == {"robust", "ece", "precision"}
+    # What no test can show warns, and keeps no gate undecided.
+    assert {by_name[name].effect for name in told} == {"warn"} and found.decision == "passed"
+    assert (robust.test.not_worse_p, robust.most, robust.test.worse_p) == (None, None, pytest.approx(1.0))
+    assert robust.detail.startswith("No test shows “not worse” of a number that is no sum over images")
+    assert {each.outcome for name, each in by_name.items() if name not in told} == {"not worse"}
+    rows = {line.split(" | ")[2]: line.split(" | ") for line in markdown(found).splitlines() if "| made" in line}
+    assert [rows["accuracy"][place] for place in (4, 5)] == ["60", "120"]
+    assert [rows["drop"][place] for place in (4, 5, 6, 10)] == ["60", "–", "50.0 points", "40.0 points"]
+    assert [rows["robust"][place] for place in (4, 5, 9, 14)] == ["60", "–", "–", "–"]
+    screen = list(gate_lines(found))
+    for text in (" ".join(screen), markdown(found)):
+        assert "twice as wide as that of a share" in " ".join(text.split())
+    assert max(map(len, screen)) <= 100
+
+
+def test_only_a_gate_of_a_change_says_that_its_margin_is_wider(decided):
+    assert "twice as wide" not in markdown(decided(answers(0.8, 1), answers(0.8, 3)))
+
+
+def test_a_number_without_a_test_says_why(decided):
+    """Four images: a ratio has no jackknife of them; its numbers stand there all the same."""
+    sides = (of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000"))
+    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in sides), gate_rules.read())
+    (robust,) = [each for each in found.verdicts if each.measure == "robust"]
+    assert (robust.outcome, robust.test, robust.detail) == ("can't tell", None, "No test: fewer than 5 images.")
+    assert (robust.baseline, robust.candidate) == pytest.approx((0.5, 1 / 3))

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 import typer
@@ -21,6 +22,7 @@ from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.statistics.intervals import mean_interval
+from tests.board.made_up_entries import KINDS, board_of, of_every_kind
 
 TASK = "medq_deg_l1"
 FIRST = {"q1": "A", "q2": "B", "q3": "B", "q4": "A", "q5": "B", "q6": "!"}
@@ -370,3 +372,60 @@ def test_the_terminal_shows_the_screen_and_all_on_demand(both):
     assert short.exit_code == 0 and "rank-biserial" not in short.stdout and "--all" in short.stdout
     whole = CliRunner().invoke(app, [*map(str, both()), "--all"])
     assert "rank-biserial" in whole.stdout
+
+
+def sides(*entries):
+    return [compared_entries.Side(Path(entry.model.name), board_of(entry)) for entry in entries]
+
+
+def test_what_is_no_mean_over_questions_is_compared_image_by_image():
+    """Six images, an easy and a hard question each: A has 5 and 2 right, B has all."""
+    found = measure_comparison.compare(
+        *sides(of_every_kind("a", "111110", "110000"), of_every_kind("b", *["111111"] * 2))
+    )
+    by_name = {each.measure: each for each in found.comparisons}
+    drop, balanced, robust = (by_name[name] for name in ("drop", "balanced", "robust"))
+    # Parts of the drop, easy less hard: A 0 0 1 1 1 0, B none. All signs alike in 2 of 2 ** 3 cases.
+    of = drop.found
+    assert (of.first, of.second, of.mean.estimate) == pytest.approx((0.5, 0.0, -0.5))
+    assert (of.wins, of.ties, of.losses, of.p, of.test) == (3, 3, 0, 0.25, "signs flipped")
+    assert of.pairs.ids.tolist() == [f"image {number:02}" for number in range(6)]
+    assert of.pairs.first.tolist() == pytest.approx([0, 0, 1, 1, 1, 0])
+    # Of the macro mean: 0 0 1/2 1/2 1/2 1, so 2 of 2 ** 4.
+    assert (balanced.found.first, balanced.found.p) == pytest.approx((7 / 12, 0.125))
+    assert (robust.found.first, robust.found.second) == pytest.approx((0.4, 1.0))
+    assert robust.found.test == "signs flipped, asymptotic"
+    written = {each["measure"]: each for each in to_json(found)["comparisons"]}
+    assert {name: each["of"] for name, each in written.items()} == {
+        "accuracy": "questions", **dict.fromkeys((each.name for each in KINDS), "images")
+    }  # fmt: skip
+    assert [written["drop"][key] for key in ("questions", "images", "wins", "p_questions")] == [None, 6, 3, None]
+    assert [written["robust"][key] for key in ("images", "wins", "ties", "losses")] == [6, None, None, None]
+    # The telling questions are questions of the mean.
+    assert {each.measure for each in found.telling} == {"accuracy"} and len(found.telling) == 5
+    tables = document(found).parts[0].sections[0].tables
+    assert [table.title.removeprefix("Differences in ") for table in tables] == [
+        "percentage points", "points, of changes", "numbers"
+    ]  # fmt: skip
+    assert {table.columns[2].text(row.cells[2]) for table in tables for row in table.rows} == {"12", "–"}
+    assert "asymptotic" in " ".join(tables[-1].all_notes)
+
+
+def test_why_there_is_no_test_is_told():
+    """B has no score of a hard question; four images have no jackknife; questions of one alone are counted."""
+    one, other = of_every_kind("a", "11110", "10100"), of_every_kind("b", "11100", "-----")
+    found = measure_comparison.compare(*sides(one, other))
+    by_name = {each.measure: each.found for each in found.comparisons}
+    assert by_name["drop"].pairs.lacking == "There is no value in both." and by_name["drop"].p is None
+    assert (by_name["drop"].pairs.unscored, by_name["balanced"].pairs.unscored) == (5, 5)
+    assert "There is no value in both: made_up_task, drop, and " in " ".join(compared_lines(found, []))
+    found = measure_comparison.compare(*sides(of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000")))
+    (robust,) = [each for each in found.comparisons if each.measure == "robust"]
+    assert (robust.found.first, robust.found.second) == pytest.approx((0.5, 1 / 3))
+    assert (robust.found.p, robust.found.pairs.lacking) == (None, "No test: fewer than 5 images.")
+    screen = " ".join(" ".join(compared_lines(found, [])).split())
+    assert "No test: fewer than 5 images: made_up_task, robust" in screen
+    larger = measure_comparison.compare(
+        *sides(of_every_kind("a", "1" * 8, "10" * 4), of_every_kind("b", "1" * 6, "10" * 3))
+    )
+    assert {each.found.pairs.only_first for each in larger.comparisons} == {4}

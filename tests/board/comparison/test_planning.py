@@ -1,12 +1,16 @@
 """Planning a comparison: from two runs, and before any."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from lmms_medtasks.board.comparison import compared_entries, planning
 from lmms_medtasks.board.comparison.planning import Plan
+from lmms_medtasks.board.comparison.terminal_screens import planned_lines
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.power import Criterion, standard_errors_needed
+from tests.board.made_up_entries import board_of, of_every_kind
 
 TASK = "medq_deg_l1"
 
@@ -106,3 +110,24 @@ def test_compare_says_what_it_could_have_shown(tmp_path, runs):
     assert least.criterion.comparisons == 1
     assert table.rows[0].cells[place].value == pytest.approx(100 * least.difference)
     assert 15 < 100 * least.difference < 45
+
+
+def test_what_is_no_mean_over_questions_is_planned_by_image():
+    """Two trials a question: how they vary is known of a mean alone. The macro mean of two equal halves is the mean."""
+    two = {"expected": ["A"] * 24, "trials": [["A", "B"]] * 24}
+    answers = (("a", "111111111110", "110011001100"), ("b", "111110111111", "100000001111"))
+    one, other = (
+        compared_entries.Side(Path(name), board_of(of_every_kind(name, *letters, columns=two)))
+        for name, *letters in answers
+    )
+    found = {each.measure: each for each in planning.of_runs(one, other, plan())}
+    assert (found["accuracy"].images, found["accuracy"].questions, set(found["accuracy"].needed)) == (
+        12,
+        24,
+        {1, 3, 10},
+    )
+    for name in ("balanced", "drop", "robust", "items", "ece"):
+        assert (found[name].images, found[name].questions, set(found[name].needed)) == (12, None, {2})
+    assert found["balanced"].shown == pytest.approx(found["accuracy"].shown)
+    (line,) = [line for line in planned_lines([found["balanced"]], plan(), ()) if "balanced" in line]
+    assert line.split()[2:5] == ["12", "–", "2"]

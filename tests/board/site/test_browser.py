@@ -456,3 +456,22 @@ def pressed_named(browser, key):
     for kind in ("keyDown", "keyUp"):
         browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
     browser.run("new Promise((done) => setTimeout(done, 50))")
+
+
+def test_numbers_of_which_fewer_is_better_are_sorted_with_the_least_first(browser, site, tmp_path):
+    """The script of the site, on a table as its pages have them."""
+    page = tmp_path / "table.html"
+    rows = "".join(f'<tr><td class="number">{up}</td><td class="number">{down}</td></tr>' for up, down in
+                   (("+2.0", "0.5"), ("-1.0", "-0.1 [-0.3, 0.1]"), ("–", "–"), ("3.0", "0.25")))  # fmt: skip
+    page.write_text(
+        f"""<button id="theme"></button><script src="{(site / "assets" / "site.js").as_uri()}"></script>
+        <div class="scroll"><table><thead><tr><th class="number">up</th><th class="number fewer">down</th></tr></thead>
+        <tbody>{rows}</tbody></table></div>""",
+        "utf-8",
+    )
+    browser.open(page)
+    column = """(place) => { document.querySelectorAll("th button")[place].click();
+      return [...document.querySelectorAll("tbody tr")].map((row) => row.cells[place].textContent.split(" ")[0]); }"""
+    assert browser.run(f"({column})(0)") == ["3.0", "+2.0", "-1.0", "–"]
+    assert browser.run(f"({column})(1)") == ["-0.1", "0.25", "0.5", "–"]
+    assert browser.run(f"({column})(1)") == ["0.5", "0.25", "-0.1", "–"]

@@ -9,7 +9,17 @@ import pytest
 from lmms_medtasks.board.entries import Problem
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import LEAST_FIELD, ModelHeadline, headlines
-from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, MadeUpEntry, board_of, made_up_entry, right_and_wrong
+from tests.board.made_up_entries import (
+    ACCURACY,
+    ERRORS,
+    KINDS,
+    STARS,
+    MadeUpEntry,
+    board_of,
+    made_up_entry,
+    of_every_kind,
+    right_and_wrong,
+)
 
 QUESTIONS = 20
 APART = Problem("limited", "unranked", "Few questions were asked.", "r.json")
@@ -150,3 +160,17 @@ def test_the_nearer_end_of_the_interval_decides_whether_guessing_is_beaten(
 )
 def test_an_interval_wholly_below_guessing_is_said_to_be(high: float, higher: bool, said: str) -> None:
     assert replace(HEAD, value=10.0, low=5.0, high=high, higher_is_better=higher).guessing == said
+
+
+def test_a_scale_is_that_of_the_number_and_longer_where_a_ratio_is_beyond_it() -> None:
+    """Right on 4 of 12 easy questions and on 5 of 12 hard ones: a ratio of 1.25, a drop of -1/12."""
+    entry = replace(
+        of_every_kind("m", "1" * 4 + "0" * 8, "0" * 7 + "1" * 5), metrics=tuple(each.name for each in KINDS)
+    )
+    of = {name: replace(entry, metrics=(name,)) for name in ("robust", "drop", "balanced")}
+    robust, drop, balanced = (headline_of(each) for each in of.values())
+    assert robust.value == pytest.approx(1.25) and robust.ends[0] == 0.0
+    assert robust.high is not None and robust.ends[1] >= robust.high > 1.25
+    assert (drop.value, drop.unit, drop.ends) == (pytest.approx(-100 / 12), "points", (-100.0, 100.0))
+    assert (balanced.unit, balanced.ends, balanced.higher_is_better) == ("%", (0.0, 100.0), True)
+    assert not drop.higher_is_better and {each.chance for each in (robust, drop, balanced)} == {None}

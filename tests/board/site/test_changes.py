@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.board.site.changes import loss
-from tests.board.made_up_entries import ERRORS, MadeUpEntry, made_up_entry, right_and_wrong
+from tests.board.made_up_entries import ERRORS, MadeUpEntry, made_up_entry, of_every_kind, right_and_wrong
 
 
 def asked(letters: str, *, images: int | None = None, begin: str = "image") -> MadeUpEntry:
@@ -65,3 +65,12 @@ def test_the_loss_the_other_way_round_is_the_same_with_the_other_sign(one: str, 
     if there.low is not None and there.high is not None:
         assert (back.low, back.high) == (pytest.approx(-there.high), pytest.approx(-there.low))
         assert -1 <= there.low <= there.estimate <= there.high <= 1
+
+
+def test_a_loss_of_any_two_numbers_is_their_difference() -> None:
+    """Drops of 1/2 and 1; a ratio of 1/2 less a drop of 1."""
+    half, whole = (of_every_kind("m", "1" * 8, hard) for hard in ("10" * 4, "0" * 8))
+    found = loss(half, "drop", whole, "drop")
+    assert found.estimate == pytest.approx(-0.5) and found.low is not None and found.low < -0.5
+    assert loss(half, "robust", whole, "drop").estimate == pytest.approx(-0.5)
+    assert loss(half, "drop", of_every_kind("m", "1", "-"), "drop").estimate is None

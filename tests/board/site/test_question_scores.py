@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.board.site.question_scores import mark, scores_of
 from lmms_medtasks.suites.suite import Measure
-from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry
+from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, of_every_kind
 
 IDS = np.array(["a", "b", "c", "d"])
 
@@ -57,3 +57,10 @@ def test_a_better_score_is_never_lower_from_worst_to_best(values: list[float], h
 @pytest.mark.parametrize(("normal", "sign"), [(1.0, "✓"), (0.0, "✗"), (0.999, "~"), (0.001, "~"), (float("nan"), "")])
 def test_only_the_best_and_the_worst_score_are_marked_right_and_wrong(normal: float, sign: str) -> None:
     assert mark(normal) == sign
+
+
+def test_a_question_has_scores_of_means_alone() -> None:
+    entry = of_every_kind("m", "10", "0-")
+    found = scores_of(entry, entry.questions.ids)
+    assert [each.name for each in found.units] == ["accuracy"] and len(entry.main_metrics) == 8
+    assert [found.text(row) for row in range(4)] == ["100.0%", "0.0%", "0.0%", None]

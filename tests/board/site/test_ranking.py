@@ -13,6 +13,7 @@ from lmms_medtasks.board.entries import Entry, all_ids
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
 from lmms_medtasks.board.site.ranking import common_scores, standings
 from lmms_medtasks.statistics.intervals import mean_interval
+from tests.board.made_up_entries import board_of, of_every_kind
 
 TASK = "medq_deg_l1"
 
@@ -80,7 +81,7 @@ def test_pairs_have_the_difference_of_the_means_and_who_is_better(tmp_path, entr
 def test_with_fewer_than_ten_images_there_is_no_rank_and_the_table_says_why(tmp_path, entries, images):
     few = found(entries(images=images, a="A" * 40, b="B" * 40))
     assert {(each.rank, each.low, each.high) for each in few.values()} == {(None, None, None)}
-    assert {(each.common, each.images) for each in few.values()} == {(40, images)}
+    assert {each.common for each in few.values()} == {40}
     table = ranking(TASK, Standings(collect([tmp_path]), 100), Links(str, str))
     assert any(note.startswith(f"No ranks by accuracy: only {images} image") for note in table.notes)
     place = [column.name for column in table.columns].index("rank, accuracy")
@@ -189,3 +190,39 @@ def test_common_scores_are_the_same_by_rows_and_by_ids(entries, monkeypatch):
         rows, scores = common_scores(kind, "accuracy")
         assert rows.column("id").tolist() == ["q002", "q003", "q004", "q006"]
         assert [each.tolist() for each in scores] == [each.scores("accuracy")[[2, 3, 4, 6]].tolist() for each in kind]
+
+
+def test_a_number_that_is_no_mean_is_ranked_in_its_direction_by_what_images_add():
+    """Easy questions all right; hard ones right in 12, 6 and 0 of 12: drops of 0, 1/2 and 1, ratios 1, 1/2 and 0."""
+    letters = {"a": "1" * 12, "b": "10" * 6, "c": "0" * 12}
+    three = [of_every_kind(name, "1" * 12, hard) for name, hard in letters.items()]
+    for metric, values in (("drop", (0, 0.5, 1)), ("robust", (1, 0.5, 0)), ("balanced", (1, 0.75, 0.5))):
+        ranked = standings(three, metric)
+        assert [each.mean.estimate for each in ranked] == pytest.approx(values)
+        assert [each.rank for each in ranked] == [1, 2, 3] and {each.reason for each in ranked} == {""}
+        # The two of which no image is alike are told apart, each of them and the middle one are not.
+        assert [(each.low, each.high) for each in ranked] == [(1, 2), (1, 3), (2, 3)]
+    # All a fraction, .75 and 1/2 less 1/2: of ECE fewer is better.
+    assert [each.rank for each in standings(three, "ece")] == [3, 2, 1]
+    table = ranking("made_up_task", Standings(board_of(*three), 100), Links(str, str))
+    assert table is not None and [each.name for each in table.columns if each.fewer] == ["drop", "ece"]
+
+
+def test_why_there_is_no_rank_is_told():
+    """A model without a hard question; four images, too few for a jackknife; nine images."""
+    whole, none, four, nine = (
+        of_every_kind(name, easy, hard)
+        for name, easy, hard in (
+            ("a", "1" * 12, "10" * 6), ("b", "1" * 12, "-" * 12), ("c", "1110", "1010"), ("d", "1" * 9, "10" * 4 + "1")
+        )
+    )  # fmt: skip
+    cases = (
+        ([whole, none], "drop", "a model has no value on the questions of all"),
+        ([whole, four], "robust", "fewer than 5 images"),
+        ([whole, nine], "balanced", "only 9 images with a score of every model, 10 are needed"),
+        ([whole, nine], "accuracy", "only 9 images with a score of every model, 10 are needed"),
+    )
+    for entries, metric, reason in cases:
+        assert {(each.rank, each.reason) for each in standings(entries, metric)} == {(None, reason)}
+        table = ranking("made_up_task", Standings(board_of(*entries), 100), Links(str, str))
+        assert f"No ranks by {metric}: {reason}." in table.notes

@@ -22,6 +22,7 @@ from lmms_medtasks.board.site.telling_questions import telling
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
+from tests.board.made_up_entries import board_of, of_every_kind
 
 CLEAN, SEVERE = "medq_deg_l0", "medq_deg_l2"
 HEAD, FIRST = (SEVERE, "accuracy"), (CLEAN, "accuracy")
@@ -313,3 +314,20 @@ def test_a_board_of_a_suite_nobody_is_ranked_on_has_its_page(folder: Path, tmp_p
     build(board, tmp_path / "site", Options(resamples=100, reports=False))
     page = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
     assert "no model is ranked yet" in finding_in(page) and "InternVL3" in page
+
+
+def test_a_headline_that_is_no_mean_counts_no_questions_and_names_the_mean_that_they_tell_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(About, "headline_of", lambda self, entries: ("made_up_task", "drop"))
+    letters = {"best": "1" * 12, "poor": "10" * 6}
+    entries = [replace(of_every_kind(name, "1" * 12, hard), suite="x") for name, hard in letters.items()]
+    build(board_of(*entries), tmp_path / "site", Options())
+    text = " ".join((tmp_path / "site" / "suites" / "x.html").read_text("utf-8").split())
+    assert "<caption>Made up task, drop (points)</caption>" in text
+    assert "from the scores of the ranked models (Made up task, accuracy)." in text
+    assert '<th scope="col" class="number fewer">drop (points)</th>' in text
+    [model] = (tmp_path / "site" / "models").glob("poor*.html")
+    row = r'<td class="text">(accuracy|drop|ece)</td>.*<td class="number">(.*)</td></tr>'
+    assert dict(re.findall(row, model.read_text("utf-8"))) == {"accuracy": "24", "drop": "–", "ece": "–"}
+    assert "<td>–</td>" in (tmp_path / "site" / "measured.html").read_text("utf-8")

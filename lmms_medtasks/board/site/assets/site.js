@@ -52,7 +52,7 @@
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {
-        const rank = head.textContent.startsWith("rank");
+        const rank = head.textContent.startsWith("rank") || head.classList.contains("fewer");
         const before = head.getAttribute("aria-sort");
         const first = head.classList.contains("number") && !rank ? "descending" : "ascending";
         const now = !before ? first : before === "ascending" ? "descending" : "ascending";
