@@ -319,7 +319,7 @@ def _intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Inter
 
 
 def draw_together(**sides: tuple[Samples, Estimate]) -> tuple[dict[str, Group], dict[str, AnyStatistic]]:
-    """The groups of several numbers, with their side before their names, and each side's statistic, where it has one."""
+    """The groups of several numbers, their side before their names, and each side's statistic where it has one."""
     groups: dict[str, Group] = {}
     statistics: dict[str, AnyStatistic] = {}
     for side, (rows, estimate) in sides.items():
