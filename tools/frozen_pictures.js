@@ -30,7 +30,7 @@ globalThis.frozen = (() => {
   }
 
   const parts = () => all(".part[id]").map((part) => part.id);
-  const folded = () => !parts().length && all("details:not([open])").length > 0;
+  const folded = () => !parts().length && all("details:not([open])").some((each) => visible(each) && !each.querySelector("tr[id]"));
 
   // Lists of questions that cells lead to stay folded.
   async function unfold(part) {

@@ -42,7 +42,9 @@ EXAMPLE_SUITES = ("chest_side", "lesion_words")
 _ALL_PARTS, _OF_SEVERAL = ".", "-all$"
 MANY, EVERY = 40, 5
 """Models of the largest board, and which of them are those of the board of 8."""
-HOSTILE = {10: "</svg><b>\"Aorta\" & 'Arch'`{{1}}", 15: "\u202eAorta \u05d0\u05d1\u05d2", 35: "Long-" + "Aorta" * 40}
+HOSTILE = {10: "</svg><b>\"Aorta\" & 'Arch'`{{1}}", 15: "\u202eAorta \u05d0\u05d1\u05d2", 35: "Long-" + "Aorta" * 39}
+LEFT_OUT = ("sure_slake_question_type", "sure_mimic_gender", "t6_treatment", "t7_treatment_reasoning")
+"""Tasks that the larger boards do without: they cost time, and others of their benchmark look the same."""
 STATED = 20
 """The model whose page is taken."""
 
@@ -63,7 +65,7 @@ def pages() -> tuple[Page, ...]:
     for board, suites in (("board-3", (*SUITES, *EXAMPLE_SUITES)), ("board-8", SUITES), ("board-40", SUITES)):
         found.append(Page(f"{board}-index", f"{board}/index.html"))
         found += [Page(f"{board}-suite-{suite}", f"{board}/suites/{suite}.html") for suite in suites]
-        model = "alpha" if board == "board-3" else model_name(STATED)
+        model = "alpha" if board == "board-3" else re.sub("[^a-z0-9]+", "-", model_name(STATED).lower())
         found.append(Page(f"{board}-model", f"{board}/models/{model}-*.html", "", _ALL_PARTS * (model == "alpha")))
     return (
         *found,
@@ -75,9 +77,10 @@ def pages() -> tuple[Page, ...]:
 
 
 def make_pages(runs: Path, folder: Path) -> None:
-    """Make all reports and boards in ``folder``. Runs are named by relative paths, the same on every machine."""
-    (folder / "runs").symlink_to(runs)
-    _in_fork(lambda: mix_runs(runs / "core", folder / "many"))
+    """Make the reports and boards that are not in ``folder`` yet. Runs are named by relative paths, always the same."""
+    if not (folder / "runs").exists():
+        (folder / "runs").symlink_to(runs)
+        _in_fork(lambda: mix_runs(runs / "core", folder / "many"))
     few = [f"many/{number:02}" for number in range(0, MANY, EVERY)]
     examples = ["--include_path", str(EXAMPLES)]
     reported = {"one": "core/alpha", "three": "core", "judged": "judged", "degraded": "degraded"}
@@ -89,6 +92,8 @@ def make_pages(runs: Path, folder: Path) -> None:
     os.chdir(folder)
     try:
         for command in commands:
+            if Path(command[command.index("-o") + 1]).exists():
+                continue
             status, said = run_command(command, {})
             if status not in (0, 1):  # 1: a run of the board was refused, as it should be
                 raise RuntimeError(f"{' '.join(command)} ended with {status}: {said}")
@@ -98,10 +103,9 @@ def make_pages(runs: Path, folder: Path) -> None:
 
 def model_name(number: int) -> str:
     """The name of a made-up model of the larger boards: of many lengths, some with signs that a page must escape."""
-    kind = ("Aorta-VL", "Bronchus-Med", "cortex", "Dermis-o1-mini", "Ethmoid-R1-Distill-Vision", "Femur-3.5")[
-        number % 6
-    ]
-    return HOSTILE.get(number, f"{kind}-{(2, 7, 32, 72)[number % 4]}B{'-Instruct-2026-01' * (number % 7 == 3)}")
+    kind = ("Aorta-VL", "Bronchus-Med", "cortex", "Dermis-o1-mini", "Ethmoid-R1-Distill", "Femur-")[number % 6]
+    size, more = (2, 7, 32, 72)[number % 4], "-Instruct-2026-01" * (number % 7 == 3)  # noqa: PLR2004 (some)
+    return HOSTILE.get(number, f"{kind}{number / 10}-{size}B{more}")
 
 
 def mix_runs(core: Path, folder: Path) -> None:
@@ -112,17 +116,22 @@ def mix_runs(core: Path, folder: Path) -> None:
     sources = {True: ("alpha", "beta", "gamma"), False: ("alpha", "beta")}
     [results] = (core / "alpha").glob("*_results.json")
     logs = {
-        log.name: [next((core / each).glob("*" + log.name.partition("_samples_")[2])).read_text("utf-8").splitlines()
-                   for each in sources[True]]
+        log.name: [
+            next((core / each).glob("*" + log.name.partition("_samples_")[2])).read_text("utf-8").splitlines()
+            for each in sources[True]
+        ]
         for log in sorted((core / "alpha").glob("*_samples_*"))
-    }  # fmt: skip
+        if not log.stem.endswith(LEFT_OUT)
+    }
     scored = {name: [[(_score(line), line) for line in lines] for lines in found] for name, found in logs.items()}
     for number in range(MANY):
         target, drawn = folder / f"{number:02}", np.random.default_rng(number)
         target.mkdir(parents=True)
         content = json.loads(results.read_text("utf-8"))
         content["config"]["model"] = content["model_source"] = model_name(number)
-        content["results"] = {task: {"alias": found["alias"]} for task, found in content["results"].items()}
+        content["results"] = {
+            task: {"alias": found["alias"]} for task, found in content["results"].items() if not task.endswith(LEFT_OUT)
+        }
         (target / results.name).write_text(json.dumps(content), "utf-8")
         skill, count = 0.05 + 0.9 * number / MANY, len(sources[number % 8 == 7])  # noqa: PLR2004 (some of them fail)
         for name, found in scored.items():
@@ -211,15 +220,15 @@ class Camera:
         (self._target / "pictures.json").write_text(json.dumps(self._taken, indent=0) + "\n", "utf-8")
 
 
-def take(target: Path, runs: Path, only: str) -> None:
-    """Make all pages, and their pictures into ``target``, which must not be there yet."""
+def take(target: Path, runs: Path, only: str, pages_at: Path | None) -> None:
+    """Make all pages that ``pages_at`` lacks, and pictures of them into ``target``, which must not be there yet."""
     os.environ.update(ENVIRONMENT)
     target.mkdir(parents=True)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["MEDTASKS_HOME"] = str(Path(scratch) / "home")
-        made = Path(scratch) / "made"
-        made.mkdir()
+        made = pages_at or Path(scratch) / "made"
+        made.mkdir(exist_ok=True)
         make_pages(runs.resolve(), made)
         print(f"Pages: {time.monotonic() - started:.0f} s.", file=sys.stderr)
         fixed = ("--hide-scrollbars", "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb")
@@ -340,6 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = commands.add_parser("take", help="Take all pictures into OUT, a new folder.")
     made.add_argument("output", type=Path, metavar="OUT")
     made.add_argument("--runs", type=Path, required=True, help="Folder of runs made by tools.frozen_numbers dump.")
+    made.add_argument("--pages", type=Path, help="Folder in which the pages are kept; those that it has are used.")
     made.add_argument("--only", default="", help="Only pages whose name this regular expression finds.")
     measured = commands.add_parser("measure", help="Count what is wrong in the pictures of OUT.")
     measured.add_argument("output", type=Path, metavar="OUT")
@@ -350,7 +360,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="Pixels from where they first differ; 0: whole pictures. Default: 3000.")  # fmt: skip
     chosen = parser.parse_args(arguments)
     if chosen.command == "take":
-        take(chosen.output, chosen.runs, chosen.only)
+        take(chosen.output, chosen.runs, chosen.only, chosen.pages)
     elif chosen.command == "measure":
         return measure(chosen.output, chosen.most)
     else:
