@@ -172,8 +172,9 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
         return rows
     lacking = [_lacks_scores(make().take(each)) for make, each in zip(tables, rows, strict=True)]
     kept = np.ones(len(rows[0]), dtype=bool)
-    for name in functools.reduce(lambda names, each: names & each.keys(), lacking, lacking[0].keys()):
-        kept &= functools.reduce(np.logical_and, (each[name] == lacking[0][name] for each in lacking))
+    for name, own in lacking[0].items():
+        if all(name in each for each in lacking):
+            kept &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
     return [each[kept] for each in rows]
 
 

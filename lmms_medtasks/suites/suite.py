@@ -220,7 +220,7 @@ class Suite:
 def _place_of_declaration() -> str:
     """The file and line of the ``Suite(...)`` that is being made."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__") == __name__:
+    while frame is not None and frame.f_globals.get("__name__") in (__name__, "dataclasses"):  # `replace` of a suite
         frame = frame.f_back
     return f"{frame.f_code.co_filename}, line {frame.f_lineno}" if frame else ""
 
