@@ -16,7 +16,7 @@ import pyarrow as pa
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
-from lmms_medtasks.statistics.reliability import groups_and_statistics
+from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable
 from lmms_medtasks.suites.contributions import contributions, paired_change
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Fraction, Macro, Mean
@@ -104,7 +104,7 @@ def _calibration(rows: Samples) -> Draw:
     votes = np.column_stack([*(rows.column(f"votes_{each}").astype(int) for each in range(4)), np.zeros(count, int)])
     ids, images = tuple(rows.column("id")), tuple(rows.column("cluster"))
     none = np.zeros(count, int)
-    return Draw(*groups_and_statistics(VoteTable(ids, ids, images, votes, none + 4, none, none), "share"))
+    return Draw(*reliability_draw(VoteTable(ids, ids, images, votes, none + 4, none, none), "share"))
 
 
 NUMBERS: dict[str, Estimate] = {

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.intervals import Interval, intervals, jackknife
+from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, MINIMUM, Interval, intervals, jackknife
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.sums import (
     AnyStatistic,
@@ -62,6 +62,7 @@ class Contributions:
         linear: whether tests that flip signs are exact; else they are asymptotic.
         rows: rows that the number is made of.
         reason: why there are numbers and no contributions (``sums`` is then (0, m)); "" where there are.
+        other_rows: whether it is not linear only since the models have not the same rows.
     """
 
     sums: np.ndarray
@@ -70,6 +71,7 @@ class Contributions:
     linear: bool
     rows: int
     reason: str = ""
+    other_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -299,13 +301,15 @@ def _check_adds_up(made: float, value: float, name: str) -> None:
 def _smooth(numbers: Iterable[_Number | None]) -> Contributions | None:
     """Pseudo-values of each model: the value, and the jackknife's deviation times the images less one."""
     found: list[tuple[float, list[str], np.ndarray]] = []
-    rows, reason = 0, ""
+    rows, reason, other_rows = 0, "", True
     for number in numbers:
         if number is None or number.value is None:
             return None
+        other_rows &= _is_linear(number.statistic)
         images, deviations, why = jackknife(number.own, number.statistic)
         found.append((number.value, images, deviations))
-        rows, reason = max(rows, number.rows), reason or why
+        few_in_group = why == FEW and len(images) >= MINIMUM
+        rows, reason = max(rows, number.rows), reason or (FEW_IN_GROUP if few_in_group else why)
     if reason:
         return Contributions(np.zeros((0, len(found))), np.zeros(0), np.zeros(0, str), False, rows, reason)
     images = sorted(set().union(*(own for _, own, _ in found)))
@@ -316,7 +320,7 @@ def _smooth(numbers: Iterable[_Number | None]) -> Contributions | None:
         pseudo[[codes[image] for image in own], model] += (len(images) - 1) * deviations
     share = rows / len(images)
     sizes = np.full(len(images), share)
-    return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows)
+    return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows, other_rows=other_rows)
 
 
 def _intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Interval]:

@@ -16,6 +16,7 @@ from lmms_medtasks.task_configs.medobvious.measures import (
     ABSTENTIONS,
     ACCURACY,
     AGREEMENTS,
+    BALANCED_ACCURACY,
     FALSE_ALARMS,
     FORMAT_GAPS,
     PAPER_AVERAGE,
@@ -41,6 +42,8 @@ def _accuracy_rows(sources: Sequence[Source]) -> Iterator[Row]:
         yield Row((SHORT.get(name, name.capitalize()),), where)
     averages = {"n": None, "accuracy": PAPER_AVERAGE, "uniform guessing": CHANCE_AVERAGE}
     yield Row(("The paper's Avg",), kind="counts", estimates=averages)
+    balanced = {"n": None, "accuracy": BALANCED_ACCURACY, "uniform guessing": None}
+    yield Row(("Balanced: the mean of positives and negatives",), kind="counts", estimates=balanced)
     for (tier,) in sources[0].rows.by(["tier"]):
         yield Row((f"T{tier}",), {"tier": tier})
     means = {"n": None, "accuracy": TIER_MEAN, "uniform guessing": TIER_CHANCE}

@@ -64,6 +64,7 @@ def medobvious(task: str) -> Iterator[Place]:
         yield Place(f"accuracy_t{tier}", "tiers", ("this run*",), f"T{tier}")
     yield Place("questions", "accuracies", ("All questions",), "n")
     yield Place("paper_average", "accuracies", ("The paper's Avg",), "accuracy")
+    yield Place("balanced_accuracy", "accuracies", ("Balanced: the mean*",), "accuracy")
     yield Place("paper_average", "formats", ("this run*",), "Avg")
     for asked in ("detection", "referring"):
         yield Place(f"format_gap_{asked}", "gaps", (asked,), "gap")
@@ -370,7 +371,7 @@ def board_pairs(run: Run, board: Board) -> Iterator[Pair]:
             metric = {"answers read": "parse_rate", "judged": "coverage"}.get(column.name, column.name)
             if (entry.task, metric) in harness:
                 value = harness[entry.task, metric]
-                factor = 100 if column.unit == "%" else 1
+                factor = entry.scale(metric).factor if metric in entry.metrics else 100 if column.unit == "%" else 1
                 yield Pair(f"{entry.task}, {metric}: ranking", None if value is None else factor * value, cell.value)
 
 

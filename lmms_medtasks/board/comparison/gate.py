@@ -43,6 +43,7 @@ _DAMAGED = ("unreadable", "no_samples", "broken_log", "no_result", "not_adding_u
 _NO_BENCHMARK = ("mini_data", "lexical_judge")
 _MOST_TASKS = 3
 _NO_TEST = "No test shows “not worse” of a number that is no sum over images (ratio, calibration error)."
+_OTHER_ROWS = "No test shows “not worse” where the two have not the same units: one of them has no value in one."
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class Verdict:
     """The image and the drop of each question that both have a score for; of no mean over questions, of each image."""
     of_questions: bool = True
     """Whether the number is a mean over questions."""
+    other_rows: bool = False
+    """Whether "not worse" can't be tested only since the two have not the same rows."""
     interval: Interval | None = None
     adjusted: float | None = None
     detectable: float | None = None
@@ -250,6 +253,7 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
         candidate=change.second,
         interval=negated(change.interval) if more else change.interval,
         # Of smooth numbers no test of "not worse" is known to hold: a t limit errs in up to a third of small sets.
+        other_rows=change.contributions is not None and change.contributions.other_rows,
         test=margin_test(sums, counts, base.margin, width if found.linear else None),
         most=largest_drop(sums, counts, width, alpha=base.rule.alpha) if found.linear else None,
         drops=tuple(zip(found.clusters.tolist(), drops.tolist(), strict=True)),
@@ -291,14 +295,15 @@ def _detectable(each: Verdict, comparisons: int) -> float | None:
 
 
 def _is_never_shown(each: Verdict) -> bool:
-    """Whether there is no test of "not worse" for such a number, however many images it is of."""
-    return each.counted and each.test is not None and each.test.not_worse_p is None
+    """Whether there is no test of "not worse" for such a number, whatever the replies are."""
+    return each.counted and each.test is not None and each.test.not_worse_p is None and not each.other_rows
 
 
 def _untold(each: Verdict) -> str:
     """Why it can't be told, where that is no matter of the numbers: too few images, or no test of "not worse"."""
     if each.test is None or each.counted:
-        return _NO_TEST if each.test and each.test.not_worse_p is None else ""
+        untested = each.test is not None and each.test.not_worse_p is None
+        return (_OTHER_ROWS if each.other_rows else _NO_TEST) if untested else ""
     images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"
     return f"{images} with a score in both, {each.rule.min_images:,} required."
 

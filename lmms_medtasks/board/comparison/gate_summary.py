@@ -63,7 +63,8 @@ def decision(gate: Gate) -> str:
     failing = sum(each.effect == "fail" for each in gate.verdicts) + sum(
         action == "fail" for action, _ in gate.problems
     )
-    untold = sum(each.outcome == "can't tell" for each in gate.verdicts)
+    counted = ("undecided",) if gate.decision == "undecided" else ("undecided", "warn", "ignore")
+    untold = sum(each.outcome == "can't tell" and each.effect in counted for each in gate.verdicts)
     measures = "1 measure" if untold == 1 else f"{untold} measures"
     if gate.decision == "failed":
         return f"failed ({'1 reason' if failing == 1 else f'{failing} reasons'})"

@@ -12,17 +12,22 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries, gate_rules
-from lmms_medtasks.board.comparison.gate import gate, outcomes
+from lmms_medtasks.board.comparison.gate import Verdict, _decided, _measured, gate, outcomes
 from lmms_medtasks.board.comparison.gate_summary import decision, markdown
 from lmms_medtasks.board.comparison.measure_comparison import compare
+from lmms_medtasks.board.comparison.paired import Pairs
 from lmms_medtasks.board.comparison.terminal_screens import gate_lines
 from lmms_medtasks.board.word_verdicts import LEGEND
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.contributions import paired_change
+from lmms_medtasks.suites.estimates import Units
+from lmms_medtasks.suites.suite import Measure
 from tests.board.made_up_entries import board_of, of_every_kind
 
 TASK = "medq_deg_l1"
@@ -569,3 +574,25 @@ def test_a_number_without_a_test_says_why(decided):
     (robust,) = [each for each in found.verdicts if each.measure == "robust"]
     assert (robust.outcome, robust.test, robust.detail) == ("can't tell", None, "No test: fewer than 5 images.")
     assert (robust.baseline, robust.candidate) == pytest.approx((0.5, 1 / 3))
+
+
+def test_a_unit_that_loses_its_value_keeps_a_gate_undecided():
+    """Else a candidate could leave one reply unreadable, and be warned of in place of tested."""
+    agree = Units(units=lambda rows: list(zip(rows.column("cluster"), rows.column("agrees"), strict=True)))
+
+    def table(*agrees):
+        return lambda: Samples.of_rows(
+            {"id": f"q{row:02}", "cluster": f"i{row:02}", "agrees": each} for row, each in enumerate(agrees)
+        )
+
+    rule = replace(gate_rules.read().of("task", "agree"), min_images=5, on_cannot_tell="fail")
+    base = Verdict("task", "agree", "model", Measure("agree"), rule, "can't tell", "ignore")
+    sides = table(*[1.0] * 12), table(None, *[1.0] * 9, 0.0, 0.0)
+    change = paired_change(*sides, agree)
+    images, (before, after) = change.contributions.clusters, change.contributions.sums.T
+    (found,) = _decided([_measured(base, Pairs(False, images, images, before, after, change, 0, 0, 0))], "none")
+    assert (found.outcome, found.effect, found.test.not_worse_p) == ("can't tell", "undecided", None)
+    assert found.detail.startswith("No test shows “not worse” where the two have not the same units")
+    smooth = replace(found, other_rows=False, detail="")
+    (warned,) = _decided([smooth], "none")
+    assert warned.effect == "warn" and "no sum over images" in warned.detail
