@@ -258,9 +258,10 @@ CASES = {
     "medq_deg": Case(
         "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 49, 16,
         # A limit that leaves questions with different numbers of degraded forms, so that pairs and whole sets differ.
-        # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
+        # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no". It
+        # has the calibration shift with its sign.
         ("questions", "parse_rate", "*_replies", "failed_requests", "identical_trials", "unmapped_capabilities",
-         "dke_intra"),
+         "dke_intra", "shift_size_l2"),
         limit="100", resamples=RESAMPLES,
         parts={"medq_deg": "our degradations, 3 trials", "medq_deg_calib": "our degradations, 10 trials"},
     ),

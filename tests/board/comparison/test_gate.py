@@ -593,6 +593,6 @@ def test_a_unit_that_loses_its_value_keeps_a_gate_undecided():
     (found,) = _decided([_measured(base, Pairs(False, images, images, before, after, change, 0, 0, 0))], "none")
     assert (found.outcome, found.effect, found.test.not_worse_p) == ("can't tell", "undecided", None)
     assert found.detail.startswith("No test shows “not worse” where the two have not the same units")
-    smooth = replace(found, other_rows=False, detail="")
+    smooth = replace(found, other_rows=False, effect="ignore", detail="")
     (warned,) = _decided([smooth], "none")
     assert warned.effect == "warn" and "no sum over images" in warned.detail
