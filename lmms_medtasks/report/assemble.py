@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmms_medtasks.errors import UserError, nearest_path
+from lmms_medtasks.progress import bar
 from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.cell_questions import FEW_IDS, IDS, with_cell_questions
 from lmms_medtasks.report.document import Document, Part
@@ -83,13 +84,17 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
     asked: list[tuple[Asked, Finding | None]] = []
     compared: dict[tuple[str, str], str] = {}
     for name, (suite, own) in found.items():
-        made = suite.report(own, replace(options, prefix=f"{name}-" if several else ""))
+        made, every = suite.report(own, replace(options, prefix=f"{name}-" if several else "")), list[Part]()
         # The sources' own parts come last, in the order of the sources.
-        together, own_parts = made.parts[: -len(made.found)], made.parts[-len(made.found) :]
+        with bar(len(made.parts), "Analysing", "task sets") as step:
+            for planned in made.parts:
+                every.append(planned.make())
+                step(1)
+        together, own_parts = every[: -len(made.found)], every[-len(made.found) :]
         most = IDS if len(models) <= ALL else FEW_IDS
-        own_parts = tuple(
+        own_parts = [
             with_cell_questions(part, each, most) for part, (each, _) in zip(own_parts, made.found, strict=True)
-        )
+        ]
         if len(together) == 1:
             compared[suite.title, together[0].title] = _side_by_side(made.found)
         # A report on one run opens with what was found, not with two of its task sets beside each other.
