@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 from lmms_medtasks import folders
-from lmms_medtasks.report import about, best_models, quotable
+from lmms_medtasks.report import about, best_models, judged_tables, quotable
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
 from lmms_medtasks.report.judged_tables import MEANINGS
@@ -21,6 +21,9 @@ from lmms_medtasks.suites.suite import Suite
 
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
+
+NOT_JUDGED = "Run and not judged: no answer has a score. Judge from the log alone: lmms-medtasks judge RUN."
+"""What stands where a finding would, of a benchmark whose answers no judge saw."""
 
 ALL, NAMED = 4, 3
 """Models that are all named at once; of more the best ones, the others are folded or points without a name."""
@@ -148,6 +151,11 @@ class FirstScreen:
         used = {sign for bar in bars for sign in bar.cell.mark}
         return {mark: text for mark, text in (MEANINGS | MARKS).items() if mark in used}
 
+    def not_judged(self, suite: str) -> str:
+        """That none of a benchmark's answers was judged; "" for another one."""
+        said = [text for (title, _), text in self.sentences.items() if title == suite]
+        return NOT_JUDGED if NOT_JUDGED in said else ""
+
     @property
     def verdict(self) -> str:
         """Whether these numbers may be quoted: ``Not yet. Missing: full data.``"""
@@ -193,9 +201,9 @@ def first_screen(
     behind = len({each.source.run.path for each, finding in asked if finding} - shown)
     sentences: dict[tuple[str, str], str] = {}
     for each, finding in asked:
-        if finding is not None:
-            part = each.suite.title, each.source.name
-            sentences[part] = f"{sentences[part]} {finding.sentence}" if part in sentences else finding.sentence
+        part, said = (each.suite.title, each.source.name), finding.sentence if finding else _without_finding(each)
+        if said:
+            sentences[part] = f"{sentences[part]} {said}" if part in sentences else said
     more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
     checks = quotable.checks([each for each, _ in asked], unread)
     others = tuple(_other_runs(runs, kept, asked))
@@ -244,6 +252,12 @@ def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> dict[str, str]:
         if sentence:
             said[suite] = sentence if alike else best_models.OTHER_QUESTIONS
     return said
+
+
+def _without_finding(asked: Asked) -> str:
+    """What stands in place of a finding where no answer was judged; "" for other questions without a score."""
+    judged = judged_tables.protocols(asked.source.rows).values()
+    return NOT_JUDGED if any(each.statuses["missing"] and not each.names for each in judged) else ""
 
 
 def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:
