@@ -17,11 +17,9 @@ import os
 import platform
 import re
 import time
-import types
-import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,8 +34,6 @@ T = TypeVar("T")
 DAYS = 30
 _DIGEST = 64
 _BLOCK = 2**20
-_HIDDEN = "\x7f"
-"""Stands for what may be another text the next time. No text of a page has it, and JSON writes it as it is."""
 _CODE = (".py", ".yml", ".yaml", ".json", ".csv", ".txt", ".md", ".html", ".css", ".js")
 _NAME = re.compile("[0-9a-f]{16}/[0-9a-f]{2}/[0-9a-f]{64}")
 _ELSEWHERE = ("lmms_medtasks.degradations", "lmms_medtasks.judges", folders.PACKAGE)
@@ -79,60 +75,28 @@ class BuildCache:
 
     def table(self, made_of: Any, make: Callable[[], pa.Table]) -> pa.Table:
         """A table: the kept one, or what ``make`` gives. ``made_of``: JSON that says all that it depends on."""
-        return self._kept(made_of, make, _table_bytes, lambda data: pa.ipc.open_file(pa.BufferReader(data)).read_all())
-
-    def value(self, kind: type[T], made_of: Any, make: Callable[[], T], placeholder: str = "") -> T:
-        """A dataclass of texts, numbers, tuples, mappings of those and dataclasses, as :meth:`table`.
-
-        ``placeholder``: a text in it that may be another one the next time, such as a prefix of keys (ASCII).
-        """
-        return self._kept(
-            made_of,
-            make,
-            lambda value: json.dumps(value, default=_plain).replace(placeholder or _HIDDEN, _HIDDEN).encode(),
-            lambda data: _build(kind, json.loads(data.decode().replace(_HIDDEN, placeholder))),
-        )
-
-    def known(self, kind: type[T], made_of: Any) -> T | None:
-        """The kept dataclass, as :meth:`value`; None where there is none."""
-        return self._known(made_of, lambda data: _build(kind, json.loads(data)))
-
-    def keep(self, made_of: Any, value: Any) -> None:
-        """Keep a dataclass in place of what is kept, as :meth:`value`."""
-        self._write(made_of, json.dumps(value, default=_plain).encode())
+        return self.kept(made_of, make, _table_bytes, lambda data: pa.ipc.open_file(pa.BufferReader(data)).read_all())
 
     def has(self, made_of: Any) -> bool:
         """Whether something is kept that was made of ``made_of``; it may turn out to be broken."""
         return self.folder is not None and self._place(made_of).exists()
 
-    def content(self, made_of: Any, make: Callable[[], bytes]) -> bytes:
-        """The bytes of a file, as :meth:`table`."""
-        return self._kept(made_of, make, bytes, bytes)
+    def kept(self, made_of: Any, make: Callable[[], T], written: Callable[[T], bytes], read: Callable[[bytes], T]) -> T:
+        """What is kept, or what ``make`` gives; ``written`` and ``read``: to bytes and from them.
 
-    def _kept(
-        self, made_of: Any, make: Callable[[], T], written: Callable[[T], bytes], read: Callable[[bytes], T]
-    ) -> T:
+        ``read`` may raise ValueError or TypeError for bytes that are not of its form. Raises UserError where it can't
+        be kept.
+        """
         if self.folder is None:
             return make()
-        known = self._known(made_of, read)
-        if known is not None:
-            return known
-        made = make()
-        self._write(made_of, written(made))
-        return made
-
-    def _known(self, made_of: Any, read: Callable[[bytes], T]) -> T | None:
-        content = self._read(self._place(made_of)) if self.folder is not None else None
+        path = self._place(made_of)
+        content = self._read(path)
         if content is not None:
             # Whole, and still not of this form: written by someone else.
             with suppress(ValueError, TypeError, pa.ArrowException):
                 return read(content)
-        return None
-
-    def _write(self, made_of: Any, content: bytes) -> None:
-        if self.folder is None:
-            return
-        path = self._place(made_of)
+        made = make()
+        content = written(made)
         try:
             write_bytes(path, hashlib.sha256(content).hexdigest().encode() + content)
         except OSError as error:
@@ -140,6 +104,7 @@ class BuildCache:
                 f"{path} can't be written ({error}). Make room there, name another folder by --cache, or build with "
                 "--no-cache."
             ) from error
+        return made
 
     def _place(self, made_of: Any) -> Path:
         name = name_of(made_of)
@@ -169,56 +134,6 @@ def _table_bytes(table: pa.Table) -> bytes:
     with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())
-
-
-def _plain(value: Any) -> Any:
-    """What JSON has no form for, as what it has one for: a dataclass as the list of its fields."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, name) for name in _names(type(value))]
-    return dict(value) if isinstance(value, Mapping) else value.item()
-
-
-@functools.cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind))
-
-
-def _build(kind: Any, value: Any) -> Any:
-    build = _builder(kind)
-    return build(value) if build else value
-
-
-@functools.cache
-def _builder(kind: Any) -> Callable[[Any], Any] | None:
-    """What makes a value of the type ``kind`` of what :func:`_plain` made of it; None for a text or a number."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        # Of the kinds that it may be, one is no text and no number.
-        of_one = next((each for each in map(_builder, inner) if each), None)
-        return of_one and functools.partial(_where_made, of_one)
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        of_fields = [(place, build) for place, each in enumerate(fields(kind)) if (build := _builder(hints[each.name]))]
-        return functools.partial(_made, kind, len(fields(kind)), of_fields)
-    if origin is tuple and inner[-1] is ...:
-        of_each = _builder(inner[0])
-        return lambda value: tuple(map(of_each, value)) if of_each else tuple(value)
-    if origin is tuple:
-        own = [_builder(each) for each in inner]
-        return lambda value: tuple(build(each) if build else each for build, each in zip(own, value, strict=True))
-    return None
-
-
-def _made(kind: Any, count: int, of_fields: Sequence[tuple[int, Callable[[Any], Any]]], value: list[Any]) -> Any:
-    if len(value) != count:
-        raise ValueError(f"{len(value)} values for the {count} fields of {kind.__name__}.")
-    for place, build in of_fields:
-        value[place] = build(value[place])
-    return kind(*value)
-
-
-def _where_made(build: Callable[[Any], Any], value: Any) -> Any:
-    return build(value) if isinstance(value, list) else value
 
 
 @functools.cache

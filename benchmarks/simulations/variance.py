@@ -1,4 +1,4 @@
-"""Judges, prompts and trials as sources of variance, and the share of the image's benefit that is lost."""
+"""Trials and judgements as sources of variance, and the share of the image's benefit that is lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
-from lmms_medtasks.statistics.variance_components import CrossedMean, crossed_mean, nested_components
+from lmms_medtasks.statistics.variance_components import nested_components
 from lmms_medtasks.suites.image_benefit import LostBenefit
 from simulations.claims import Claim, average, percent
 
@@ -24,7 +24,6 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """All claims; data sets are drawn from ``seed``."""
     yield from _components(repeats, seed)
     yield from _repeated_judgements(repeats, seed)
-    yield from _several_judges(repeats, seed)
     yield from _lost_benefit(repeats, seed)
 
 
@@ -61,11 +60,11 @@ def _nested(rng: np.random.Generator, images: int):  # type: ignore[no-untyped-d
     return nested_components(values, levels, "judgement", "question")
 
 
-def _holds(interval: Interval | CrossedMean, truth: float) -> bool:
+def _holds(interval: Interval, truth: float) -> bool:
     return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
 
 
-# --- Judgements and judges --------------------------------------------------------------------------------------------
+# --- Repeated judgements --------------------------------------------------------------------------------------------
 
 
 def _repeated_judgements(repeats: int, seed: int) -> Iterator[Claim]:
@@ -83,35 +82,6 @@ def _repeated_judgements(repeats: int, seed: int) -> Iterator[Claim]:
             f"{images} images, 3 questions each, 3 judgements of standard deviation {noise:g} to 1 of images",
             "covers 95 %",
             (percent(covered),),
-            repeats,
-        )
-
-
-def _several_judges(repeats: int, seed: int) -> Iterator[Claim]:
-    """The mean over judges and images of which these are a sample; beside it the interval with the judges as given."""
-    for images, judges, spread in (
-        (20, 2, 0.0), (100, 2, 0.0), (20, 2, 0.5), (100, 2, 0.5), (20, 3, 0.5), (100, 3, 0.5), (100, 5, 0.5),
-    ):  # fmt: skip
-        rng = generator(_SEED, "judges", images, judges, str(spread), seed)
-        covered, given, widths = [], [], []
-        for _ in range(repeats):
-            names = [str(row // 2) for row in range(2 * images)]
-            scores = (
-                np.repeat(rng.standard_normal(images), 2)[:, None]
-                + spread * rng.standard_normal(judges)
-                + np.repeat(0.3 * rng.standard_normal((images, judges)), 2, axis=0)
-                + 0.5 * rng.standard_normal((2 * images, judges))
-            )
-            found = crossed_mean(scores, names)
-            covered.append(_holds(found, 0))
-            if found.low is not None and found.high is not None:
-                widths.append(found.high - found.low)
-            given.append(_holds(mean_interval(names, scores.mean(axis=1)), 0))
-        yield Claim(
-            "interval of a mean over judges",
-            f"{images} images, 2 questions each, {judges} judges of standard deviation {spread:g} to 1 of images",
-            "covers 95 %",
-            (percent(covered), average(widths, "width"), percent(given, "judges taken as given")),
             repeats,
         )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmms_medtasks.errors import UserError, nearest_path
+from lmms_medtasks.progress import bar
 from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.cell_questions import FEW_IDS, IDS, with_cell_questions
 from lmms_medtasks.report.document import Document, Part
@@ -76,20 +77,24 @@ def _wrong(run: Run, task: str) -> str:
 def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()) -> Document:
     found = holding(runs)
     _check(options, [suite for suite, _ in found.values()])
-    degraded = degradation_loss.parts(runs, drawn=options.drawn)
+    degraded = degradation_loss.parts(runs)
     several = len(found) + bool(degraded) > 1
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
     parts: list[Part] = []
     asked: list[tuple[Asked, Finding | None]] = []
     compared: dict[tuple[str, str], str] = {}
     for name, (suite, own) in found.items():
-        made = suite.report(own, replace(options, prefix=f"{name}-" if several else ""))
+        made, every = suite.report(own, replace(options, prefix=f"{name}-" if several else "")), list[Part]()
         # The sources' own parts come last, in the order of the sources.
-        together, own_parts = made.parts[: -len(made.found)], made.parts[-len(made.found) :]
+        with bar(len(made.parts), "Analysing", "task sets") as step:
+            for planned in made.parts:
+                every.append(planned.make())
+                step(1)
+        together, own_parts = every[: -len(made.found)], every[-len(made.found) :]
         most = IDS if len(models) <= ALL else FEW_IDS
-        own_parts = tuple(
+        own_parts = [
             with_cell_questions(part, each, most) for part, (each, _) in zip(own_parts, made.found, strict=True)
-        )
+        ]
         if len(together) == 1:
             compared[suite.title, together[0].title] = _side_by_side(made.found)
         # A report on one run opens with what was found, not with two of its task sets beside each other.
@@ -97,11 +102,10 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
             title = f"{suite.title}: {part.title}" if several else part.title
             parts.append(replace(part, title=title, suite=suite.title))
         asked += made.found
-    parts += [replace(part, suite=degradation_loss.TITLE) for part, _, _ in degraded]
-    lost = [(run, finding) for _, run, finding in degraded if finding]
+    parts += degraded
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
-    first = first_screen(runs, asked, lost, unread) if asked or lost else None
+    first = first_screen(runs, asked, unread) if asked else None
     first = first and replace(first, sentences={**compared, **first.sentences})
     return Document(title, tuple(parts), first, unread)
 

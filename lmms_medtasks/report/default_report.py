@@ -44,7 +44,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             View("shift", "I.i.d. and out of distribution", (declared.shift(),)),
             View("levels", "Degradation", (declared.levels(),)),
             View("benefit", "Above what language alone gets", (declared.benefit,)),
-            rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, declared.intervals[0], cluster=suite.cluster),
+            rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, declared.intervals[0]),
             View("tags", "By tag", (declared.tags(),)),
             View("judgements", "Judgements", (declared.judgements(), *judged_tables.judging_tables(_judgings)[1:])),
             View("replies", "Replies", (declared.outcomes(),)),

@@ -246,8 +246,7 @@ class Part:
     """The report of one task set of one run, or the comparison of several.
 
     ``origin``: what the columns of each CSV say of the run that its rows are from, a name and a text each.
-    ``suite``: the benchmark's title. ``made_of``: names all that it was made of where it was kept in a build's cache,
-    "" elsewhere.
+    ``suite``: the benchmark's title.
     """
 
     key: str
@@ -257,7 +256,6 @@ class Part:
     sections: tuple[Section, ...]
     origin: tuple[tuple[str, str], ...] = ()
     suite: str = ""
-    made_of: str = field(default="", compare=False)
 
     def without(self, *kinds: Kind) -> Part:
         """The part without the rows of these kinds, and without tables that have no other ones."""

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 from lmms_medtasks import folders
-from lmms_medtasks.report import about, best_models, quotable
+from lmms_medtasks.report import about, best_models, judged_tables, quotable
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
 from lmms_medtasks.report.judged_tables import MEANINGS
@@ -21,6 +21,9 @@ from lmms_medtasks.suites.suite import Suite
 
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
+
+NOT_JUDGED = "Run and not judged: no answer has a score. Judge from the log alone: lmms-medtasks judge RUN."
+"""What stands where a finding would, of a benchmark whose answers no judge saw."""
 
 ALL, NAMED = 4, 3
 """Models that are all named at once; of more the best ones, the others are folded or points without a name."""
@@ -148,6 +151,11 @@ class FirstScreen:
         used = {sign for bar in bars for sign in bar.cell.mark}
         return {mark: text for mark, text in (MEANINGS | MARKS).items() if mark in used}
 
+    def not_judged(self, suite: str) -> str:
+        """That none of a benchmark's answers was judged; "" for another one."""
+        said = [text for (title, _), text in self.sentences.items() if title == suite]
+        return NOT_JUDGED if NOT_JUDGED in said else ""
+
     @property
     def verdict(self) -> str:
         """Whether these numbers may be quoted: ``Not yet. Missing: full data.``"""
@@ -157,12 +165,11 @@ class FirstScreen:
 def first_screen(
     runs: Sequence[Run],
     asked: Sequence[tuple[Asked, Finding | None]],
-    lost: Sequence[tuple[Run, Finding]] = (),
     unread: Sequence[str] = (),
 ) -> FirstScreen:
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
 
-    ``lost``: what degraded pictures cost each run that has degraded tasks. ``unread``: see :class:`Document`.
+    ``unread``: see :class:`Document`.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
     most questions counts; of as many the one that a leaderboard ranks first. Where that leaves a whole run
@@ -181,10 +188,6 @@ def first_screen(
         key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
         if key not in own or new.rests_on > own[key].rests_on:
             own[key] = new
-    for run, finding in lost:
-        # Of several runs the first, as their tables come; nothing says which of them rests on more.
-        own = kept[model_name(run.content)]
-        own.setdefault((finding.suite, None), _Kept(0, _of_trial(finding, _whole(run)), _whole(run)))
     models = tuple(
         ModelFindings(
             name,
@@ -198,12 +201,11 @@ def first_screen(
     behind = len({each.source.run.path for each, finding in asked if finding} - shown)
     sentences: dict[tuple[str, str], str] = {}
     for each, finding in asked:
-        if finding is not None:
-            part = each.suite.title, each.source.name
-            sentences[part] = f"{sentences[part]} {finding.sentence}" if part in sentences else finding.sentence
+        part, said = (each.suite.title, each.source.name), finding.sentence if finding else _without_finding(each)
+        if said:
+            sentences[part] = f"{sentences[part]} {said}" if part in sentences else said
     more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
-    # Of tasks that are none of ours nothing is known that the checks ask for.
-    checks = quotable.checks([each for each, _ in asked], unread) if asked else ()
+    checks = quotable.checks([each for each, _ in asked], unread)
     others = tuple(_other_runs(runs, kept, asked))
     return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others, _best(kept))
 
@@ -252,8 +254,10 @@ def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> dict[str, str]:
     return said
 
 
-def _whole(run: Run) -> _Runs:
-    return ((run, tuple(run.content.get("configs") or {})),)
+def _without_finding(asked: Asked) -> str:
+    """What stands in place of a finding where no answer was judged; "" for other questions without a score."""
+    judged = judged_tables.protocols(asked.source.rows).values()
+    return NOT_JUDGED if any(each.statuses["missing"] and not each.names for each in judged) else ""
 
 
 def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:

@@ -182,7 +182,8 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
     gaps = [each for each in found if each.made.names and each.made.statuses["missing"]]
     others: dict[str, list[_Verdicts]] = {}
     for each in found:
-        for name in each.made.others if each.has_paper else ():
+        # How it was asked stands with the facts of each part.
+        for name in dict.fromkeys(name.partition(" at ")[0] for name in each.made.others if each.has_paper):
             others.setdefault(name, []).append(each)
     none = unjudged + [each for each in lexical if each not in unjudged]
     said, mends = [], []

@@ -21,8 +21,7 @@ class Options:
         pairs: two models each that are to be compared, by the names that the report gives them: a base and the one
             that was made from it. parameters: number of parameters by model.
         prefix: of every part's key; "" unless the document has several suites.
-        published: whether the part of a single source has the rows that papers print.
-        cache: where tables of logs and parts of single sources may be kept.
+        cache: where tables of logs may be kept.
     """
 
     resamples: int = RESAMPLES
@@ -30,5 +29,4 @@ class Options:
     pairs: tuple[tuple[str, str], ...] = ()
     parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     prefix: str = ""
-    published: bool = True
     cache: BuildCache = NO_CACHE

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import string
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
-from lmms_medtasks.report import document
-from lmms_medtasks.report.letters import LetterChart, letters_table
-from lmms_medtasks.report.variance_tables import components_table, scores_of_trials
+import numpy as np
+
+from lmms_medtasks.record import EMPTY, NO_ANSWER
+from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
-from lmms_medtasks.samples.table import Where
+from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.rotated_options import EVERY_ROTATION, INCOMPLETE_QUESTIONS, OVER_ROTATIONS, UNROTATED
+from lmms_medtasks.suites.rotated_options import (
+    EVERY_ROTATION,
+    INCOMPLETE_QUESTIONS,
+    OVER_ROTATIONS,
+    UNROTATED,
+    position_bias,
+)
 
 _ESTIMATES = {
     "right under every rotation": EVERY_ROTATION,
@@ -19,6 +28,10 @@ _ESTIMATES = {
     "mean over all copies (the metric accuracy)": Mean(),
 }
 _COLUMNS = ("n", "accuracy")
+_ACCURACY = Mean()
+_WHERE_RIGHT = "accuracy where right"
+_NO_LETTER = {"empty": (EMPTY,), "unreadable": tuple(each for each in NO_ANSWER if each != EMPTY)}
+"""Rows of the table of letters -> the readings that are counted there."""
 
 
 def rotation_table(
@@ -62,6 +75,54 @@ def rotation_table(
     )
 
 
+def _letters_table(key: str, title: str, where: Where, interval_note: str) -> Table:
+    """The letters that were chosen beside those that are right: a preference for a letter shows here."""
+
+    def asked(source: Source) -> Samples:
+        return source.rows.where(where)
+
+    def rows(sources: Sequence[Source]) -> Iterator[Row]:
+        for name in string.ascii_uppercase[: max(asked(sources[0]).column("option_count"), default=0)]:
+            yield Row((name,), {**where, "expected": name})
+        for name in _NO_LETTER:
+            yield Row((name,), where, "counts", dict.fromkeys(("right", "share of right", _WHERE_RIGHT)))
+
+    def chosen(source: Source, row: Row) -> tuple[int, int]:
+        """Replies that chose the row's letter, or none; and all replies."""
+        counted = Counter(trial for trials in asked(source).column("trials") for trial in trials)
+        letters = {name: number for name, number in counted.items() if len(name) == 1}
+        readings = _NO_LETTER.get(str(row.labels[0]), row.labels)
+        every = sum(letters.values()) + sum(counted[each] for each in NO_ANSWER)
+        return sum(counted[str(each)] for each in readings), every
+
+    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
+        (distance, found) = (
+            position_bias(asked(sources[0])),
+            [sources[0].interval(_ACCURACY, row.where).estimate for row in rows(sources) if row.kind == "run"],
+        )
+        known = [each for each in found if each is not None]
+        spread = float(np.std(known)) if known and len(known) == len(found) else None
+        said = ("none" if each is None else f"{each:.3f}" for each in (distance, spread))
+        return (
+            "Total variation distance of the letters chosen from the correct ones, over the readable replies: "
+            f"{next(said)} (0 is alike). Standard deviation of the accuracy over the letters: {next(said)}.",
+            interval_note,
+        )
+
+    columns = (
+        Column("right", lambda source, row, rows: Cell(len(rows)), "count"),
+        Column("share of right", lambda source, row, rows: _part(len(rows), len(asked(source)))),
+        Column("chosen", lambda source, row, rows: Cell(chosen(source, row)[0]), "count"),
+        Column("share of chosen", lambda source, row, rows: _part(*chosen(source, row))),
+        Column(_WHERE_RIGHT, _ACCURACY),
+    )
+    return Table(key, title, ("letter",), rows, columns, notes)
+
+
+def _part(number: int, whole: int) -> Cell:
+    return Cell(100 * number / whole if whole else None)
+
+
 def rotation_view(
     where: Where,
     interval_note: str,
@@ -69,24 +130,17 @@ def rotation_view(
     groups: Mapping[str, Where] | None = None,
     ending: str = "",
     title_ending: str = "",
-    cluster: str = "image",
 ) -> View:
     """The section: what survives the rotation, and which letters were chosen.
 
-    ``ending`` and ``title_ending`` stand behind the keys and the titles. ``cluster``: what a cluster is.
+    ``ending`` and ``title_ending`` stand behind the keys and the titles.
     """
     table = rotation_table(f"circular{ending}", f"Rotated options{title_ending}", where, interval_note, groups)
-
-    def variance(sources: Sequence[Source]) -> document.Table | None:
-        scores = scores_of_trials(sources[0].rows.where(where), form="option order", cluster=cluster)
-        head = f"{cluster.capitalize()}s, questions and the order of options{title_ending}"
-        return components_table(f"order_variance{ending}", head, "answers", {"all": scores}, "points")
 
     key, title = f"rotated_letters{ending}", f"Letters, rotated options{title_ending}"
     return View(
         f"rotated{ending}",
         f"Rotated options{title_ending}",
-        (table, letters_table(key, title, where, interval_note), variance),
-        (LetterChart(key, title, where),),
-        lambda sources: len(sources[0].rows.where(where)) > 0,
+        (table, _letters_table(key, title, where, interval_note)),
+        shown=lambda sources: len(sources[0].rows.where(where)) > 0,
     )

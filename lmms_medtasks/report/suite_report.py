@@ -12,15 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lmms_medtasks.build_cache import name_of
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.progress import bar
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables, paper_line, readability, views
 from lmms_medtasks.report import flags as shared
-from lmms_medtasks.report.document import PUBLISHED, Cell, Flag, Part, Section, Table
+from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.findings import Finding
-from lmms_medtasks.report.kept_intervals import KeptIntervals
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
@@ -28,11 +25,11 @@ from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
-from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.suite_rows import suite_table, tasks_of
+from lmms_medtasks.suites.suite_rows import suite_table
 
+COMPARISON = "Comparison"
 _HARMLESS = re.compile(r"(?!all$|judge)[A-Za-z0-9_-]{1,48}")
 """Names that are keys as they are; comparisons are called "all" and "judge0-all"."""
 Caveats = Callable[[Source], Iterable[Flag]]
@@ -112,11 +109,24 @@ def question_ids(rows: Samples) -> frozenset[str]:
     return frozenset(rows.column("id"))
 
 
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A part that is not made yet. ``model``: whose it is, "" for a comparison."""
+
+    key: str
+    title: str
+    model: str
+    make: Callable[[], Part]
+
+
 @dataclass(frozen=True)
 class SuiteReport:
-    """A benchmark's parts of a document, and each of its sources with what was found of it."""
+    """A benchmark's parts of a document, comparisons first, and each of its sources with what was found of it.
 
-    parts: tuple[Part, ...]
+    The last parts are the sources' own, in their order. A part is made when it is asked for: a board has most of them.
+    """
+
+    parts: tuple[Planned, ...]
     found: tuple[tuple[Asked, Finding | None], ...]
 
 
@@ -126,34 +136,22 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
     table = suite_table(suite, runs, options.cache)
     _check_columns(suite, report, table)
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
-    if _may_be_kept(suite, options):
-        sources = [_keeping(suite, each, options) for each in sources]
     found = tuple(
         (Asked(suite, source), readability.told(report.finding(source), readability.of_source(suite, source)))
         for source in sources
     )
-    parts = tuple(_parts(suite, report, runs, options, table, sources))
-    for each in sources:
-        each.kept.keep()
-    return SuiteReport(parts, found)
-
-
-def _parts(
-    suite: Suite, report: Report, runs: Sequence[Run], options: Options, table: Samples, sources: Sequence[Source]
-) -> list[Part]:
     edited = functools.partial(_other_numbers, suite, table, {run.path: number for number, run in enumerate(runs)})
-    own = []
-    with bar(len(sources), "Analysing", "task sets") as step:
-        for source in sources:
-            key = f"{options.prefix}{part_key(source.name)}"
-            own.append(_kept_part(suite, report, source, key, options, edited))
-            step(1)
-    compare = report.compare or functools.partial(_comparison, report)
+    own = (_own_part(suite, report, source, options, edited) for source in sources)
+    return SuiteReport((*_comparisons(suite, report, sources, options), *own), found)
 
-    def beside(group: Sequence[Source], key: str, chosen: Options) -> Part:
-        return paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
 
-    return [*_kept_comparisons(suite, replace(report, compare=beside), runs, sources, options), *own]
+def _own_part(suite: Suite, report: Report, source: Source, options: Options, edited: Edited) -> Planned:
+    key = f"{options.prefix}{part_key(source.name)}"
+
+    def make() -> Part:
+        return paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
+
+    return Planned(key, source.name, model_name(source.run.content), make)
 
 
 def part_key(name: str) -> str:
@@ -330,66 +328,6 @@ def _other_numbers(suite: Suite, table: Samples, numbers: Mapping[Path, int], ru
         )
 
 
-def _kept_part(suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Edited) -> Part:
-    """The part of a source with its first line; it depends on the runs of its model, and on no other source."""
-
-    def made() -> Part:
-        part = paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
-        return part if options.published else part.without(*PUBLISHED)
-
-    if not _may_be_kept(suite, options):
-        return made()
-    made_of = ["part", key, options.published, *_made_of(suite, source, options)]
-    return replace(options.cache.value(Part, made_of, made), made_of=name_of(made_of))
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """The comparisons of several sources: one, or one for each judge."""
-
-    parts: tuple[Part, ...]
-
-
-def _kept_comparisons(
-    suite: Suite, report: Report, runs: Sequence[Run], sources: Sequence[Source], options: Options
-) -> tuple[Part, ...]:
-    """The comparisons, from the cache of a board's build where they are of the same runs as then."""
-
-    def made() -> _Compared:
-        return _Compared(tuple(_comparisons(report, sources, options)))
-
-    if len(sources) < 2 or not _may_be_kept(suite, options):
-        return made().parts
-    # All runs in their order: a source may be of several, and what a table repeats is found among all.
-    of_runs = [_run_made_of(run, tasks_of(suite, run), options) for run in runs]
-    made_of = ["comparisons", of_runs, *(_made_of(suite, source, options) for source in sources)]
-    return options.cache.value(_Compared, made_of, made, options.prefix).parts
-
-
-def _may_be_kept(suite: Suite, options: Options) -> bool:
-    """Of someone's own benchmark the cache does not know the code."""
-    return options.cache.folder is not None and suite.name in registry.names()
-
-
-def _keeping(suite: Suite, source: Source, options: Options) -> Source:
-    """The source with the intervals that are kept of it. A table of pairs has its place in their names."""
-    made_of = ["intervals", *_made_of(suite, source, options)]
-    return replace(source, kept=KeptIntervals(options.cache, made_of, source.rows))
-
-
-def _made_of(suite: Suite, source: Source, options: Options) -> list[Any]:
-    """All that a source's part depends on, but for the code: JSON."""
-    of_model = ((run, tasks_of(suite, run)) for run in source.runs_of_model.values())
-    runs = [_run_made_of(run, tasks, options) for run, tasks in [*source.asked, *of_model]]
-    asked = [options.resamples, options.drawn, options.pairs, dict(options.parameters)]
-    return [suite.name, source.name, source.condition, asked, runs]
-
-
-def _run_made_of(run: Run, tasks: Iterable[str], options: Options) -> list[Any]:
-    names = sorted(tasks)
-    return [run.path.name, run.content, names, [options.cache.digest(run.samples_file(task)) for task in names]]
-
-
 def _part(suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Edited) -> Part:
     flags = [flag for run, tasks in source.asked for task in tasks for flag in edited(run, task)]
     facts: dict[str, dict[str, None]] = {}
@@ -432,24 +370,33 @@ def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
     return replace(part, flags=(Flag("warning", text), *part.flags))
 
 
-def _comparisons(report: Report, sources: Sequence[Source], options: Options) -> Iterator[Part]:
+def _comparisons(suite: Suite, report: Report, sources: Sequence[Source], options: Options) -> Iterator[Planned]:
     """The comparison, or one for each judge where the sources have different ones: no table has two.
 
     A source alone has nothing to be compared with.
     """
     compare = report.compare or functools.partial(_comparison, report)
+
+    def planned(group: Sequence[Source], more: str = "", said: str = "", *flags: Flag) -> Planned:
+        chosen = replace(options, prefix=f"{options.prefix}{more}")
+        key, title = f"{chosen.prefix}all", f"{COMPARISON}{said}"
+
+        def make() -> Part:
+            part = paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
+            return replace(part, title=title, flags=(*flags, *part.flags))
+
+        return Planned(key, title, "", make)
+
     groups = {(): list(sources)} if report.one_comparison else judged_tables.by_judge(sources)
     if len(groups) == 1 and len(sources) > 1:
-        yield compare(sources, f"{options.prefix}all", options)
+        yield planned(sources)
     if len(groups) < 2:
         return
     text = "Runs here were judged by different judges: their open answers stand in no table together."
     for number, (names, group) in enumerate(groups.items(), start=1):
         if len(group) > 1:
-            chosen = replace(options, prefix=f"{options.prefix}judge{number}-")
-            part = compare(group, f"{chosen.prefix}all", chosen)
-            title = f"{part.title}, judged by {', '.join(map(judged_tables.labelled, names))}"
-            yield replace(part, title=title, flags=(Flag("warning", text), *part.flags))
+            said = f", judged by {', '.join(map(judged_tables.labelled, names))}"
+            yield planned(group, f"judge{number}-", said, Flag("warning", text))
 
 
 def _comparison(report: Report, sources: Sequence[Source], key: str, options: Options) -> Part:
@@ -460,7 +407,7 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
     flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
     sections = (*_sections(report.compared, sources, key, options), *report.more(sources, options))
-    whole = Part(key, "Comparison", facts, flags, sections, origin)
+    whole = Part(key, COMPARISON, facts, flags, sections, origin)
     return with_marks(whole, {each.name: report.tests(each) for each in sources})
 
 

@@ -6,14 +6,13 @@ import csv
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, negated, number, percent
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.kept_intervals import KeptIntervals, stable_name
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
@@ -22,14 +21,6 @@ from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 T = TypeVar("T")
 Transform = Callable[[Samples], Samples]
 """Makes another table of a source's rows."""
-
-
-class _Made(NamedTuple):
-    """What a table of rows was made of, and by which transforms, first to last."""
-
-    rows: Samples
-    of: Samples
-    by: tuple[Transform, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,6 @@ class Source:
         every: the rows of all sources. resamples: of what is drawn again and again; 0 for that and for no intervals.
         asked: the runs that the rows are from, each with its tasks. condition: "" as released.
         runs_of_model: all runs of the same model with the same arguments by their numbers, these ones among them.
-        kept: its intervals by their names.
     """
 
     name: str
@@ -51,8 +41,6 @@ class Source:
     asked: tuple[tuple[Run, tuple[str, ...]], ...] = ()
     condition: str = ""
     runs_of_model: Mapping[int, Run] = field(default_factory=dict)
-    kept: KeptIntervals = field(default_factory=KeptIntervals, compare=False, repr=False)
-    _made: _Made | None = field(default=None, compare=False, repr=False)
     _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
     _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
     _once: dict[Hashable, tuple[Samples, Any]] = field(default_factory=dict, compare=False, repr=False)
@@ -73,12 +61,7 @@ class Source:
         # kept beside its numbers, so that no other one can get its identity.
         key = id(estimate), tuple(sorted((where or {}).items(), key=str))
         if key not in self._known:
-            # Not of a copy of this source with other rows.
-            made = self._made if self._made and self._made.rows is self.rows else _Made(self.rows, self.rows)
-            is_own = self.kept.rows is made.of
-            name = stable_name(made.by, estimate, where or {}, self.resamples > 0) if is_own else None
-            found = self.kept.of(name, lambda: estimate.of(self.rows.where(where or {}), self.resamples > 0))
-            self._known[key] = estimate, found
+            self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples > 0)
         return self._known[key][1]
 
     def once(self, name: Hashable, make: Callable[[Samples], T]) -> T:
@@ -93,10 +76,8 @@ class Source:
     def derived(self, transform: Transform) -> Source:
         """The source of a table that is made of these rows, such as one of pairs; made once."""
         if transform not in self._derived:
-            rows, own = transform(self.rows), self._made
-            before = own if own and own.rows is self.rows else _Made(self.rows, self.rows)
-            made = _Made(rows, before.of, (*before.by, transform))
-            self._derived[transform] = replace(self, rows=rows, _made=made, _known={}, _derived={}, _once={})
+            rows = transform(self.rows)
+            self._derived[transform] = replace(self, rows=rows, _known={}, _derived={}, _once={})
         return self._derived[transform]
 
     def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:

@@ -114,7 +114,7 @@ def votes(records: Iterable[Record]) -> VoteTable:
     lengths = [len(record["trials"]) for record in records]
     rows = np.repeat(np.arange(len(records)), lengths)
     trials = itertools.chain.from_iterable(record["trials"] for record in records)
-    places = np.fromiter((outcome.get(trial, -1) for trial in trials), dtype=np.int64, count=len(rows))
+    places = np.fromiter(map(outcome.get, trials, itertools.repeat(-1)), dtype=np.int64, count=len(rows))
     wrong = (places < 0) | ((places >= option_counts[rows]) & (places < most))
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
@@ -144,8 +144,8 @@ def common(tables: Mapping[str, VoteTable]) -> dict[str, VoteTable]:
 
 
 def _check(record: Record) -> None:
-    if any(record.get(name) in _NOTHING for name in _NEEDED):
-        missing = [name for name in _NEEDED if record.get(name) in _NOTHING]
+    missing = [] if all(map(record.get, _NEEDED)) else [name for name in _NEEDED if record.get(name) in _NOTHING]
+    if missing:
         raise UserError(
             f"Record {record.get('id')!r} has no {', '.join(missing)}: votes can be counted only on records that a "
             "multiple-choice task of ours wrote."

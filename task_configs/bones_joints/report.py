@@ -12,7 +12,6 @@ from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.document import Row as MadeRow
 from lmms_medtasks.report.document import Table as MadeTable
 from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.runs import printable, records
 from lmms_medtasks.samples.table import Samples
@@ -399,7 +398,6 @@ REPORT = Report(
             tuple(table(each) for each in CONDITIONS for table in (_labels_table, _examples_table)),
         ),
         View("parts", "Sites and diseases", (SITES, SITE_COUNTS, DISEASES)),
-        judged_view(lambda record: JudgedBy(judging.VERDICT.name, 100.0), "points"),
         View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
     ),
     compared=report_comparison.VIEWS,

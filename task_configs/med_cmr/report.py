@@ -8,16 +8,13 @@ from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.cells import count, label, percent_of, share
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.letters import LetterChart, letters_table
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.outcomes import OUTCOMES, outcomes
 from lmms_medtasks.task_configs.med_cmr import report_finding
-from lmms_medtasks.task_configs.med_cmr.judging import total
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
     BREAKDOWNS,
@@ -139,15 +136,13 @@ def _shown(form: str, image_shown: bool) -> Callable[[Sequence[Source]], bool]:
 
 
 def _choice_view(shown: bool) -> View:
-    key, head, where = f"letters{KEY[shown]}", f"Letters, multiple choice{IMAGE[shown]}", asked("mcq", shown)
-    table, bars = letters_table(key, head, where, INTERVALS), LetterChart(key, head, where)
     columns = (Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY))
     # Without images: what language alone gets, as a whole; the parts' own breakdown is of the benchmark as it is.
     tags = BREAKDOWNS if shown else ()
     by_tag = (breakdown("mcq", tag, "Multiple choice: accuracy", columns, lambda sources: (INTERVALS,)) for tag in tags)
-    tables = (_choice_table(shown), *by_tag, table)
+    tables = (_choice_table(shown), *by_tag)
     title = f"Multiple choice{IMAGE[shown]}"
-    return View(f"choice{KEY[shown]}", title, tables, (bars,), _shown("mcq", shown))
+    return View(f"choice{KEY[shown]}", title, tables, shown=_shown("mcq", shown))
 
 
 def _circular_view(shown: bool) -> View:
@@ -173,7 +168,6 @@ REPORT = Report(
     views=(
         View("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,)),
         *(view(shown) for view in (_choice_view, _circular_view, open_view) for shown in (True, False)),
-        judged_view(lambda record: JudgedBy(total), "points"),
         View("without_image", "With and without the image", tuple(map(_without_image, FORMS))),
         View(
             "replies",

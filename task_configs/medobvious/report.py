@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from lmms_medtasks.grids import triage
 from lmms_medtasks.record import FAILED, NO_ANSWER
-from lmms_medtasks.report import document
 from lmms_medtasks.report.about import data_of
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
-from lmms_medtasks.report.variance_tables import Crossed, crossed_table
 from lmms_medtasks.report.views import Column, Folded, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
@@ -26,7 +22,6 @@ from lmms_medtasks.task_configs.medobvious.measures import (
     FALSE_ALARMS,
     FORMATS,
     LETTERS,
-    NEUTRAL,
     SIGNS,
     TABLE_2,
 )
@@ -104,21 +99,6 @@ WAYS = Table(
 )
 
 
-def wordings(sources: Sequence[Source]) -> document.Table | None:
-    """The same questions in the release's and in the neutral wording: the wording as a sample."""
-    found = []
-    for other in (each for each in sources if each.condition == NEUTRAL):
-        base = next((each for each in sources if each.run is other.run and not each.condition), None)
-        if base is None:
-            continue
-        pairs = base.rows.changes(other.rows, "accuracy", ("pair",))
-        scores = 100 * np.column_stack([pairs.column(f"{name}.score") for name in ("before", "after")])
-        if len(scores):
-            items = tuple(pairs.column("cluster"))
-            found.append(Crossed(base.name, ("as released", NEUTRAL), scores, items, (0.0, 100.0)))
-    return crossed_table("wordings", "Over wordings: the prompt as a sample", "run", "wording", found, 1)
-
-
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 _ALWAYS, _FEW = 0.97, 20
@@ -162,7 +142,6 @@ _VIEWS = (
 ROTATIONS = rotation_view(
     {"rotation": tuple(range(len(LETTERS)))},
     INTERVALS,
-    cluster="item",
     groups={
         **{SHORT[name]: TABLE_2[name] for name in FORMATS if name.endswith("mcq")},
         **{f"{name} grids": TABLE_2[name] for name in SIGNS},
@@ -179,7 +158,7 @@ REPORT = Report(
             (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
             (PLANE, FORMAT_POINTS, Folded(SCALING)),
         ),
-        View("ways", "What the image and the wording are worth", (WAYS, wordings)),
+        View("ways", "What the image and the wording are worth", (WAYS,)),
     ),
     caveats=caveats,
     published_scores=published_scores,

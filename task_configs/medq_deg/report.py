@@ -41,6 +41,7 @@ from lmms_medtasks.task_configs.medq_deg.report_published import (
     TABLE_6,
     published_scores,
 )
+from lmms_medtasks.task_configs.medq_deg.report_variance import VARIANCE
 from lmms_medtasks.task_configs.medq_deg.task_sets import (
     asks_otherwise,
     counts_by_level,
@@ -256,7 +257,7 @@ REPORT = Report(
             folded=True,
             summary="The paper's tables with a row of this run",
         ),
-        report_image.VARIANCE,
+        VARIANCE,
         View("replies", "Requests and replies", (REPLIES,), summary=_replies_said),
     ),
     compared=(

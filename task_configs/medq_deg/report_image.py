@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from lmms_medtasks.report.document import Table
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.rotated_options import rotation_view
-from lmms_medtasks.report.variance_tables import components_table, scores_of_trials
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.task_configs.medq_deg.measures import NO_IMAGE, ROTATED
 from lmms_medtasks.task_configs.medq_deg.report_groups import INTERVALS
-from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, asks_otherwise, degraded_levels, levels
+from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, asks_otherwise, degraded_levels
 
 _CLEAN = {"severity": 0}
 
@@ -54,21 +53,5 @@ def _floor(source: Source) -> dict[tuple[str], float]:
     return {(pair,): by_id[name,] for name, pair in ids if (name,) in by_id}
 
 
-def trial_variance(sources: Sequence[Source]) -> Table | None:
-    """Images, questions, degradations and trials, level by level."""
-    source = sources[0]
-    scores = {
-        f"L{level}": scores_of_trials(source.rows.where({"severity": level}), form="degradation" if level else "")
-        for level in levels(source)
-    }
-    return components_table("variance", "Where the variance of accuracy comes from", "severity", scores, "points")
-
-
-VARIANCE = View(
-    "variance",
-    "Images, questions, degradations and trials",
-    (trial_variance,),
-    shown=lambda sources: not asks_otherwise(sources[0]),
-)
 BENEFIT = View("benefit", "Above what language alone gets", (lost_benefit,))
 ROTATIONS = rotation_view({"condition": ROTATED}, INTERVALS)

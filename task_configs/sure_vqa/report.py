@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.record import Record
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.cells import NONE, number, percent_of
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import Report, sources_by_model
-from lmms_medtasks.report.variance_tables import JudgedBy, judged_view
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
@@ -23,7 +21,7 @@ from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import bound_of, judgement_counts
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_comparison, report_finding, report_image, report_published
-from lmms_medtasks.task_configs.sure_vqa.measures import DIMENSIONS, ROBUSTNESS, SIDES, kind_of
+from lmms_medtasks.task_configs.sure_vqa.measures import ROBUSTNESS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import SLOPES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     GUESSING,
@@ -293,11 +291,6 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
     )
 
 
-def _judged_by(record: Record) -> JudgedBy:
-    kind = kind_of(record.tags)
-    return JudgedBy(DIMENSIONS[kind], kind=f"{kind}, {SIDE_NAMES[str(record.tags['set'])]}")
-
-
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
@@ -358,7 +351,6 @@ REPORT = Report(
         View("corruptions", "Corruptions beside real shifts", (report_published.own_corruptions,)),
         View("answered", "What was answered at all", (ANSWERED,)),
         View("traditional", "Traditional metrics", (TRADITIONAL,)),
-        judged_view(_judged_by),
         View("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judging))),
     ),
     compared=(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -81,9 +81,8 @@ class Across:
     Attributes:
         standings: by condition and method, whether it is better than its baselines.
         ranks: by condition, of the methods that are, where two or more are; see :func:`_ranks`.
-        tests: paired by image, all corrected together (Holm). win_loss: counted from those of two methods that are both
-            better than their baselines.
-        welch, welch_wins: the same as the paper does it.
+        tests: paired by image, all corrected together (Holm).
+        welch, welch_wins: tests as the paper does them, and what is counted from these.
     """
 
     methods: tuple[str, ...]
@@ -91,7 +90,6 @@ class Across:
     standings: Mapping[tuple[Condition, str], Standing]
     ranks: Mapping[Condition, Mapping[str, Rank]]
     tests: tuple[Comparison, ...]
-    win_loss: WinLoss
     welch: tuple[Comparison, ...]
     welch_wins: WinLoss
     depends: tuple[Depends, ...]
@@ -136,7 +134,6 @@ def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method]
         standings=standing,
         ranks=_ranks(table, standing, tests),
         tests=tuple(tests),
-        win_loss=win_loss([test for test in tests if _both_better(test, standing)], alpha=confidence.alpha()),
         welch=tuple(as_paper),
         welch_wins=win_loss(as_paper, alpha=PAPER_ALPHA),
         depends=tuple(_depends(table)),
@@ -151,12 +148,6 @@ def _paired_tests(compared: Mapping[Condition, Compared]) -> list[Comparison]:
         Comparison(condition, first, second, swap.difference, swap.p, None if swap.p is None else next(adjusted))
         for condition, first, second, swap in found
     ]
-
-
-def _both_better(test: Comparison, standing: Mapping[tuple[Condition, str], Standing]) -> bool:
-    """Whether both methods are better than their baselines: who guesses loses nothing, and that is no win."""
-    condition: Any = test.condition
-    return standing[condition, test.first].better and standing[condition, test.second].better
 
 
 def _ranks(

@@ -1,4 +1,4 @@
-"""SURE-VQA, tables of several methods: baselines, differences, win/loss matrices, ranks, what RR depends on, duels."""
+"""SURE-VQA, tables of several methods: baselines, differences, ranks, the paper's own tests, duels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lmms_medtasks.report.cells import (
 )
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
@@ -27,7 +27,7 @@ from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, 
 from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method
 from lmms_medtasks.task_configs.sure_vqa.report_published import score
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
-from lmms_medtasks.task_configs.sure_vqa.resampled_tests import PAPER_ALPHA, RESAMPLES, WinLoss
+from lmms_medtasks.task_configs.sure_vqa.resampled_tests import PAPER_ALPHA, RESAMPLES
 
 _METHODS = {"all": "all fine-tuning methods", "without_full": "without full fine-tuning"}
 
@@ -175,17 +175,6 @@ def differences(found: Across) -> Table:
     return Table("differences", title, columns, tuple(rows), (*notes, said) if said else notes, marks=marks)
 
 
-def win_loss(found: Across) -> Table:
-    """The win/loss matrix of the paired tests: a row a method."""
-    notes = (
-        f"Number of conditions in which the row's method has the higher RR with an adjusted p < {ALPHA}: the tests of "
-        "the table of differences, which has their sizes. Comparisons: conditions in which both methods are better "
-        "than their baselines; others are not counted, since who guesses has nothing to lose.",
-    )
-    title = "Wins and losses in relative robustness"
-    return _matrix(found.win_loss, "win_loss", title, "more robust", notes)
-
-
 def welch(found: Across) -> Table:
     """The win/loss matrix as the paper makes it."""
     notes = (
@@ -197,23 +186,19 @@ def welch(found: Across) -> Table:
         "conclusion can be based on it. The table of differences has the test of the data.",
     )
     title = "The paper's win/loss matrix (Welch's test of resamples)"
-    return _matrix(found.welch_wins, "win_loss_welch", title, "outperforms", notes)
-
-
-def _matrix(matrix: WinLoss, key: str, title: str, head: str, notes: tuple[str, ...]) -> Table:
-    rows = []
+    matrix, rows = found.welch_wins, []
     for row, name in enumerate(matrix.methods):
         cells = [Cell(None) if row == column else Cell(int(wins)) for column, wins in enumerate(matrix.wins[row])]
         others = (int(matrix.wins[row].sum()), int(matrix.wins[:, row].sum()), int(matrix.comparisons[row].sum()))
         rows.append(Row((Cell(name), *cells, *map(Cell, others))))
     columns = (
-        label(head),
+        label("outperforms"),
         *map(count, matrix.methods),
         count("wins"),
         count("losses"),
         count("comparisons"),
     )
-    return Table(key, title, columns, tuple(rows), notes)
+    return Table("win_loss_welch", title, columns, tuple(rows), notes)
 
 
 def depends(found: Across) -> Table:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.report.document import Figure, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.document import Flag, Part, Row, Section, Table
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import data_extent, extents_of_data
@@ -18,7 +18,7 @@ from lmms_medtasks.task_configs.sure_vqa import report_across_figures as figures
 from lmms_medtasks.task_configs.sure_vqa import report_across_tables as tables
 from lmms_medtasks.task_configs.sure_vqa import report_published as published
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
+from lmms_medtasks.task_configs.sure_vqa.report_across import Across
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, Standing
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, methods
 from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import slopes_of_models
@@ -26,7 +26,6 @@ from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
 _ALL_PAIRS = 4
 """With more methods than these only the pairs that the user names are set against each other question by question."""
-_BARS = 40
 _MOST = 3
 """Conditions that a flag names."""
 _HOW_TO_RUN = {
@@ -156,15 +155,9 @@ def _tested(found: Across | None, options: Options) -> list[Section]:
         return [Section("tested", "Which method is more robust", (said,))]
     if not found.compared:
         return [Section("tested", "Which method is more robust", ("No shift was run with all methods.",))]
-    counted = bool(found.win_loss.methods)
     shown = (tables.differences(found), tables.baselines(found), tables.ranks(found))
-    text = "No wins and losses: in no condition are two methods better than their baselines."
-    drawn: list[Figure] = []
-    if options.drawn:
-        drawn = [figures.win_loss(found)] if counted else []
-        drawn += [figures.ranks(found)] if found.ranks else []
-    all_tables = (tables.win_loss(found), *shown) if counted else shown
-    return [Section("tested", "Which method is more robust", () if counted else (text,), all_tables, tuple(drawn))]
+    drawn = (figures.ranks(found),) if options.drawn and found.ranks else ()
+    return [Section("tested", "Which method is more robust", tables=shown, figures=drawn)]
 
 
 def _duels(methods: Sequence[Method], options: Options) -> list[Section]:
@@ -172,18 +165,12 @@ def _duels(methods: Sequence[Method], options: Options) -> list[Section]:
     images = across.duels(across.with_and_without(methods))
     if images:
         title = "With images against without"
-        sections.append(_section("images", title, images, options))
+        sections.append(Section("versus-images", title, tables=(tables.duels(images, "versus_images", title),)))
     others = across.duels(_pairs(methods, options))
     if others:
-        sections.append(_section("models", "Method against method", others, options))
+        title = "Method against method"
+        sections.append(Section("versus-models", title, tables=(tables.duels(others, "versus_models", title),)))
     return sections
-
-
-def _section(name: str, title: str, found: Sequence[Duel], options: Options) -> Section:
-    table = tables.duels(found, f"versus_{name}", title)
-    drawn = options.drawn and len(found) <= _BARS
-    pictures = (figures.duels(found, table.key, title),) if drawn else ()
-    return Section(f"versus-{name}", title, tables=(table,), figures=pictures)
 
 
 def _pairs(methods: Sequence[Method], options: Options) -> list[tuple[Method, Method]]:

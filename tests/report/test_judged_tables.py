@@ -15,6 +15,7 @@ from lmms_medtasks.report.document import Part
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import Row, Source
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.judged_measures import measure_value
 
@@ -78,7 +79,8 @@ def compared(sources):
         return Part(key, "Compared", (), (), ())
 
     report = suite_report.Report((), (), compare=compare)
-    return list(suite_report._comparisons(report, sources, Options())), seen
+    suite = registry.get("med_cmr")
+    return [each.make() for each in suite_report._comparisons(suite, report, sources, Options())], seen
 
 
 def test_what_is_counted():
@@ -194,7 +196,7 @@ def test_judges_of_one_name_are_told_apart(other):
     assert both.said.count("openai:gpt-4o (at http") == 2
     parts, seen = compared([source("a", one), source("b", two), source("c", one)])
     assert seen == [("judge1-all", ["a", "c"])]
-    assert parts[0].title == "Compared, judged by openai:gpt-4o at http://h:1/v1, answered by m-1"
+    assert parts[0].title == "Comparison, judged by openai:gpt-4o at http://h:1/v1, answered by m-1"
     assert "different judges" in parts[0].flags[0].text
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.intervals import FEW, mean_interval
-from lmms_medtasks.statistics.variance_components import crossed_mean, nested_components
+from lmms_medtasks.statistics.variance_components import nested_components
 
 
 def test_two_images_with_two_trials_each_by_hand():
@@ -81,57 +80,3 @@ def test_planted_components_are_recovered_where_sizes_differ():
         )
     # Unbiased: the mean of 200 estimates, whose own standard error is about 0.1.
     assert np.mean(found, axis=0) == pytest.approx(list(planted.values()), abs=0.3)
-
-
-# --- Judges -----------------------------------------------------------------------------------------------------------
-
-
-def test_two_judges_of_two_images_by_hand():
-    # Judge 1 gives 1 and 3, judge 2 gives 3 and 5: means 2 and 4 of 3, no interaction.
-    found = crossed_mean(np.array([[1.0, 3.0], [3.0, 5.0]]), ["a", "b"])
-    assert (found.mean, found.by_judge) == (3.0, (2.0, 4.0))
-    # Images: means 2 and 4 of 3; 2 / 1 / 2² * (1 + 1) = 1. Judges: variance of 2 and 4 is 2; 2 / 2 = 1.
-    assert (found.of_images, found.judge_variance, found.of_judges, found.interaction) == (1.0, 2.0, 1.0, 0.0)
-    assert (found.low, found.high, found.reason) == (None, None, FEW)
-
-
-def test_the_interval_joins_that_of_the_images_and_that_of_the_judges():
-    # Judge 2 gives 20 more on every image: means 25 and 45 of 35, variance 200, of the mean 100; t is 12.7062.
-    scores = np.array([[10.0, 30.0], [20.0, 40.0], [30.0, 50.0], [40.0, 60.0], [25.0, 45.0]])
-    found = crossed_mean(scores, [*"abcde"])
-    own = mean_interval([*"abcde"], scores.mean(axis=1))
-    # Images: means 20, 30, 40, 50, 35 of 35, whose variance 125 is of 5; t with 4 degrees of freedom is 2.7764.
-    assert own.high == pytest.approx(35 + 2.776445 * 5)
-    assert (found.of_images, found.of_judges) == pytest.approx((25, 100))
-    assert (found.low, found.high) == pytest.approx(tuple(35 + side * (13.882226**2 + 127.06205**2) ** 0.5
-                                                          for side in (-1, 1)))  # fmt: skip
-
-
-def test_the_interval_does_not_leave_the_scale():
-    """Two judges who differ by 60 of 100 points say nothing of a third: t with one degree of freedom is 12.7."""
-    scores = np.array([[80.0, 20.0], [90.0, 30.0], [70.0, 10.0], [80.0, 20.0], [75.0, 25.0], [85.0, 15.0]])
-    found = crossed_mean(scores, [*"abcdef"], bounds=(0.0, 100.0))
-    assert (found.low, found.high) == (0.0, 100.0)
-    assert crossed_mean(scores / 100, [*"abcdef"]).high == 1.0
-    assert crossed_mean(scores, [*"abcdef"]).high > 100
-
-
-def test_judges_who_agree_add_nothing():
-    scores = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
-    found = crossed_mean(scores, [*"abcdef"])
-    assert found.of_judges == 0.0 == found.interaction
-    own = mean_interval([*"abcdef"], scores[:, 0])
-    assert (found.low, found.high) == pytest.approx((own.low, own.high)) and 0 < own.low < own.high < 1
-
-
-def test_interaction_is_no_shift_of_the_judges():
-    # Judge 2 is one point up on one image and one down on the other: the means are equal.
-    found = crossed_mean(np.array([[1.0, 2.0], [3.0, 2.0]]), ["a", "b"])
-    assert found.judge_variance == pytest.approx(-found.interaction) and found.of_judges == 0.0
-
-
-def test_one_image_or_one_judge_has_no_interval():
-    assert crossed_mean(np.ones((3, 1)), ["a", "b", "c"]).low is None
-    assert crossed_mean(np.ones((3, 2)), ["a", "a", "a"]).low is None
-    with pytest.raises(UserError, match=r"shape \(2, 2\)"):
-        crossed_mean(np.array([[1.0, np.nan], [1.0, 1.0]]), ["a", "b"])

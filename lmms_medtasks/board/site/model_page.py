@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels
@@ -18,13 +18,11 @@ from lmms_medtasks.board.site.pages import Body, Pages
 from lmms_medtasks.board.site.question_addresses import list_address
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
-from lmms_medtasks.build_cache import NO_CACHE, BuildCache
+from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report.charts import with_links
-from lmms_medtasks.report.document import Figure, Part, Section
+from lmms_medtasks.report.document import PUBLISHED, Figure, Part, Section
 from lmms_medtasks.report.judged_tables import LEXICAL
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
+from lmms_medtasks.report.suite_report import Planned
 
 _FIRST = 3
 """Failures that are not folded."""
@@ -50,11 +48,10 @@ class ModelPages:
         known: KnownModels,
         cards: QuestionCards,
         roots: Sequence[Path],
-        cache: BuildCache = NO_CACHE,
     ) -> None:
         """``slugs``: by the model's key. ``known``: facts. ``cards``: makes the questions' cards.
 
-        ``roots``: folders whose names are left out of paths. ``cache``: where reports may be kept as HTML.
+        ``roots``: folders whose names are left out of paths.
         """
         self._pages = pages
         self._standings = standings
@@ -62,7 +59,6 @@ class ModelPages:
         self._known = known
         self._cards = cards
         self._roots = roots
-        self._cache = cache
         # Of all models at once: most of the work is the same for each.
         self._groups = functools.cache(self._groups_of)
         self._verdicts = functools.cache(self._verdicts_of)
@@ -77,15 +73,13 @@ class ModelPages:
         # The sentence speaks of the tasks that the chart below it shows.
         shown = {each.task for each in headlines}
         findings = [found for report in reports.values() if (found := report.finding_of(shown))]
+        for part in (part for report in reports.values() for part in report.parts):
+            self._pages.write_files(part)
         best, worst, looked = self._extremes(model.key, headlines, own, questions)
         self._pages.page(
             f"models/{slug}.html", "model.html", f"models/{slug}",
             model=model, title=title, limits=limits, links=links,
             reports=list(reports.values()),
-            body={
-                part.key: self._body(part, suite, slug, questions)
-                for suite, report in reports.items() for part in report.parts
-            },
             sentence=model_words.sentence(title, headlines, findings),
             about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
@@ -95,20 +89,19 @@ class ModelPages:
             digests=sorted({item for entry in own for item in entry.source.sha256.items()}),
         )  # fmt: skip
 
-    def _body(self, part: Part, suite: str, slug: str, questions: bool) -> Markup:
-        """A report's part as HTML, with charts whose cells lead to the model's questions behind them."""
-        from markupsafe import Markup
+    def body(
+        self, model: str, suite: str, planned: Planned, made_of: Any, cache: BuildCache, *, questions: bool
+    ) -> Body:
+        """A part of a model's report as HTML, with charts whose cells lead to the model's questions behind them."""
+        slug = self._slugs[model]
 
-        path = f"models/{slug}"
+        def made() -> Part:
+            # Published rows stand on the suite's page, once for all models.
+            part = replace(planned.make().without(*PUBLISHED), title=planned.title)
+            return _linked(part, suite, slug) if questions else part
 
-        def made() -> Body:
-            return self._pages.body(f"{path}.html", path, _linked(part, suite, slug) if questions else part)
-
-        # A part that names what it was made of stands here without its published rows, under the title given.
-        made_of = ["model page", part.made_of, part.key, part.title, suite, path, questions]
-        found = self._cache.value(Body, made_of, made) if part.made_of else made()
-        self._pages.write_files(found)
-        return Markup(found.html)  # noqa: S704 - made by our templates, which escape every text
+        made_of = [questions, made_of]
+        return self._pages.body(f"models/{slug}.html", replace(planned, make=made), "body", made_of, cache)
 
     def _extremes(
         self, model: str, headlines: Sequence[ModelHeadline], own: Sequence[Entry], questions: bool

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,16 @@ from lmms_medtasks import __version__
 from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.ranking import MEANING
+from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report import report_page as report_page
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Part, Table
+from lmms_medtasks.report.suite_report import Planned
 from lmms_medtasks.statistics import confidence
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 POLICY = (
     # file: beside 'self': what 'self' is of a page that was opened as a file is left to the browser.
@@ -38,10 +42,16 @@ STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 
 @dataclass(frozen=True)
 class Body:
-    """A report's part as it stands on a page. ``files``: the CSV files of its tables, the path and the text of each."""
+    """A report's part as it stands on a page, with the HTML of its entry in the list of parts.
 
-    html: str
-    files: tuple[tuple[str, str], ...]
+    ``files``: the CSV files of its tables, by path.
+    """
+
+    key: str
+    title: str
+    html: Markup
+    entry: Markup
+    files: Mapping[str, str]
 
 
 class Pages:
@@ -90,23 +100,40 @@ class Pages:
         )  # fmt: skip
         self._folder.text(path, text)
 
-    def body(self, path: str, data: str, part: Part) -> Body:
-        """A report's part for the page ``path``; nothing is written, see :meth:`write_files`."""
+    def body(self, path: str, planned: Planned, macro: str, made_of: Any, cache: BuildCache) -> Body:
+        """A report's part for the page ``path``, made by a macro of the reports' templates; its files are not written.
+
+        ``made_of``: all that it depends on (JSON), by which it is kept.
+        """
+
+        def made() -> Body:
+            html, entry, files = self._body(path, planned.make(), macro)
+            return _body_of(planned, html, entry, files)
+
+        return cache.kept(
+            ["body", path, macro, planned.key, planned.title, made_of],
+            made,
+            lambda body: json.dumps([body.html, body.entry, body.files]).encode(),
+            lambda content: _body_of(planned, *json.loads(content)),
+        )
+
+    def _body(self, path: str, part: Part, macro: str) -> tuple[str, str, dict[str, str]]:
+        """The HTML of the part and of its entry, and its CSV files."""
         files: dict[str, str] = {}
 
         def csv_link(part: Part, table: Table) -> str:
-            place = _csv_path(data, part, table)
+            place = _csv_path(path.removesuffix(".html"), part, table)
             if place not in files:
                 files[place] = csv_text(table, part.origin)
             return f"{_root(path)}{place}"
 
         values = {"link": _link, "csv_link": csv_link, "drawing": report_page.drawing}
-        html = str(_environment().get_template("parts.html").make_module(values).body(part))  # type: ignore[attr-defined]
-        return Body(html, tuple(files.items()))
+        made: Any = _environment().get_template("parts.html").make_module(values)
+        return str(getattr(made, macro)(part)), str(made.tree_part(part, part.title)), files
 
     def write_files(self, body: Body) -> None:
         """Write the CSV files of a part."""
-        for place, text in body.files:
+        for place, text in body.files.items():
             if place not in self._folder.files:
                 self._folder.text(place, text)
 
@@ -116,6 +143,13 @@ class Pages:
         own = PurePosixPath(path).stem
         name = own if own in names else next(iter(names), "")
         return f"questions/{name}.html" if self._questions and name else ""
+
+
+def _body_of(planned: Planned, html: str, entry: str, files: Mapping[str, str]) -> Body:
+    from markupsafe import Markup
+
+    # Made by our templates, which escape every text.
+    return Body(planned.key, planned.title, Markup(html), Markup(entry), files)  # noqa: S704
 
 
 def _root(path: str) -> str:

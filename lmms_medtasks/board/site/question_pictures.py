@@ -79,7 +79,7 @@ class Pictures:
                 recipe += [degradations.code_of(name, modality), degradations.canonical_name(name), drawn, modality]
         digest = name_of(recipe)[:24]
         if digest not in self._written:
-            content = self._cache.content(recipe, lambda: _made(source, degraded))
+            content = self._cache.kept(recipe, lambda: _made(source, degraded), bytes, bytes)
             path = f"{self._place}/{digest}.webp"
             self._folder.data(path, content)
             with Image.open(io.BytesIO(content)) as picture:  # the head alone is read

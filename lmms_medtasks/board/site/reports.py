@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,17 +10,22 @@ from typing import Any
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_names import shown_name
+from lmms_medtasks.board.site.pages import Body
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import PUBLISHED, Flag, Part
+from lmms_medtasks.report.document import Flag, Part
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.report_options import RESAMPLES, Options
 from lmms_medtasks.report.reported_suites import holding, suites
+from lmms_medtasks.report.suite_report import COMPARISON, Planned
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name
+from lmms_medtasks.suites import registry
 
-_COMPARISON = "Comparison"
+MakeBody = Callable[[str, Planned, Any, BuildCache], Body]
+"""From a model's key ("" for a comparison), a part of its report, what that depends on (JSON), and where it may be
+kept, to the part's HTML."""
 _COMPARED = 2
 """Models from which on they are compared."""
 
@@ -37,13 +42,23 @@ class SourceFinding:
 
 
 @dataclass(frozen=True)
+class _Found:
+    """What a report's parts are made of, or why there are none."""
+
+    planned: tuple[Planned, ...]
+    findings: tuple[SourceFinding, ...] = ()
+    reason: str = ""
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Report:
     """Parts of a page, or why there are none.
 
     ``findings``: of each source that has one. ``sentences``: of a model's report, what was found in each part, or "".
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Body, ...]
     reason: str = ""
     findings: tuple[SourceFinding, ...] = ()
     sentences: tuple[str, ...] = ()
@@ -62,79 +77,101 @@ class Reports:
     comparison: Report
 
 
-def of_suite(suite: str, entries: Sequence[Entry], resamples: int = RESAMPLES, cache: BuildCache = NO_CACHE) -> Reports:
+def of_suite(
+    suite: str, entries: Sequence[Entry], body: MakeBody, resamples: int = RESAMPLES, cache: BuildCache = NO_CACHE
+) -> Reports:
     """The reports of all models with an entry of this suite; the comparison is of the ranked entries.
 
     An entry that is shown apart takes no other one of its model with it: the comparison leaves out that entry alone,
     and says so. Models that are ranked throughout are analysed in one go with the comparison, where the parts can be
     told apart by the model's name; a report that can't be made is given with the reason, and keeps no other one, nor
-    the comparison of the others, from being made. ``cache``: where what is of one model alone may be kept.
+    the comparison of the others, from being made. ``cache``: where tables of logs and finished parts may be kept.
     """
-    asked = Options(resamples=resamples, prefix=f"{suite}-", published=False, cache=cache)
+    kept = cache if suite in registry.names() else NO_CACHE  # of someone's own benchmark it does not know the code
+    asked = Options(resamples=resamples, prefix=f"{suite}-", cache=kept)
     by_model: dict[str, list[Entry]] = {}
     for entry in entries:
         by_model.setdefault(entry.model.key, []).append(entry)
+
+    def made(key: str, found: _Found, own: Iterable[Entry]) -> Report:
+        files = [[entry.model.name, entry.task, entry.ranked, *entry.source.sha256.items()] for entry in own]
+        parts: tuple[Body, ...] = ()
+        try:
+            parts = tuple(body(key, each, [suite, resamples, files], kept) for each in found.planned)
+            reason = found.reason
+        except UserError as error:
+            reason = str(error)
+        except packs.UNCOMPUTABLE as error:
+            reason = _uncomputable(error)
+        if parts:
+            return Report(parts, "", found.findings, found.sentences)
+        return Report((), f"{_title(suite)}: {reason}" if key else reason)
+
     ranked = {key: [entry for entry in own if entry.ranked] for key, own in by_model.items()}
     compared = {key: own for key, own in ranked.items() if any(entry.source.samples for entry in own)}
     together, comparison = _together(suite, compared, asked)
     models = {}
     for key, own in by_model.items():
         whole = together.get(key) if ranked[key] == own else None
-        models[key] = _titled(suite, whole or _parts(suite, runs_of(own), asked))
+        models[key] = made(key, _titled(suite, whole or _planned(suite, runs_of(own), asked)), own)
     sound = {key: own for key, own in compared.items() if models[key].parts}
-    if not comparison.parts and _COMPARED <= len(sound) < len(compared):
+    notes = _not_ranked(by_model)
+    if _COMPARED <= len(sound) < len(compared):
         left_out = [shown_name(own[0].model.name) for key, own in compared.items() if key not in sound]
-        said = f"Not in this comparison, since there is no report of it: {'; '.join(left_out)}."
-        comparison = _with_note(_together(suite, sound, asked)[1], said)
-    return Reports(models, _without_apart(comparison, by_model))
+        notes = [f"Not in this comparison, since there is no report of it: {'; '.join(left_out)}.", *notes]
+        comparison = _together(suite, sound, asked)[1]
+    comparison = replace(comparison, planned=tuple(_with_notes(each, notes) for each in comparison.planned))
+    return Reports(models, made("", comparison, entries))
 
 
-def _without_apart(comparison: Report, by_model: Mapping[str, Sequence[Entry]]) -> Report:
-    """The comparison with a note on the entries that are shown apart and so are not in it."""
+def _not_ranked(by_model: Mapping[str, Sequence[Entry]]) -> list[str]:
+    """What is said of the entries that are shown apart and so are not in the comparison."""
     apart = [
         f"{shown_name(own[0].model.name)} ({', '.join(sorted({entry.task for entry in own if not entry.ranked}))})"
         for own in by_model.values()
         if not all(entry.ranked for entry in own)
     ]
-    if not apart:
-        return comparison
-    return _with_note(comparison, f"Not in this comparison, since not ranked: {'; '.join(apart)}.")
+    return [f"Not in this comparison, since not ranked: {'; '.join(apart)}."] if apart else []
 
 
-def _with_note(report: Report, said: str) -> Report:
-    flag = Flag("note", said)
-    return replace(report, parts=tuple(replace(part, flags=(*part.flags, flag)) for part in report.parts))
+def _with_notes(planned: Planned, notes: Sequence[str]) -> Planned:
+    def make() -> Part:
+        part = planned.make()
+        return replace(part, flags=(*part.flags, *(Flag("note", said) for said in notes)))
+
+    return replace(planned, make=make)
 
 
-def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options) -> tuple[dict[str, Report], Report]:
+def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options) -> tuple[dict[str, _Found], _Found]:
     """Each model's own parts where they can be told apart, and the comparison."""
     if len(models) < _COMPARED:
-        return {}, Report((), "Models are compared where at least two have runs here. A submission has scores only.")
-    runs = runs_of(entry for own in models.values() for entry in own)
-    found = _parts(suite, runs, asked)
-    own_parts: dict[str, list[Part]] = {}
-    for part in found.parts:
-        if part.title != _COMPARISON:
-            own_parts.setdefault(dict(part.origin).get("run model", ""), []).append(part)
-    comparison = replace(found, parts=tuple(part for part in found.parts if part.title == _COMPARISON))
+        said = "Models are compared where at least two have runs here. A submission has scores only."
+        return {}, _Found((), reason=said)
+    found = _planned(suite, runs_of(entry for own in models.values() for entry in own), asked)
+    own_parts: dict[str, list[Planned]] = {}
+    for each in found.planned:
+        if each.title != COMPARISON:
+            own_parts.setdefault(each.model, []).append(each)
+    comparison = replace(found, planned=tuple(each for each in found.planned if each.title == COMPARISON))
     names = {key: shown_name(own[0].model.name) for key, own in models.items()}
     if sorted(names.values()) != sorted(own_parts):
         return {}, comparison
     told = {name: tuple(each for each in found.findings if each.model == name) for name in own_parts}
-    return {key: Report(tuple(own_parts[name]), findings=told[name]) for key, name in names.items()}, comparison
+    return {key: _Found(tuple(own_parts[name]), told[name]) for key, name in names.items()}, comparison
 
 
-def _titled(suite: str, found: Report) -> Report:
-    """With the suite's name in each title; without a comparison of a model's own runs.
+def _titled(suite: str, found: _Found) -> _Found:
+    """With the suite's name in each title and what was found in each part; without a comparison of its own runs."""
+    own = [each for each in found.planned if each.title != COMPARISON]
+    titles = [_title(suite) if len(own) == 1 else f"{_title(suite)}: {each.title}" for each in own]
+    said = (" ".join(told.finding.sentence for told in found.findings if told.source == each.title) for each in own)
+    planned = tuple(replace(each, title=title) for each, title in zip(own, titles, strict=True))
+    return replace(found, planned=planned, sentences=tuple(said))
 
-    Published rows are left out: they stand on the suite's page, once for all models.
-    """
-    kept = [part.without(*PUBLISHED) for part in found.parts if part.title != _COMPARISON]
+
+def _title(suite: str) -> str:
     module = suites().get(suite)
-    name = module.title if module else suite  # a contributed one's title is its name
-    parts = [replace(part, title=name if len(kept) == 1 else f"{name}: {part.title}") for part in kept]
-    said = (" ".join(e.finding.sentence for e in found.findings if e.source == part.title) for part in kept)
-    return Report(tuple(parts), "" if parts else f"{name}: {found.reason}", found.findings, tuple(said))
+    return module.title if module else suite  # a contributed one's title is its name
 
 
 def runs_of(entries: Iterable[Entry]) -> list[Run]:
@@ -161,34 +198,32 @@ def _without_path(run: Run) -> Mapping[str, Any]:
     return {**config, "model_args": str(arguments or "").replace(name, shown_name(name))}
 
 
-def _parts(suite: str, runs: Sequence[Run], asked: Options) -> Report:
+def _planned(suite: str, runs: Sequence[Run], asked: Options) -> _Found:
     if not runs:
-        return Report((), "Only packs: they have a score a question, not what a report is made from.")
+        return _Found((), reason="Only packs: they have a score a question, not what a report is made from.")
     try:
         ours = suites()
         # One contributed benchmark may have several declarations: of the suite's name as their title.
         found = [
             (name, each) for name, each in holding(runs).items() if suite == (name if name in ours else each[0].title)
         ]
-        parts: list[Part] = []
+        planned: list[Planned] = []
         findings: list[SourceFinding] = []
         for name, (module, own) in found:
             made = module.report(own, replace(asked, prefix=f"{name}-") if len(found) > 1 else asked)
-            parts += made.parts
+            planned += made.parts
             findings += [
-                SourceFinding(
-                    model_name(source.source.run.content),
-                    source.source.name,
-                    source.source.tasks,
-                    len(source.source.rows),
-                    each,
-                )  # fmt: skip
-                for source, each in made.found
+                SourceFinding(model_name(source.run.content), source.name, source.tasks, len(source.rows), each)
+                for source, each in ((asked.source, each) for asked, each in made.found)
                 if each is not None
             ]
-        return Report(tuple(parts), "" if parts else "This benchmark has no report.", tuple(findings))
+        return _Found(tuple(planned), tuple(findings), "" if planned else "This benchmark has no report.")
     except UserError as error:
-        return Report((), str(error))
+        return _Found((), reason=str(error))
     except packs.UNCOMPUTABLE as error:
-        # A log of strangers may hold anything: what an entry is made of is checked, a report is made of more.
-        return Report((), f"It can't be made of what the log holds ({error!r:.200}).")
+        return _Found((), reason=_uncomputable(error))
+
+
+def _uncomputable(error: BaseException) -> str:
+    # A log of strangers may hold anything: what an entry is made of is checked, a report is made of more.
+    return f"It can't be made of what the log holds ({error!r:.200})."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.model_facts import KnownModels
@@ -11,13 +13,14 @@ from lmms_medtasks.board.site import file_names, index_page, questions_page, rep
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.model_page import ModelPages
-from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.pages import Body, Pages
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.suite_page import SuitePage
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.progress import bar
 from lmms_medtasks.report.report_options import RESAMPLES
+from lmms_medtasks.report.suite_report import Planned
 
 
 @dataclass(frozen=True)
@@ -68,14 +71,13 @@ class _Site:
         self._browsed = options.questions
         self._question_data = QuestionData(folder, options.shown, options.cache, board.owned)
         self._cards = QuestionCards(self._question_data, self._standings.title)
+        self._model_pages = ModelPages(
+            self._pages, self._standings, self._slugs, options.models, self._cards, options.roots
+        )  # fmt: skip
         self._reports: dict[str, dict[str, reports.Report]] = {}
 
     def write(self) -> None:
         self._pages.assets()
-        model_pages = ModelPages(
-            self._pages, self._standings, self._slugs, self._options.models, self._cards, self._options.roots,
-            self._options.cache,
-        )  # fmt: skip
         steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
         with bar(steps, "Writing pages", "pages") as step:
             self._overview()
@@ -90,7 +92,7 @@ class _Site:
                     step(1)
             for model in self._board.models:
                 own = self._reports.get(model.key, {})
-                model_pages.write(model, self._links("../"), own, questions=self._browsed)
+                self._model_pages.write(model, self._links("../"), own, questions=self._browsed)
                 step(1)
         self._folder.text(".nojekyll", "")
 
@@ -107,10 +109,21 @@ class _Site:
             known=options.models, roots=options.roots, stamp=options.stamp,
         )  # fmt: skip
 
+    def _body(self, suite: str, model: str, planned: Planned, made_of: Any, cache: BuildCache) -> Body:
+        """A part of a suite's report as HTML, of a model's page or, where ``model`` is "", of the suite's."""
+        if model:
+            return self._model_pages.body(model, suite, planned, made_of, cache, questions=self._browsed)
+        return self._pages.body(f"suites/{suite}.html", planned, "article", made_of, cache)
+
     def _suite(self, name: str) -> None:
         found = None
         if self._options.reports:
-            found = reports.of_suite(name, self._board.of(suite=name), self._options.resamples, self._options.cache)
+            found = reports.of_suite(
+                name, self._board.of(suite=name), functools.partial(self._body, name), self._options.resamples,
+                self._options.cache,
+            )  # fmt: skip
+            for part in found.comparison.parts:
+                self._pages.write_files(part)
             for key, report in found.models.items():
                 self._reports.setdefault(key, {})[name] = report
         comparison = found.comparison if found else reports.Report((), "")

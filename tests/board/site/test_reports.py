@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -9,8 +10,6 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import reports
 from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.build_cache import BuildCache
-from lmms_medtasks.report import suite_report
 from lmms_medtasks.report.findings import Finding
 
 
@@ -26,9 +25,20 @@ def folder(tmp_path_factory, write, rows_of):
     return found
 
 
+def of_folder(folder, dependencies=None):
+    """The reports of the runs of a folder, with parts in place of their HTML; ``dependencies``: by model, of parts."""
+
+    def body(model, planned, made_of, cache):
+        if dependencies is not None:
+            dependencies.setdefault(model, []).append(made_of)
+        return replace(planned.make(), title=planned.title)
+
+    return reports.of_suite("medq_deg", collect([folder]).of(suite="medq_deg"), body, 20)
+
+
 @pytest.fixture(scope="module")
 def of_suite(folder):
-    return reports.of_suite("medq_deg", collect([folder]).of(suite="medq_deg"), 20)
+    return of_folder(folder)
 
 
 def shown(part):
@@ -69,27 +79,23 @@ def test_the_page_of_the_suite_has_the_comparison(folder, tmp_path):
     assert "Models are compared where the runs of two or more are there" not in page
 
 
-def test_the_comparison_is_kept_until_a_run_changes_or_is_added(folder, write, rows_of, tmp_path, monkeypatch):
-    own, made = tmp_path / "runs", []
+def test_a_comparison_depends_on_all_runs_and_a_models_part_on_its_own(folder, write, rows_of, tmp_path):
+    own = tmp_path / "runs"
     shutil.copytree(folder, own)
-    compare = suite_report._comparisons
-    monkeypatch.setattr(suite_report, "_comparisons", lambda *given: made.append(1) or compare(*given))
 
-    def comparison():
-        """The comparison, and whether one was made for it."""
-        made.clear()
-        found = collect([own]).of(suite="medq_deg")
-        return reports.of_suite("medq_deg", found, 20, BuildCache.at(tmp_path / "cache")).comparison, bool(made)
+    def dependencies():
+        found = {}
+        of_folder(own, found)
+        return {model.partition("|")[0]: each for model, each in found.items()}
 
-    first, is_made = comparison()
-    assert is_made and comparison() == (first, False)
-    assert first == reports.of_suite("medq_deg", collect([own]).of(suite="medq_deg"), 20).comparison
+    first = dependencies()
+    assert dependencies() == first and first.keys() == {"a", "b", ""}
     write(own / "b", "b", "ABBABA", tasks={"medq_deg": rows_of["medq_deg"]})
-    changed, is_made = comparison()
-    assert is_made and changed != first
+    changed = dependencies()
+    assert [changed[model] == first[model] for model in ("a", "b", "")] == [True, False, False]
     write(own / "c", "c", "ABBBBB", tasks={"medq_deg": rows_of["medq_deg"]})
-    added, is_made = comparison()
-    assert is_made and [len(shown(each.parts[0])["models"]) for each in (changed, added)] == [2, 3]
+    added = dependencies()
+    assert [added[model] == changed[model] for model in ("a", "b", "")] == [True, True, False]
 
 
 def test_of_several_findings_that_of_the_tasks_that_are_shown_counts():
@@ -114,7 +120,7 @@ def test_a_log_that_no_report_can_be_made_of_ends_neither_the_build_nor_the_comp
     content = json.loads(results.read_text("utf-8"))
     content["configs"]["medq_deg"]["generation_kwargs"] = "none"
     results.write_text(json.dumps(content), "utf-8")
-    found = reports.of_suite("medq_deg", collect([own]).of(suite="medq_deg"), 20)
+    found = of_folder(own)
     said = {key.partition("|")[0]: (len(each.parts), each.reason) for key, each in found.models.items()}
     assert said["a"][0] == 2 and said["b"][0] == 1
     assert said["c"][0] == 0 and "can't be made of what the log holds (AttributeError" in said["c"][1]

@@ -3,6 +3,8 @@
 import pytest
 
 from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.first_screen import NOT_JUDGED
+from lmms_medtasks.report.report_page import page
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
@@ -42,6 +44,12 @@ def test_the_harness_and_the_report_print_no_mean_but_bounds(unjudged):
     assert all(values(row)[1] is None for row in table(part, "open_scores").rows)
     assert all(values(row)[1] is None for row in table(part, "open_modality").rows)
     assert {tuple(values(row)[2:]) for row in table(part, "without_image_open").rows} == {(None, None, None)}
+
+
+def test_the_page_says_so_in_place_of_a_finding(unjudged):
+    document = build([unjudged], QUICK)
+    assert NOT_JUDGED in document.first.sentences.values()
+    assert NOT_JUDGED in page(document)
 
 
 def test_a_dimension_that_no_judge_saw_has_no_mean_though_others_were_judged(write_cmr):

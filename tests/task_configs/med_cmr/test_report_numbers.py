@@ -4,9 +4,7 @@ import pytest
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.judged_tables import Judging
-from lmms_medtasks.report.letters import letters
 from lmms_medtasks.task_configs.med_cmr.measures import parts
-from lmms_medtasks.task_configs.med_cmr.report_models import asked
 
 # q1 and q3 right, q2 wrong, q4 unreadable.
 REPLIES = {"q1": "A", "q2": "A", "q3": "A", "q4": "unreadable"}
@@ -77,29 +75,19 @@ def test_an_empty_reply_is_counted_apart_from_an_unreadable_one_and_is_as_wrong(
     found = tables(mcq={**REPLIES, "q4": "empty"})
     assert found["replies"]["med_cmr_mcq"] == [4, 0, 3, 0, 0, 1, 0, 0, 75]
     assert found["mcq"]["All questions"] == [4, 50] and found["mcq"][TITLES["CR"]] == [1, 0]
-    assert (found["letters"]["empty"][2], found["letters"]["unreadable"][2]) == (1, 0)
 
 
-def test_letters(source):
-    found = letters(source(mcq=REPLIES), asked("mcq"))
-    # Right: A, B, A, D. Chosen: A three times. Accuracy where A is right 1, where B or D is 0, C is never.
-    assert {name: (each.right, each.chosen) for name, each in found.each.items()} == {
-        "A": (2, 3),
-        "B": (1, 0),
-        "C": (0, 0),
-        "D": (1, 0),
-    }
-    assert [each.accuracy.estimate for each in found.each.values()] == [1, 0, None, 0]
-    assert (found.empty, found.unreadable) == (0, 1)
-    # Readable: q1 to q3, right A, B, A; chosen A, A, A: |1 - 2/3| / 2 + |0 - 1/3| / 2.
-    assert found.distance == pytest.approx(1 / 3)
-    assert found.spread is None
-
-
-def test_spread_of_the_accuracy_over_letters(source):
-    found = source(circular={"q1": "AAAA", "q2": "AAAA"})
-    # Each letter is right twice; A always found, the others never: 1, 0, 0, 0, whose deviation is sqrt(3) / 4.
-    assert letters(found, asked("circular")).spread == pytest.approx(3**0.5 / 4)
+def test_letters(write_cmr):
+    (part,) = build([write_cmr(circular={"q1": "AAAA", "q2": "AAA ", "q4": "-AA?"})], Options(resamples=0)).parts
+    (table,) = (each for section in part.sections for each in section.tables if each.key == "rotated_letters")
+    found = {row.cells[0].value: [cell.value for cell in row.cells[1:]] for row in table.rows}
+    # Right letters: q1 A D C B, q2 B A D C, q4 D C B A; a reply to q2 is empty, of q4 one failed and one is unreadable.
+    assert found["A"] == [3, 25, 9, pytest.approx(900 / 11), pytest.approx(200 / 3)]
+    assert [found[letter] for letter in "BCD"] == [[3, 25, 0, 0, 0]] * 3
+    part_of = pytest.approx(100 / 11)
+    assert found["empty"] == found["unreadable"] == [None, None, 1, part_of, None]
+    # Readable: A nine times, right A twice, B three times, C and D twice. Accuracies 2/3, 0, 0, 0.
+    assert "readable replies: 0.778 (0 is alike)" in table.notes[0] and table.notes[0].endswith("letters: 0.289.")
 
 
 def test_circular(tables):

@@ -1,12 +1,8 @@
 """Base and fine-tuned models, by hand."""
 
-from dataclasses import replace
-
 import pytest
 
-from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.kept_intervals import KeptIntervals
 from lmms_medtasks.task_configs.med_cmr.report_models import pairs
 
 
@@ -61,15 +57,3 @@ def test_name_that_is_none(models):
         pairs([("bse", "tuned")], found)
     with pytest.raises(UserError, match="the two are the same model"):
         pairs([("base", "base")], found)
-
-
-def test_a_pair_is_compared_anew_where_the_base_models_intervals_are_kept(write_cmr, read_models, tmp_path):
-    """The tuned model's run has the same number as before and other replies; the base model's are unchanged."""
-    cache, base = BuildCache.at(tmp_path / "cache"), write_cmr("base", model="base", mcq=BASE)
-    found = []
-    for folder, tuned in (("tuned1", TUNED), ("tuned2", BASE)):
-        sources = read_models(base, write_cmr(folder, model="tuned", mcq=tuned))
-        sources["base"] = replace(sources["base"], kept=KeptIntervals(cache, ["base"]))
-        found += pairs([("base", "tuned")], sources).tuned
-        sources["base"].kept.keep()
-    assert [pair.changes[""]["change"].estimate for pair in found] == [-0.5, 0]

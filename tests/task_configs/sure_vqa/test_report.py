@@ -190,11 +190,8 @@ def test_every_test_names_hypothesis_unit_and_correction(several):
                 assert "p" in heads or any(head.startswith("p, ") for head in heads)
 
 
-def test_without_baselines_no_win_is_counted(several):
+def test_without_baselines_each_method_is_marked(several):
     comparison, *_ = report(*several).parts
-    assert "win_loss" not in keys(comparison)
-    (section,) = (each for each in comparison.sections if each.key == "tested")
-    assert section.paragraphs[0].startswith("No wins and losses")
     assert {row[1][-1] for row in table(comparison, "differences")} == {"¤"}
 
 
@@ -246,7 +243,6 @@ def test_what_can_not_be_tested_wins_nothing(write_sure_run, first, second):
                               (("a", first), ("b", second)))).parts  # fmt: skip
     rows = table(comparison, "differences")
     assert rows and all(row[-1] in ("–", "1.0000") for row in rows)
-    assert "win_loss" not in keys(comparison)
 
 
 def test_pairs_that_the_user_names(several):
@@ -266,8 +262,8 @@ def test_every_writer_takes_it_and_the_same_runs_give_the_same_page(several):
     document = report(*several, drawn=True)
     once = page(document)
     assert page(report(*several, drawn=True)) == once
-    # RR of each part; two times wins, ties and losses; no robustness is ranked.
-    assert once.count('<svg class="chart') == 4 + 1 + 2
+    # RR of each part, and of all methods; no robustness is ranked.
+    assert once.count('<svg class="chart') == 4 + 1
     assert "nan" not in markdown(document).lower()
     for part, each in document.tables():
         rows = list(csv.reader(io.StringIO(csv_text(each, part.origin))))
