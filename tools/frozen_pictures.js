@@ -92,6 +92,15 @@ globalThis.frozen = (() => {
     }).filter((chart) => chart.texts.length);
   }
 
+  // Only for those who listen.
+  function unseen(element) {
+    for (let around = element; around && around !== document.body; around = around.parentElement) {
+      const box = around.getBoundingClientRect();
+      if (getComputedStyle(around).overflowX !== "visible" && (box.width <= 1 || box.height <= 1)) return true;
+    }
+    return false;
+  }
+
   // Texts outside charts: those that are small, cut, or broken within a word.
   function words() {
     const found = [];
@@ -101,7 +110,7 @@ globalThis.frozen = (() => {
       const range = document.createRange();
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
-      if (box.width <= 1 || box.height <= 1) continue;  // only for those who listen
+      if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0 || unseen(around)) continue;
       const own = placed(around, node.data.slice(0, 80), box);
       own.broken = [];
       if (range.getClientRects().length > 1) {

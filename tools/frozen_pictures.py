@@ -34,8 +34,14 @@ SCRIPT = Path(__file__).with_suffix(".js")
 WIDTHS, THEMES, HEIGHT = (1440, 390), ("light", "dark"), 900
 PAPER = 718
 """Pixels between the margins of a sheet of A4."""
+OPTIONS = (
+    "--hide-scrollbars", "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb",
+    "--disable-partial-raster", "--disable-checker-imaging", "--run-all-compositor-stages-before-draw",
+    "--disable-threaded-animation", "--disable-threaded-scrolling", "--num-raster-threads=1",
+)  # fmt: skip
+"""Of Chromium: the same pixels each time."""
 HIGHEST = 12_000
-"""Pixels after which a picture is cut."""
+"""Pixels after which a picture is cut; ``pictures.json`` has the whole height."""
 SMALLEST = 12.0
 SUITES = ("bones_joints", "med_cmr", "medobvious", "medq_deg", "sure_vqa")
 EXAMPLE_SUITES = ("chest_side", "lesion_words")
@@ -129,9 +135,8 @@ def mix_runs(core: Path, folder: Path) -> None:
         target.mkdir(parents=True)
         content = json.loads(results.read_text("utf-8"))
         content["config"]["model"] = content["model_source"] = model_name(number)
-        content["results"] = {
-            task: {"alias": found["alias"]} for task, found in content["results"].items() if not task.endswith(LEFT_OUT)
-        }
+        content["configs"] = {task: each for task, each in content["configs"].items() if not task.endswith(LEFT_OUT)}
+        content["results"] = {task: {"alias": content["results"][task]["alias"]} for task in content["configs"]}
         (target / results.name).write_text(json.dumps(content), "utf-8")
         skill, count = 0.05 + 0.9 * number / MANY, len(sources[number % 8 == 7])  # noqa: PLR2004 (some of them fail)
         for name, found in scored.items():
@@ -211,8 +216,12 @@ class Camera:
     def _shoot(self, name: str, width: int) -> None:
         high = self._browser.run("scrollTo(0, 0), document.documentElement.scrollHeight")
         clip = {"x": 0, "y": 0, "width": width, "height": min(high, HIGHEST), "scale": 1}
-        taken = self._browser.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
-        (self._target / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))
+        taken, before = "", None
+        while taken != before:  # a part may not be painted yet, as what stays in place while one scrolls
+            before = taken
+            found = self._browser.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
+            taken = found["data"]
+        (self._target / f"{name}.png").write_bytes(base64.b64decode(taken))
         self._taken[name] = {"high": high, **({"cut": HIGHEST} if high > HIGHEST else {})}
 
     def close(self) -> None:
@@ -231,8 +240,7 @@ def take(target: Path, runs: Path, only: str, pages_at: Path | None) -> None:
         made.mkdir(exist_ok=True)
         make_pages(runs.resolve(), made)
         print(f"Pages: {time.monotonic() - started:.0f} s.", file=sys.stderr)
-        fixed = ("--hide-scrollbars", "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb")
-        browser = Browser(Path(scratch) / "profile", *fixed)
+        browser = Browser(Path(scratch) / "profile", *OPTIONS)
         camera = Camera(browser, target)
         for page in pages():
             if re.search(only, page.name):
@@ -281,13 +289,20 @@ def faults(state: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def measure(folder: Path, most: int) -> int:
-    """Print counts of faults by page and width, with ``most`` examples of each kind in all; 1 if there are any."""
+    """Print counts of faults by page and width, with ``most`` examples of each kind in all; 1 if there are any.
+
+    What several states of a page show alike counts once.
+    """
     total: dict[tuple[int, str], Counter[str]] = {}
-    charts = 0
+    charts, known = 0, set()
     for path in sorted(folder.glob("*.json")):
         if path.name == "pictures.json":
             continue
         for width, state in json.loads(path.read_text("utf-8")).items():
+            for kind in ("charts", "words"):
+                keys = {(path.name.split(".")[0], width, json.dumps(each)): each for each in state[kind]}
+                state[kind] = [each for key, each in keys.items() if key not in known]
+                known |= keys.keys()
             found = faults({**state, "width": int(width)})
             charts += len(state["charts"])
             for kind, each in found.items():
@@ -301,7 +316,7 @@ def measure(folder: Path, most: int) -> int:
         print(f"{width:>5}  {kind:12} {each.total():6}  {examples}")
     taken = json.loads((folder / "pictures.json").read_text("utf-8"))
     cut = [f"{name} ({found['high']} px)" for name, found in taken.items() if "cut" in found]
-    print(f"{len(cut)} of {len(taken)} pictures are cut at {HIGHEST} px: {', '.join(cut)}")
+    print(f"{len(cut)} of {len(taken)} pictures are cut at {HIGHEST} px: {', '.join(cut[:most])} …")
     return int(any(each for (_, kind), each in total.items() if kind != "scrolls"))
 
 
