@@ -41,7 +41,6 @@ from lmms_medtasks.task_configs.medobvious.report_published import (
     TIERS_TABLE,
     TOGETHER,
     is_rotated,
-    published_scores,
 )
 from lmms_medtasks.task_configs.medobvious.report_tables import (
     ACCURACIES,
@@ -182,6 +181,5 @@ REPORT = Report(
         View("ways", "What the image and the wording are worth", (WAYS, wordings)),
     ),
     caveats=caveats,
-    published_scores=published_scores,
     tests=lambda source: {"all formats": question_ids(source.rows)},
 )

@@ -19,17 +19,15 @@ from lmms_medtasks.report.cells import (
 )
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.published import Published
 from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
-from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, AgainstBaseline, Standing
 from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method
 from lmms_medtasks.task_configs.sure_vqa.report_published import score
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import DATASETS, FOLDER, SHIFTS, SIDE_NAMES
 from lmms_medtasks.task_configs.sure_vqa.resampled_tests import PAPER_ALPHA, RESAMPLES, WinLoss
-
-_METHODS = {"all": "all fine-tuning methods", "without_full": "without full fine-tuning"}
 
 
 def joined(methods: Sequence[Method]) -> Table:
@@ -225,7 +223,7 @@ def depends(found: Across) -> Table:
         rows.append(
             Row(
                 (
-                    Cell(reference.DATASETS.get(each.dataset, each.dataset)),
+                    Cell(DATASETS.get(each.dataset, each.dataset)),
                     Cell(", ".join(each.methods)),
                     Cell(each.conditions),
                     Cell(shifts.f),
@@ -236,10 +234,10 @@ def depends(found: Across) -> Table:
                 )
             )
         )
-    for published in reference.anova_results():
-        head = (Cell(reference.DATASETS[published.dataset]), Cell(_METHODS[published.methods]))
-        conditions = Cell(2 * len(reference.SHIFTS[published.dataset]))
-        numbers = (Cell(published.f), probability(published.p))
+    for published in Published(FOLDER, {"source": "Table 20"}).rows():
+        head = [published.cell(name) for name in ("dataset", "model")]
+        conditions = Cell(2 * next(len(SHIFTS[key]) for key, name in DATASETS.items() if name == head[0].value))
+        numbers = (published.cell("f"), probability(*published.values("p")))
         rows.append(Row((*head, conditions, *numbers, NONE, NONE, NONE, NONE), "reference"))
     columns = (
         label("dataset"),

@@ -70,8 +70,7 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     origin = (("data of the runs", said),)
     data = extents_of_data([source for method in found_methods for source in method.sources])
     whole = Part(key, "Comparison", facts, tuple(_flags(found, data)), tuple(sections), origin)
-    shifts = {shift for method in found_methods for shift in method.shifts}
-    return with_marks(whole, _asked(found_methods), functools.partial(_row_of, published.labels(shifts)))
+    return with_marks(whole, _asked(found_methods), functools.partial(_row_of, published.labels()))
 
 
 def _asked(methods: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]:
