@@ -241,11 +241,11 @@ def _weighted(row: PublishedRow, weights: Mapping[str, float]) -> Cell | None:
     return Cell(sum(map(operator.mul, weights.values(), values)) / sum(weights.values()))
 
 
-def span(suite: str, task: str, metric: str) -> tuple[float, float] | None:
-    """The least and the most that published models have of a metric of a suite's task, without those that are marked.
+def span(suite: Suite, task: str, metric: str) -> tuple[float, float] | None:
+    """The least and the most that published models have of a task's metric, without those that are marked.
 
     None where none has a number.
     """
-    cells = [each.cells.get(metric) for each in scores(registry.get(suite), task) if each.kind == "model"]
+    cells = [each.cells.get(metric) for each in scores(suite, task) if each.kind == "model"]
     values = [float(cell.value) for cell in cells if cell and not cell.mark and isinstance(cell.value, int | float)]
     return (min(values), max(values)) if values else None

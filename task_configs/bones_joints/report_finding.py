@@ -6,7 +6,7 @@ from lmms_medtasks.report.findings import BY_WORDS, Bar, Finding, chance_of_opti
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
-from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED
+from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, SUITE
 from lmms_medtasks.task_configs.bones_joints.report_figures import sketch
 from lmms_medtasks.task_configs.bones_joints.report_groups import TaskGroup, find_group, task_groups
 
@@ -47,5 +47,5 @@ def _bar(source: Source, group: TaskGroup | None) -> Bar | None:
         return None
     chance = None if group.judging else chance_of_options(group.rows)
     scaled = None if chance is None else 100 * chance
-    printed = span("bones_joints", str(group.rows.values("task")[0]), "accuracy")
+    printed = span(SUITE, str(group.rows.values("task")[0]), "accuracy")
     return Bar(TITLES[group.task.key], cell, chance=scaled, published=printed)

@@ -9,7 +9,14 @@ from lmms_medtasks.report.findings import Finding, Sketch, share_bar, shown, the
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.suites.estimates import Macro, Mean
-from lmms_medtasks.task_configs.medobvious.measures import ACCURACY, FALSE_ALARMS, FORMATS, PAPER_AVERAGE, TABLE_2
+from lmms_medtasks.task_configs.medobvious.measures import (
+    ACCURACY,
+    FALSE_ALARMS,
+    FORMATS,
+    PAPER_AVERAGE,
+    SUITE,
+    TABLE_2,
+)
 from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
 
 _CHANCE = Mean(measure="chance", exact=True)
@@ -26,11 +33,11 @@ def finding(source: Source) -> Finding | None:
         "all questions" if whole_benchmark else "the formats asked",
         ACCURACY,
         chance=source.interval(_CHANCE).estimate,
-        published=span("medobvious", "medobvious", "accuracy") if whole_benchmark else None,
+        published=span(SUITE, "medobvious", "accuracy") if whole_benchmark else None,
     )
     average = None
     if whole_benchmark:
-        level, printed = source.interval(_CHANCE_AVERAGE).estimate, span("medobvious", "medobvious", "paper_average")
+        level, printed = source.interval(_CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
         average = share_bar(source, "the paper's average", PAPER_AVERAGE, chance=level, published=printed)
     alarms = share_bar(source, "false alarms", FALSE_ALARMS, higher_is_better=False)
     if right is None:

@@ -36,7 +36,7 @@ from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, pairs
+from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, SUITE, pairs
 from lmms_medtasks.task_configs.medq_deg.report_published import TABLE_6
 from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, levels
 
@@ -57,7 +57,7 @@ def finding(source: Source) -> Finding | None:
     chance = chance_of_options(source.rows)
     bars: dict[int, Bar] = {}
     for level in LEVELS:
-        printed = span("medq_deg", f"medq_deg_l{level}", "accuracy")
+        printed = span(SUITE, f"medq_deg_l{level}", "accuracy")
         for bar in there(share_bar(source, TITLES[level], ACCURACY[level], chance=chance, published=printed)):
             bars[level] = bar
     if not bars:

@@ -21,35 +21,11 @@ from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
-from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, AgainstBaseline, Standing
-from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method
 from lmms_medtasks.task_configs.sure_vqa.report_published import score
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import DATASETS, FOLDER, SHIFTS, SIDE_NAMES
 from lmms_medtasks.task_configs.sure_vqa.resampled_tests import PAPER_ALPHA, RESAMPLES, WinLoss
-
-
-def joined(methods: Sequence[Method]) -> Table:
-    """Scores and RR of every method on every shift, seeds joined: for shifts that the paper has no table of."""
-    rows = [
-        Row(
-            (
-                method.cell,
-                Cell(shift.label),
-                *(method.joined(shift, kind, name) for kind in KINDS for name in ("iid", "ood", "rr")),
-            )
-        )
-        for method in methods
-        for shift in method.shifts
-    ]
-    columns = (
-        label("method"),
-        label("shift"),
-        *(score(f"{kind} {name}") for kind in KINDS for name in ("i.i.d.", "OoD", "RR")),
-    )
-    return Table("joined", "Scores and robustness", columns, tuple(rows), marks=MARKS)
-
 
 _NO_RANK = "¤"
 _RULE = (

@@ -42,7 +42,7 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     found = None
     if len(competing) > 1:
         found = across.across(competing, resamples=options.resamples, every=found_methods)
-    joined = tuple(published.tables(found_methods)) or (tables.joined(found_methods),)
+    joined = tuple(published.tables(found_methods)) or (published.joined(found_methods),)
     drawn = slopes_of_models(sources, joined[0].key) if options.drawn else None
     sections = [
         Section(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lmms_medtasks.report.about import own
@@ -91,12 +91,19 @@ def labels() -> dict[str, str]:
     return {each.key: each.shift.label for each in SHIFT_TABLES}
 
 
+def joined(found: Sequence[Method]) -> Table:
+    """Scores and RR of every method on every shift, seeds joined: for shifts that the paper has no table of."""
+    rows = [_row(method, shift, shift.label) for method in found for shift in method.shifts]
+    columns = (label("method"), label("shift"), *_COLUMNS)
+    return Table("joined", "Scores and robustness", columns, tuple(rows), marks=MARKS)
+
+
 def corruptions(found: Sequence[Method]) -> Table | None:
     """Corrupted tests beside Table 22 and the run's own real shifts of the dataset; None without corrupted tests."""
-    having = [method for method in found if method.image_shown and any(_corrupted(method.shifts))]
+    having = [method for method in found if method.image_shown and any(shift.strength for shift in method.shifts)]
     if not having:
         return None
-    datasets = {shift.dataset for method in having for shift in _corrupted(method.shifts)}
+    datasets = {shift.dataset for method in having for shift in method.shifts if shift.strength}
     rows = [
         _row(method, shift, shift.label)
         for method in having
@@ -118,10 +125,6 @@ def corruptions(found: Sequence[Method]) -> Table | None:
         printed.notes,
         MARKS,
     )
-
-
-def _corrupted(shifts: Iterable[Shift]) -> list[Shift]:
-    return [shift for shift in shifts if shift.strength]
 
 
 def _row(method: Method, shift: Shift, second: str | None = None) -> Row:

@@ -67,9 +67,9 @@ def test_every_column_is_shown_or_ranked_and_every_metric_of_scores_is_the_suite
 
 
 def test_spans_leave_people_and_marked_numbers_out():
-    assert span("medq_deg", "medq_deg_l0", "accuracy") == (43.15, 74.04)
-    assert span("medobvious", "medobvious", "paper_average") == (28.0, 63.2)  # people: 88.4
-    assert span("med_cmr", "med_cmr_mcq", "accuracy_su") is None  # looks swapped with another column
-    assert span("bones_joints", "bones_joints_t4_diagnosis", "accuracy") is None  # read reports
-    assert span("bones_joints", "bones_joints_t2_note", "accuracy") == (95.0, 96.0)
-    assert span("medq_deg", "medq_deg_l0_noimage", "accuracy") is None
+    assert span(registry.get("medq_deg"), "medq_deg_l0", "accuracy") == (43.15, 74.04)
+    assert span(registry.get("medobvious"), "medobvious", "paper_average") == (28.0, 63.2)  # people: 88.4
+    assert span(registry.get("med_cmr"), "med_cmr_mcq", "accuracy_su") is None  # looks swapped with another column
+    assert span(registry.get("bones_joints"), "bones_joints_t4_diagnosis", "accuracy") is None  # read reports
+    assert span(registry.get("bones_joints"), "bones_joints_t2_note", "accuracy") == (95.0, 96.0)
+    assert span(registry.get("medq_deg"), "medq_deg_l0_noimage", "accuracy") is None
