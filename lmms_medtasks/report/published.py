@@ -117,7 +117,7 @@ class Published:
             if each.get("column") in columns and f"Table {each.get('table')}" in (source, "Table None")
         ]
         notes = said.get("notes", {}).get(source, ())
-        return (first, *notes, *([f"Printed otherwise than the rest gives: {'; '.join(odd)}."] if odd else []))
+        return (first, *notes, *([f"Printed otherwise than the rest gives: {'. '.join(odd)}."] if odd else []))
 
 
 def discrepancies(folder: Path) -> list[dict[str, Any]]:
