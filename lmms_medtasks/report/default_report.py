@@ -1,7 +1,7 @@
 """The report of a benchmark whose folder has no ``report.py``: tables by what its records have.
 
 Every number is an estimate that the benchmark declares, or the mean of one of its main measures over a part of the
-questions. Published rows come from ``reference/published.csv`` of the folder (``default_published``).
+questions. Published rows come from ``reference/published.csv`` of the folder.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 from lmms_medtasks.report import judged_tables, printed_metrics
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.default_finding import finding_of
-from lmms_medtasks.report.default_published import PUBLISHED, published_scores, published_tables
 from lmms_medtasks.report.default_tables import DeclaredTables
 from lmms_medtasks.report.document import Flag
+from lmms_medtasks.report.published import Published, read_rows
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
-from lmms_medtasks.report.views import Published, Row, Source, Table, View, rows_of_sources
+from lmms_medtasks.report.views import Row, Source, Table, View
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Mean
@@ -35,8 +35,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
     Raises UserError, with file and line, for published rows that can't be read.
     """
     declared = DeclaredTables(suite)
-    published = published_tables(suite, folder / PUBLISHED) if folder else {}
-    beside = View("published", "Beside published models", tuple(_beside(declared, *each) for each in published.items()))
+    beside = View("published", "Beside published models", tuple(_beside(declared, folder) if folder else ()))
     return Report(
         views=(
             View("results", "Results", (declared.results(),)),
@@ -57,7 +56,6 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
         ),
         caveats=functools.partial(_caveats, suite),
         tests=lambda source: {task: question_ids(source.rows.where({"task": task})) for task in source.tasks},
-        published_scores=lambda task: published_scores(suite, published.get(task)),
         finding=finding_of(suite),
     )
 
@@ -93,13 +91,22 @@ def _mean(source: Source, measure: str) -> float:
     return np.nan if value is None else value
 
 
-def _beside(declared: DeclaredTables, task: str, published: Published) -> Table:
-    metrics = [each for each in declared.suite.metrics if each.name in published.columns]
-    here = rows_of_sources(lambda source: (source.name, str(own(extent(source)).value)))
+def _beside(declared: DeclaredTables, folder: Path) -> Iterator[Table]:
+    """A table for each task that has published rows."""
+    found = read_rows(folder, declared.suite.estimates)
+    columns = tuple(declared.column(each) for each in declared.suite.metrics if found and each.name in found[0].numbers)
+    for task in dict.fromkeys(row.texts["task"] for row in found):
+        yield Table(
+            f"published-{task}",
+            task,
+            ("model", "source"),
+            functools.partial(_rows_of, task),
+            columns,
+            declared.intervals,
+            Published(folder, {"task": task}),
+        )
 
-    def rows(sources: Sequence[Source]) -> list[Row]:
-        made = (row for row in here([each for each in sources if task in each.tasks]))
-        return [Row(row.labels, {"task": task}, row.kind, row.estimates, row.source) for row in made]
 
-    columns = tuple(declared.column(metric) for metric in metrics)
-    return Table(f"published-{task}", task, ("model", "source"), rows, columns, declared.intervals, published)
+def _rows_of(task: str, sources: Sequence[Source]) -> list[Row]:
+    asked = (each for each in sources if task in each.tasks)
+    return [Row((each.name, str(own(extent(each)).value)), {"task": task}, source=each) for each in asked]

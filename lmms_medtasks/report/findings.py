@@ -6,11 +6,9 @@ without a declaration get that of :mod:`lmms_medtasks.report.default_finding`.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -216,17 +214,6 @@ def chance_of_options(rows: Samples) -> float | None:
 def there(*bars: Bar | None) -> tuple[Bar, ...]:
     """Those of the bars that have a number."""
     return tuple(each for each in bars if each is not None)
-
-
-def span(file: Path, column: str, scale: float = 1.0, without: Sequence[tuple[str, str]] = ()) -> Span | None:
-    """The least and the most of a column of published rows; ``without`` rows that have one of these texts in a column.
-
-    None where no row has a number there.
-    """
-    with file.open(encoding="utf-8", newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if not any(row.get(name) == text for name, text in without)]
-    values = [scale * float(row[column]) for row in rows if row.get(column) not in (None, "")]
-    return (min(values), max(values)) if values else None
 
 
 # --- Words ------------------------------------------------------------------------------------------------------------

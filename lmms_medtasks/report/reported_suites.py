@@ -134,7 +134,6 @@ def _check_measures(suite: Suite, report: Report, file: str) -> None:
 def printed_tables(name: str) -> list[Table]:
     """The published rows of a benchmark's tables, without a row of ours."""
     report = report_of(registry.get(name))
-    if report.printed:
-        return list(report.printed())
-    tables = (table for view in report.compared for table in view.tables)
-    return [each.printed() for each in tables if isinstance(each, views.Table) and each.published]
+    tables = {id(table): table for view in (*report.compared, *report.views) for table in view.tables}
+    printed = (getattr(each, "printed", None) for each in tables.values() if getattr(each, "published", None))
+    return [each() for each in printed if each]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from lmms_medtasks.errors import unknown
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables, paper_line, readability, views
 from lmms_medtasks.report import flags as shared
-from lmms_medtasks.report.document import Cell, Flag, Part, Section, Table
+from lmms_medtasks.report.document import Flag, Part, Section
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
@@ -56,8 +56,6 @@ class Report:
         tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
             row over other questions than most is marked.
         uses: which of the options ``pairs`` and ``parameters`` it makes use of.
-        published_scores: from a task to the published rows that stand below its ranking.
-        printed: the paper's tables without a row of ours; by default the published rows of the tables in ``compared``.
         finding: what stands of a source on the report's first screen, None where nothing of it does.
         guessing: measure -> what a uniform guess gets on each of its questions, where their records don't say it.
     """
@@ -75,24 +73,8 @@ class Report:
     one_comparison: bool = False
     tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
     uses: frozenset[str] = frozenset()
-    published_scores: Callable[[str], Iterable[PublishedScores]] = lambda task: ()
-    printed: Callable[[], Sequence[Table]] | None = None
     finding: Callable[[Source], Finding | None] = lambda source: None
     guessing: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class PublishedScores:
-    """A published model on a task's board: the paper, its name, where the numbers stand, a cell a metric as shown.
-
-    ``kind``: "human" for people who answered the questions; they are no model, and never called the best of them.
-    """
-
-    paper: str
-    model: str
-    source: str
-    cells: Mapping[str, Cell]
-    kind: Literal["model", "human"] = "model"
 
 
 def asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:

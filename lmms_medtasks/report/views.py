@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, negated, number, percent
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.published import Published
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
@@ -192,45 +190,6 @@ def _both(one: Where, other: Where) -> Where | None:
     return merged
 
 
-@dataclass(frozen=True)
-class Published:
-    """Rows as a paper prints them.
-
-    Attributes:
-        file: a CSV. columns: its columns, each with the name of the declared column that it stands under.
-        label: from a row of the CSV to the row's labels. notes: stand below a table with such rows.
-        kind: from a row of the CSV to whether it is a model's or the paper's average of models; those stand first.
-        where: a column of the CSV -> the text that a row must have there; ``default`` where a cell is empty.
-        column_marks: a declared column -> the mark of all its printed numbers, where these do not compare with a run's.
-    """
-
-    file: Path
-    columns: Mapping[str, str]
-    label: Callable[[Mapping[str, str]], tuple[str, ...]]
-    notes: tuple[str, ...] = ()
-    kind: Callable[[Mapping[str, str]], document.Kind] = lambda row: "reference"
-    where: Mapping[str, str] = field(default_factory=dict)
-    default: str = ""
-    column_marks: Mapping[str, str] = field(default_factory=dict)
-
-    def rows(self) -> list[dict[str, str]]:
-        """The rows of the CSV that ``where`` restricts to. Raises UserError where one of ``columns`` is not there."""
-        with self.file.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in self.columns if name not in (reader.fieldnames or ())]
-            if missing:
-                raise UserError(f"{self.file}: no column {missing[0]!r}; it has {', '.join(reader.fieldnames or ())}.")
-            return [
-                row for row in reader if all((row[name] or self.default) == text for name, text in self.where.items())
-            ]
-
-    def value(self, row: Mapping[str, str], column: str) -> float | str | None:
-        """The number of a row under a declared column, as printed; None where there is none."""
-        names = {declared: name for name, declared in self.columns.items()}
-        text = row[names[column]] if column in names else ""
-        return float(text) if text else None
-
-
 Rows = Sequence[Row] | Callable[[Sequence[Source]], Sequence[Row] | Iterator[Row]]
 Notes = tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]]
 
@@ -278,24 +237,12 @@ class Table:
         made = [
             document.Row((*map(_label, row.labels), *cells), row.kind) for row, cells in zip(rows, filled, strict=True)
         ]
-        table = self._table((*made, *self._printed_rows(columns)), columns, sources)
+        table = self._table(tuple(made), columns, sources)
         return replace(table, notes=(*table.notes, said)) if said else table
 
     def printed(self) -> document.Table:
         """The table with its published rows alone."""
-        columns = self.columns_of(())
-        return self._table(self._printed_rows(columns), columns, ())
-
-    def _printed_rows(self, columns: Sequence[Column]) -> tuple[document.Row, ...]:
-        if self.published is None:
-            return ()
-        rows = []
-        for found in self.published.rows():
-            marks = self.published.column_marks
-            cells = (Cell(self.published.value(found, each.name), mark=marks.get(each.name, "")) for each in columns)
-            labels = map(Cell, self.published.label(found))
-            rows.append(document.Row((*labels, *cells), self.published.kind(found)))
-        return tuple(sorted(rows, key=lambda row: row.kind != "average"))
+        return self._table((), self.columns_of(()), ())
 
     def _table(
         self, rows: tuple[document.Row, ...], columns: Sequence[Column], sources: Sequence[Source]
@@ -304,7 +251,7 @@ class Table:
             self.key,
             self.title(sources) if callable(self.title) else self.title,
             (*(document.Column(name, "text") for name in self.labels), *(each.column() for each in columns)),
-            rows,
+            (*rows, *(self.published.filled([each.name for each in columns]) if self.published else ())),
             self.notes(sources) if callable(self.notes) else self.notes,
             self.published.notes if self.published else (),
             self.marks,

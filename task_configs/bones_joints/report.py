@@ -40,7 +40,7 @@ from lmms_medtasks.task_configs.bones_joints.report_groups import (
     sources,
     task_groups,
 )
-from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE, published_scores
+from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE
 from lmms_medtasks.task_configs.bones_joints.text_shortcut import Asked, TextShortcut, text_shortcut
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
@@ -404,5 +404,4 @@ REPORT = Report(
     caveats=caveats,
     sources=sources,
     compare=report_comparison.comparison,
-    published_scores=published_scores,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,7 +30,7 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, REPORTS
 from lmms_medtasks.task_configs.bones_joints.report_groups import SHOWN, find_group, task_groups
-from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE
+from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE
 
 _SAID = {AS_PUBLISHED: "with images", REPORTS: "with their reports in place of images"}
 
@@ -43,9 +42,9 @@ def _cell(source: Source, task: Task, *conditions: str) -> Cell:
 
 
 def _published(task: Task) -> tuple[tuple[str, float], ...]:
-    with (REFERENCE / "results.csv").open(encoding="utf-8", newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["task"] == task.key]
-    return tuple((f"{row['model']} ({row['imaging']})", float(row["accuracy"])) for row in rows)
+    rows = PUBLISHED_TABLE.published.rows() if PUBLISHED_TABLE.published else ()
+    named = ((f"{row.texts['model']} ({row.texts['imaging']})", row.values(task.numeral)) for row in rows)
+    return tuple((name, value) for name, values in named for value in values)
 
 
 def _chance(source: Source, task: Task) -> float | None:

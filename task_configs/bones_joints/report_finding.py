@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-
-from lmms_medtasks.report.findings import BY_WORDS, Bar, Finding, Span, chance_of_options, shown, whole
+from lmms_medtasks.report.findings import BY_WORDS, Bar, Finding, chance_of_options, shown, whole
+from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
-from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED
+from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, SUITE
 from lmms_medtasks.task_configs.bones_joints.report_figures import sketch
 from lmms_medtasks.task_configs.bones_joints.report_groups import TaskGroup, find_group, task_groups
-from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE
 
 TITLES = {
     "t1": "knowledge (I)", "t2": "clinical notes (II)", "t3": "reading the image (III)", "t4": "diagnosis (IV)",
@@ -49,14 +47,5 @@ def _bar(source: Source, group: TaskGroup | None) -> Bar | None:
         return None
     chance = None if group.judging else chance_of_options(group.rows)
     scaled = None if chance is None else 100 * chance
-    return Bar(TITLES[group.task.key], cell, chance=scaled, published=_printed(group.task.key))
-
-
-def _printed(task: str) -> Span | None:
-    with (REFERENCE / "results.csv").open(encoding="utf-8", newline="") as lines:
-        values = [
-            float(row["accuracy"])
-            for row in csv.DictReader(lines)
-            if row["task"] == task and row["imaging"] == "images"
-        ]
-    return (min(values), max(values)) if values else None
+    printed = span(SUITE, str(group.rows.values("task")[0]), "accuracy")
+    return Bar(TITLES[group.task.key], cell, chance=scaled, published=printed)

@@ -37,7 +37,7 @@ from lmms_medtasks.task_configs.med_cmr.report_dimensions import (
 from lmms_medtasks.task_configs.med_cmr.report_figures import DIMENSIONS_CHART
 from lmms_medtasks.task_configs.med_cmr.report_models import MEASURE_OF, asked, judgings, models, was_asked
 from lmms_medtasks.task_configs.med_cmr.report_open import open_view
-from lmms_medtasks.task_configs.med_cmr.report_published import MAIN, published_scores
+from lmms_medtasks.task_configs.med_cmr.report_published import MAIN
 
 # --- Multiple choice --------------------------------------------------------------------------------------------------
 
@@ -184,6 +184,4 @@ REPORT = Report(
     compare=comparison,
     one_comparison=True,
     uses=frozenset({"pairs", "parameters"}),
-    published_scores=published_scores,
-    printed=lambda: [MAIN.printed()],
 )

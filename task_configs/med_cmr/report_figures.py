@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lmms_medtasks.report.cells import scaled
@@ -28,13 +27,14 @@ from lmms_medtasks.report.charts.heat import FEW
 from lmms_medtasks.report.document import Figure
 from lmms_medtasks.report.findings import BY_WORDS, Sketch
 from lmms_medtasks.report.judged_tables import LEXICAL, marks
+from lmms_medtasks.report.published import PublishedRow
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed, interval_text, short
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.med_cmr.dimensions import Dimension, dimensions
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_models import Scale, Tuned, asked, judging, was_asked
-from lmms_medtasks.task_configs.med_cmr.report_published import REFERENCE
+from lmms_medtasks.task_configs.med_cmr.report_published import PUBLISHED_ROWS
 
 MOST = 9
 """Lines or panels in one figure: more could not be told apart, the tables have them all."""
@@ -90,25 +90,23 @@ def _draw_several(sources: Sequence[Source]) -> str:
 def _draw(rows: Sequence[_Asked]) -> str:
     made = [HeatRow(row.name, tuple(map(row.cell, dimensions()))) for row in rows]
     own = [row for row in made if any(cell.value is not None for cell in row.cells)]
-    ranked = sorted(_printed(), key=lambda row: -float(row["mcq_all"]))
+    ranked = _printed()
     step = (len(ranked) - 1) / (PRINTED - 1)
     chosen = [ranked[round(number * step)] for number in range(PRINTED)]
-    printed = [HeatRow(row["model"], tuple(_printed_cell(row, each) for each in dimensions())) for row in chosen]
+    printed = [HeatRow(row.texts["model"], tuple(_printed_cell(row, each) for each in dimensions())) for row in chosen]
     heading = HeatRow("published, choice:", ())
     return heat_chart(_TITLE, [each.short for each in dimensions()], [*own, heading, *printed], kind="score")
 
 
-def _printed() -> list[dict[str, str]]:
-    """The paper's models with their accuracy on choice questions."""
-    with (REFERENCE / "results.csv").open(encoding="utf-8", newline="") as lines:
-        return [row for row in csv.DictReader(lines) if row["mcq_all"]]
+def _printed() -> list[PublishedRow]:
+    """The paper's models, the best on choice questions first."""
+    return sorted(PUBLISHED_ROWS.rows(), key=lambda row: -row.values("MCQ All")[0])
 
 
-def _printed_cell(row: Mapping[str, str], dimension: Dimension) -> HeatCell:
-    text = row.get(dimension.short)
-    if not text:
-        return HeatCell(None, 0, 0.0)
-    return HeatCell(float(text), FEW, 0.0, f"{row['model']}, {dimension.name}, published: {text}", published=True)
+def _printed_cell(row: PublishedRow, dimension: Dimension) -> HeatCell:
+    (value,) = row.values(dimension.short)
+    said = f"{row.texts['model']}, {dimension.name}, published: {value:.2f}"
+    return HeatCell(value, FEW, 0.0, said, published=True)
 
 
 def sketch(source: Source) -> Sketch:
@@ -117,15 +115,15 @@ def sketch(source: Source) -> Sketch:
         _Asked(name, source, form) for form, name in (("mcq", "choice"), ("open", "open")) if was_asked(source, form)
     ]
     rows = [row for row in rows if any(row.cell(each).value is not None for each in dimensions())]
-    best = max(_printed(), key=lambda row: float(row["mcq_all"]))
+    best = _printed()[0]
     lines = [
         HeatRow(each.words, (*(replace(row.cell(each), task="") for row in rows), _printed_cell(best, each)))
         for each in dimensions()
     ]
-    svg = heat_chart(_TITLE, [*(row.name for row in rows), best["model"]], lines, kind="score", small=True)
+    svg = heat_chart(_TITLE, [*(row.name for row in rows), best.texts["model"]], lines, kind="score", small=True)
     judged = judging(source)
     words = f"; open: {BY_WORDS}" if len(rows) > 1 and judged and LEXICAL in marks(judged) else ""
-    return Sketch(svg, f"of 100, by dimension; framed: {best['model']}, published, choice questions{words}")
+    return Sketch(svg, f"of 100, by dimension; framed: {best.texts['model']}, published, choice questions{words}")
 
 
 def _own_is_drawn(sources: Sequence[Source]) -> bool:

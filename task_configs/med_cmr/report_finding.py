@@ -11,22 +11,21 @@ from lmms_medtasks.report.findings import (
     score_bar,
     share_bar,
     shown,
-    span,
     there,
     whole,
 )
 from lmms_medtasks.report.judged_tables import marks
+from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
-from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, TOTAL
+from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, SUITE, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_figures import sketch
 from lmms_medtasks.task_configs.med_cmr.report_models import asked, judging
-from lmms_medtasks.task_configs.med_cmr.report_published import REFERENCE
 
 
 def finding(source: Source) -> Finding | None:
     """The finding over the questions with their image; None where none was asked."""
     where = asked("mcq")
-    printed = {name: span(REFERENCE / "results.csv", f"{name}_all") for name in ("mcq", "open")}
+    printed = {name: span(SUITE, f"med_cmr_{name}", of) for name, of in (("mcq", "accuracy"), ("open", "total"))}
     chance = chance_of_options(source.rows.where(where))
     choice = share_bar(source, "choice questions", ACCURACY, where, chance=chance, published=printed["mcq"])
     total = score_bar(source, "open answers, points", TOTAL, "points", 100.0, printed["open"], where=asked("open"))

@@ -36,7 +36,6 @@ from lmms_medtasks.task_configs.medobvious.report_published import (
     TIERS_TABLE,
     TOGETHER,
     is_rotated,
-    published_scores,
 )
 from lmms_medtasks.task_configs.medobvious.report_tables import (
     ACCURACIES,
@@ -161,6 +160,5 @@ REPORT = Report(
         View("ways", "What the image and the wording are worth", (WAYS,)),
     ),
     caveats=caveats,
-    published_scores=published_scores,
     tests=lambda source: {"all formats": question_ids(source.rows)},
 )

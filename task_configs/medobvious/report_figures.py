@@ -44,7 +44,7 @@ PLANE = Plane(
     shown=lambda sources: any(
         all(len(each.rows.where(sign).scored("accuracy")) for sign in (POSITIVES, NEGATIVES)) for each in sources
     ),
-    groups=GROUPS,
+    groups={name: name for name in GROUPS},
     labelled=("Human expert", "Qwen2.5-VL-7B", "MedGemma1.5-4B-IT", "Qwen3-VL-8B", "Gemini-2.0-Flash"),
     alarms=True,
     claimed=_found_by_claiming,

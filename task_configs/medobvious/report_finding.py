@@ -5,18 +5,20 @@ A board ranks by the first; the second weighs questions otherwise.
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
-from lmms_medtasks.report.findings import Finding, Sketch, Span, share_bar, shown, span, there, whole
+from lmms_medtasks.report.findings import Finding, Sketch, share_bar, shown, there, whole
+from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.suites.estimates import Macro, Mean
-from lmms_medtasks.task_configs.medobvious.measures import ACCURACY, FALSE_ALARMS, FORMATS, PAPER_AVERAGE, TABLE_2
+from lmms_medtasks.task_configs.medobvious.measures import (
+    ACCURACY,
+    FALSE_ALARMS,
+    FORMATS,
+    PAPER_AVERAGE,
+    SUITE,
+    TABLE_2,
+)
 from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
-from lmms_medtasks.task_configs.medobvious.report_published import printed_accuracy
 
-_TABLE_2 = Path(__file__).parent / "reference" / "table2.csv"
-_HUMAN = "group", "human"
 _CHANCE = Mean(measure="chance", exact=True)
 _CHANCE_AVERAGE = Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values()))
 
@@ -31,11 +33,11 @@ def finding(source: Source) -> Finding | None:
         "all questions" if whole_benchmark else "the formats asked",
         ACCURACY,
         chance=source.interval(_CHANCE).estimate,
-        published=_printed() if whole_benchmark else None,
+        published=span(SUITE, "medobvious", "accuracy") if whole_benchmark else None,
     )
     average = None
     if whole_benchmark:
-        level, printed = source.interval(_CHANCE_AVERAGE).estimate, span(_TABLE_2, "average", without=[_HUMAN])
+        level, printed = source.interval(_CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
         average = share_bar(source, "the paper's average", PAPER_AVERAGE, chance=level, published=printed)
     alarms = share_bar(source, "false alarms", FALSE_ALARMS, higher_is_better=False)
     if right is None:
@@ -54,11 +56,3 @@ def finding(source: Source) -> Finding | None:
             "correct with an outlier (%) against wrong without one (%); dashed: guessing; hollow: published",
         ),
     )
-
-
-def _printed() -> Span:
-    """Least and most of the paper's models."""
-    with _TABLE_2.open(encoding="utf-8", newline="") as lines:
-        group, human = _HUMAN
-        found = [printed_accuracy(row) for row in csv.DictReader(lines) if row[group] != human]
-    return min(found), max(found)

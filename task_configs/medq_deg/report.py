@@ -39,7 +39,6 @@ from lmms_medtasks.task_configs.medq_deg.report_published import (
     TABLE_2,
     TABLE_3,
     TABLE_6,
-    published_scores,
 )
 from lmms_medtasks.task_configs.medq_deg.report_variance import VARIANCE
 from lmms_medtasks.task_configs.medq_deg.task_sets import (
@@ -272,7 +271,6 @@ REPORT = Report(
     more=report_models.sections,
     caveats=caveats,
     compared_caveats=report_models.caveats,
-    published_scores=published_scores,
     tests=lambda source: {
         f"L{level}": frozenset(rows.column("pair")) for (level,), rows in source.rows.by(["severity"]).items()
     },

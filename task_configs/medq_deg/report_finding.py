@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,16 +28,16 @@ from lmms_medtasks.report.findings import (
     lost,
     share_bar,
     shown,
-    span,
     there,
     whole,
     without_interval,
 )
+from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, pairs
-from lmms_medtasks.task_configs.medq_deg.report_published import REFERENCE
+from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, SUITE, pairs
+from lmms_medtasks.task_configs.medq_deg.report_published import TABLE_6
 from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, levels
 
 TITLES = {0: "clean images (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
@@ -58,7 +57,7 @@ def finding(source: Source) -> Finding | None:
     chance = chance_of_options(source.rows)
     bars: dict[int, Bar] = {}
     for level in LEVELS:
-        printed = span(REFERENCE / "table6.csv", f"L{level}")
+        printed = span(SUITE, f"medq_deg_l{level}", "accuracy")
         for bar in there(share_bar(source, TITLES[level], ACCURACY[level], chance=chance, published=printed)):
             bars[level] = bar
     if not bars:
@@ -164,8 +163,8 @@ def _row_names(sources: Sequence[Source]) -> list[str]:
 
 def _printed(asked: Sequence[int]) -> list[tuple[str, tuple[float, ...]]]:
     """The paper's models, each with its accuracy at these levels, in percent."""
-    with (REFERENCE / "table6.csv").open(encoding="utf-8", newline="") as lines:
-        return [(row["model"], tuple(float(row[f"L{level}"]) for level in asked)) for row in csv.DictReader(lines)]
+    rows = TABLE_6.published.rows() if TABLE_6.published else ()
+    return [(row.texts["model"], row.values(*(f"L{level}" for level in asked))) for row in rows]
 
 
 def _draw_fall(sources: Sequence[Source]) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.report.cells import negated, percent
 from lmms_medtasks.report.charts import Chart, HeatCell, HeatRow, RangeRow, heat_chart, range_chart
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import is_told_apart
+from lmms_medtasks.report.published import discrepancies
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples, Where
@@ -149,7 +151,7 @@ def _group_notes(
 
 def _odd_counts(printed: Mapping[str, int]) -> tuple[str, ...]:
     """What is known of Table 4's counts that do not fit its own ratios and total."""
-    odd = [each for each in taxonomy.discrepancies() if each["table"] == 4]
+    odd = [each for each in discrepancies(Path(__file__).parent) if each["table"] == 4]
     excess = sum(each["recomputed"] - each["printed"] for each in odd if each["column"] == "sum of counts")
     mids = {taxonomy.mid_of_name(each["row"]) for each in odd if each["column"] == "ratio_in_mid"}
     return tuple(

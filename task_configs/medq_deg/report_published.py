@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lmms_medtasks.report.about import own_cell
 from lmms_medtasks.report.cells import NONE, negated, percent
-from lmms_medtasks.report.document import Cell, Kind
-from lmms_medtasks.report.suite_report import PublishedScores
-from lmms_medtasks.report.views import CellFunction, Column, Published, Row, Source, Table
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.published import Published
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Estimate
@@ -24,37 +24,13 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     FALL_BY_RULE,
     LEVELS,
     MACROS,
-    PAPER_RULE,
 )
 from lmms_medtasks.task_configs.medq_deg.report_groups import MEAN, against_clean, missing
 from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, degraded_levels, level_names
 
-REFERENCE = Path(__file__).parent / "reference"
-PAPER = "Liu et al., arXiv:2603.07769v1,"
-PUBLISHED_GROUPS = {"commercial": "commercial", "open_source": "open-source general", "medical": "medical-specialized",
-                    "all": "all groups"}  # fmt: skip
+FOLDER = Path(__file__).parent
 PAPER_LEVELS = (1, 2)
 ONE_LEVEL = "‡"
-
-
-def _source_notes(table: int) -> tuple[str, ...]:
-    """Where the published rows are from, and which of their numbers the table's others do not give."""
-    odd = [
-        f"{each['row']}, {each['column']}: {each['printed']:g} printed, {each['recomputed']:g} computed"
-        + (" (rounding may explain it)" if each["within_rounding"] else "")
-        for each in taxonomy.discrepancies()
-        if each["table"] == table
-    ]
-    source = f"Rows marked published: {PAPER} Table {table}, as printed; these models were not run here."
-    return (source, *([f"Printed otherwise than its row gives: {'; '.join(odd)}."] if odd else []))
-
-
-def _label(row: Mapping[str, str]) -> tuple[str, ...]:
-    return row["model"], f"published, {PUBLISHED_GROUPS[row['group']]}"
-
-
-def _kind(row: Mapping[str, str]) -> Kind:
-    return "average" if row.get("row") == "average" else "reference"
 
 
 def _own_rows(sources: Sequence[Source], *, by_groups: bool = True) -> Iterator[Row]:
@@ -102,12 +78,7 @@ TABLE_6 = Table(
         "Compare the row read by the paper's rule (a single letter, else the first capital letter of the reply) with "
         "the published rows. The other row is the same replies as our accuracy reads them: only the reading differs.",
     ),
-    Published(
-        REFERENCE / "table6.csv",
-        {name: name for name in ("L0", "L1", "L2", "L1-L0", "L2-L0")},
-        _label,
-        _source_notes(6),
-    ),
+    Published(FOLDER, {"source": "Table 6"}),
 )
 
 
@@ -137,15 +108,13 @@ def _over(title: str, sources: Sequence[Source]) -> str:
 
 def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -> Table:
     columns: list[Column] = []
-    printed: dict[str, str] = {}
     named: list[tuple[str | None, str]] = [(None, "Avg."), *heads.items()]
     for name, head in named:
-        drop = "drop" if name is None else f"{head} drop"
+        drop, key = "drop" if name is None else f"{head} drop", name or "average"
         columns += [
-            Column(head, _bare(tag, name, drop=False), "", 1),
-            Column(drop, _bare(tag, name, drop=True), "", 1),
+            Column(head, _bare(tag, name, drop=False), "", 1, key=key),
+            Column(drop, _bare(tag, name, drop=True), "", 1, key=f"{key} drop"),
         ]
-        printed |= {name or "average": head, f"{name or 'average'} drop": drop}
     return Table(
         f"table{number}",
         functools.partial(_over, f"Table {number}: {title}"),
@@ -153,7 +122,7 @@ def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -
         _own_rows,
         tuple(columns),
         ("Percent; a drop is in points, positive where accuracy fell. A run's own tables have counts and intervals.",),
-        Published(REFERENCE / f"table{number}.csv", printed, _label, _source_notes(number), _kind),
+        Published(FOLDER, {"source": f"Table {number}"}),
         {ONE_LEVEL: "Of one degraded level only; the published numbers are over L1 and L2."},
     )
 
@@ -162,17 +131,3 @@ TABLE_2 = _groups_table(2, "capabilities", "mid", {mid: taxonomy.short_of(mid) f
 TABLE_3 = _groups_table(
     3, "categories of degradations", "category", {key: key.replace("_", " & ") for key in taxonomy.categories()}
 )
-
-
-def published_scores(task: str) -> Iterator[PublishedScores]:
-    """Table 6, for the task of all levels and for that of each."""
-    published = TABLE_6.published
-    only = {f"medq_deg_l{level}": level for level in LEVELS}.get(task)
-    for row in published.rows() if published and (task == "medq_deg" or only is not None) else ():
-        ends = {f"_l{level}": f"L{level}" for level in LEVELS} if only is None else {"": f"L{only}"}
-        cells = {
-            f"{name}{end}": Cell(float(row[column]))
-            for name in ("accuracy", PAPER_RULE)
-            for end, column in ends.items()
-        }
-        yield PublishedScores(PAPER, row["model"], "published, Table 6, replies read by the paper's rule", cells)

@@ -191,12 +191,3 @@ def degradation_types() -> tuple[DegradationType, ...]:
 def modalities() -> tuple[str, ...]:
     """The seven modalities (paper, abstract and appendix 0.A.1), as they are written everywhere."""
     return degradations.modalities()
-
-
-@functools.cache
-def discrepancies() -> tuple[Mapping[str, Any], ...]:
-    """Every printed number of Tables 2 to 6 that the paper's other numbers do not give.
-
-    ``table``, ``row``, ``column``, ``printed``, ``recomputed``, ``within_rounding``: see ``discrepancies.yml``.
-    """
-    return tuple(_read("reference/discrepancies.yml")["discrepancies"])

@@ -347,7 +347,7 @@ REPORT = Report(
     views=(
         View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),
         report_image.BENEFIT,
-        View("published", "Beside the paper", report_published.OWN_SHIFTS),
+        View("published", "Beside the paper", report_published.SHIFT_TABLES),
         View("corruptions", "Corruptions beside real shifts", (report_published.own_corruptions,)),
         View("answered", "What was answered at all", (ANSWERED,)),
         View("traditional", "Traditional metrics", (TRADITIONAL,)),
@@ -358,6 +358,4 @@ REPORT = Report(
     sources=sources,
     compare=report_comparison.compare,
     uses=frozenset({"pairs"}),
-    published_scores=report_published.published_scores,
-    printed=report_published.printed,
 )

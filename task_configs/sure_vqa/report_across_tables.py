@@ -19,39 +19,13 @@ from lmms_medtasks.report.cells import (
 )
 from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.published import Published
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.task_configs.sure_vqa import reference
-from lmms_medtasks.task_configs.sure_vqa.measures import KINDS
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, AgainstBaseline, Standing
-from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method
 from lmms_medtasks.task_configs.sure_vqa.report_published import score
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import DATASETS, FOLDER, SHIFTS, SIDE_NAMES
 from lmms_medtasks.task_configs.sure_vqa.resampled_tests import PAPER_ALPHA, RESAMPLES
-
-_METHODS = {"all": "all fine-tuning methods", "without_full": "without full fine-tuning"}
-
-
-def joined(methods: Sequence[Method]) -> Table:
-    """Scores and RR of every method on every shift, seeds joined: for shifts that the paper has no table of."""
-    rows = [
-        Row(
-            (
-                method.cell,
-                Cell(shift.label),
-                *(method.joined(shift, kind, name) for kind in KINDS for name in ("iid", "ood", "rr")),
-            )
-        )
-        for method in methods
-        for shift in method.shifts
-    ]
-    columns = (
-        label("method"),
-        label("shift"),
-        *(score(f"{kind} {name}") for kind in KINDS for name in ("i.i.d.", "OoD", "RR")),
-    )
-    return Table("joined", "Scores and robustness", columns, tuple(rows), marks=MARKS)
-
 
 _NO_RANK = "¤"
 _RULE = (
@@ -210,7 +184,7 @@ def depends(found: Across) -> Table:
         rows.append(
             Row(
                 (
-                    Cell(reference.DATASETS.get(each.dataset, each.dataset)),
+                    Cell(DATASETS.get(each.dataset, each.dataset)),
                     Cell(", ".join(each.methods)),
                     Cell(each.conditions),
                     Cell(shifts.f),
@@ -221,10 +195,10 @@ def depends(found: Across) -> Table:
                 )
             )
         )
-    for published in reference.anova_results():
-        head = (Cell(reference.DATASETS[published.dataset]), Cell(_METHODS[published.methods]))
-        conditions = Cell(2 * len(reference.SHIFTS[published.dataset]))
-        numbers = (Cell(published.f), probability(published.p))
+    for published in Published(FOLDER, {"source": "Table 20"}).rows():
+        head = [published.cell(name) for name in ("dataset", "model")]
+        conditions = Cell(2 * next(len(SHIFTS[key]) for key, name in DATASETS.items() if name == head[0].value))
+        numbers = (published.cell("f"), probability(*published.values("p")))
         rows.append(Row((*head, conditions, *numbers, NONE, NONE, NONE, NONE), "reference"))
     columns = (
         label("dataset"),

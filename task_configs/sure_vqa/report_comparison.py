@@ -41,7 +41,7 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     found = None
     if len(competing) > 1:
         found = across.across(competing, resamples=options.resamples, every=found_methods)
-    joined = tuple(published.tables(found_methods)) or (tables.joined(found_methods),)
+    joined = tuple(published.tables(found_methods)) or (published.joined(found_methods),)
     drawn = slopes_of_models(sources, joined[0].key) if options.drawn else None
     sections = [
         Section(
@@ -69,8 +69,7 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     origin = (("data of the runs", said),)
     data = extents_of_data([source for method in found_methods for source in method.sources])
     whole = Part(key, "Comparison", facts, tuple(_flags(found, data)), tuple(sections), origin)
-    shifts = {shift for method in found_methods for shift in method.shifts}
-    return with_marks(whole, _asked(found_methods), functools.partial(_row_of, published.labels(shifts)))
+    return with_marks(whole, _asked(found_methods), functools.partial(_row_of, published.labels()))
 
 
 def _asked(methods: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]:

@@ -20,7 +20,6 @@ from lmms_medtasks.report.findings import (
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Macro, MacroContrast
-from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import ROBUSTNESS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import sketch
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, HEADLINE, STATISTICS, Shift, groups
@@ -131,19 +130,10 @@ def _worst(source: Source, shifts: Sequence[Shift]) -> str:
 
 def printed(shifts: Sequence[Shift], side: str) -> Span | None:
     """Least and most of the paper's methods, each its mean over these shifts; None where the paper lacks one."""
-    if not all(each.published for each in shifts):
-        return None
-    means = []
-    for model in reference.BASE_MODELS:
-        rows = [
-            {
-                row.method: getattr(row, side)
-                for row in reference.robustness_results(each.dataset, model, each.name, _KIND)
-            }
-            for each in shifts
-        ]
-        for method in rows[0]:
-            values = [row.get(method) for row in rows]
-            if all(value is not None for value in values):
-                means.append(100 * sum(value.mean for value in values if value) / len(values))
+    printed = [
+        {row.texts["model"]: value for row in each.printed().rows() for value in row.values(f"{_KIND}_{side}")}
+        for each in shifts
+    ]
+    named = [name for name in printed[0] if all(name in each for each in printed)]
+    means = [100 * sum(each[name] for each in printed) / len(printed) for name in named]
     return (min(means), max(means)) if means else None

@@ -29,17 +29,13 @@ from lmms_medtasks.report.findings import Sketch
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_methods import model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, Shift, groups, statistic
 
-_KIND, _BASE = "closed", "medical"
-_UNTUNED, _FREQUENT = "no_finetuning", "most_frequent"
-_NAMES = {
-    _UNTUNED: f"{reference.BASE_MODELS[_BASE]} without fine-tuning",
-    _FREQUENT: "most frequent answers",
-}
+_KIND = "closed"
+_UNTUNED, _FREQUENT = "LLaVA-Med 1.5: No fine-tuning", "Most frequent"
+_NAMES = {_UNTUNED: "LLaVA-Med 1.5 without fine-tuning", _FREQUENT: "most frequent answers"}
 """The paper's baselines: the first has both tests of each shift, the other the i.i.d. tests of two datasets."""
 _SQUARE = Look("square", "published")
 _SAID = ("i.i.d.", "shifted")
@@ -63,14 +59,13 @@ def _slope(source: Source, shift: Shift) -> tuple[Point, ...]:
 
 def _printed(shift: Shift, baseline: str) -> tuple[Point, ...]:
     """A baseline of the paper on the tests of a shift that it is printed for."""
-    if not shift.published:
-        return ()
-    for row in reference.robustness_results(shift.dataset, _BASE, shift.name, _KIND):
-        if row.method == baseline:
-            known = [(place, 100 * each.mean) for place, each in enumerate((row.iid, row.ood)) if each]
-            said = f"{shift.label}, {_NAMES[baseline]}, published"
-            return tuple(Point(at, value, f"{said}, {_SAID[at]}: {value:.0f} %", size=3) for at, value in known)
-    return ()
+    said = f"{shift.label}, {_NAMES[baseline]}, published"
+    return tuple(
+        Point(place, 100 * share, f"{said}, {_SAID[place]}: {100 * share:.0f} %", size=3)
+        for row in shift.printed().rows()
+        if row.texts["model"] == baseline
+        for place, share in enumerate(row.values("closed_iid", "closed_ood"))
+    )
 
 
 def _slopes(source: Source) -> dict[Shift, tuple[Point, ...]]:

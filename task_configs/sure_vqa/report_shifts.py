@@ -6,15 +6,24 @@ import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, Judging
+from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.task_configs.sure_vqa import reference
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
 
+FOLDER = Path(__file__).parent
+DATASETS = {"slake": "SLAKE", "ovqa": "OVQA", "mimic": "MIMIC-CXR-VQA"}
+SHIFTS = {
+    "slake": ("modality", "question_type"),
+    "ovqa": ("body_part", "question_type"),
+    "mimic": ("gender", "ethnicity", "age"),
+}
+"""The paper's shifts by dataset, in the order of its tables."""
 SIDE_NAMES = {"iid": "i.i.d.", "ood": "OoD"}
 STATISTICS = {"iid": "first", "ood": "second", "rr": "ratio"}
 """What the contrast of a shift's tests calls the mean of each, and RR."""
@@ -53,12 +62,17 @@ class Shift:
     @property
     def label(self) -> str:
         """``SLAKE, question type``."""
-        return f"{reference.DATASETS.get(self.dataset, self.dataset)}, {self.name.replace('_', ' ')}"
+        return f"{DATASETS.get(self.dataset, self.dataset)}, {self.name.replace('_', ' ')}"
 
     @property
     def published(self) -> bool:
         """Whether Tables 14 to 19 have it."""
-        return self.name in reference.SHIFTS.get(self.dataset, ())
+        return self.name in SHIFTS.get(self.dataset, ())
+
+    def printed(self, shown: bool = True) -> Published:
+        """The rows of its table in the paper, with the images shown or without."""
+        task = f"sure_{self.dataset}_{self.name}{'' if shown else '_noimage'}"
+        return Published(FOLDER, {"task": task}, ("method", "base_model"))
 
     @property
     def strength(self) -> str:
@@ -69,7 +83,7 @@ class Shift:
     @property
     def place(self) -> tuple[Hashable, ...]:
         """Sorts shifts: datasets and shifts as in the paper, others behind, corrupted tests last."""
-        datasets, own = list(reference.DATASETS), reference.SHIFTS.get(self.dataset, ())
+        datasets, own = list(DATASETS), SHIFTS.get(self.dataset, ())
         behind = datasets.index(self.dataset) if self.dataset in datasets else len(datasets)
         order = own.index(self.name) if self.name in own else len(own)
         if self.strength:

@@ -20,8 +20,8 @@ from lmms_medtasks.record import VERSION
 from lmms_medtasks.report import Options, assemble, build
 from lmms_medtasks.report import first_screen as first_screens
 from lmms_medtasks.report.default_finding import finding_of
-from lmms_medtasks.report.default_published import published_tables
 from lmms_medtasks.report.default_tables import DeclaredTables
+from lmms_medtasks.report.published import PUBLISHED, read_rows
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.templates import measures
 from tests import contributed_runs as runs
@@ -169,10 +169,11 @@ def test_numbers_of_several_tables_do_not_mix(tmp_path):
     ],
 )
 def test_published_rows_that_cannot_be_read_are_told_with_file_and_line(tmp_path, text, said):
-    file = tmp_path / "published.csv"
+    file = tmp_path / PUBLISHED
+    file.parent.mkdir()
     file.write_text(text, "utf-8")
     with pytest.raises(UserError) as error:
-        published_tables(measures.suite("lungs"), file)
+        read_rows(tmp_path, measures.suite("lungs").estimates)
     assert any(each in str(error.value) for each in said.split("|")) and "published.csv" in str(error.value)
 
 

@@ -16,11 +16,12 @@ from lmms_medtasks.report.cells import decimal, number, percent, points, share
 from lmms_medtasks.report.csv_writer import all_csv, csv_text
 from lmms_medtasks.report.document import MARKS, Cell, Column, Document, Part, Row, Section, Table
 from lmms_medtasks.report.markdown import markdown
+from lmms_medtasks.report.published import discrepancies
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.suite_report import part_key
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
-from lmms_medtasks.task_configs.medq_deg.taxonomy import discrepancies
+from lmms_medtasks.task_configs.medq_deg.report_published import FOLDER
 
 HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
 
@@ -158,7 +159,7 @@ def test_published_rows_stand_below_the_run(document):
 
 
 def test_published_numbers_that_do_not_add_up_are_named(document):
-    odd = [each for each in discrepancies() if each["table"] == 2]
+    odd = [each for each in discrepancies(FOLDER) if each["table"] == 2]
     notes = " ".join(table(document, "table2").all_notes)
     assert odd
     assert all(f"{each['row']}, {each['column']}: {each['printed']:g} printed" in notes for each in odd)

@@ -9,7 +9,7 @@ from itertools import starmap
 
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site import board_tables, published, suite_words
+from lmms_medtasks.board.site import board_tables, rows, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.number_marks import BY_WORDS, legend, signs_of
@@ -118,7 +118,7 @@ class SuitePage:
             least=LEAST_CLUSTERS,
             questions=self._questions(headline, mean, entries, drawn),
             told_by=about.heading_of(head[0], mean) if head and mean and mean != head[1] else "",
-            cluster=cluster, published=published.tables(name), card=card(name), versions=_versions(entries),
+            cluster=cluster, published=rows.tables(name), card=card(name), versions=_versions(entries),
         )  # fmt: skip
 
     def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[str]:

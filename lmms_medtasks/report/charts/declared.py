@@ -130,13 +130,14 @@ class Plane(TableChart):
         for (group, title), look in zip(self.groups.items(), PUBLISHED_GROUPS, strict=False):
             points = []
             for row in published.rows() if published else ():
-                values = [published.value(row, column.name) for column in columns] if published else []
-                if row["group"] != group or None in values:
+                values = [row.cell(column.name).value for column in columns]
+                if row.texts["group"] != group or None in values:
                     continue
-                one, other = (float(value) for value in values if value is not None)
+                one, other = (float(value) for value in values if isinstance(value, int | float))
                 x, y = (100 - other, one) if self.alarms else (one, other)
-                label = row["model"] if row["model"] in self.labelled else ""
-                points.append(Point(x, y, f"{row['model']}, published: {x:.1f}, {y:.1f}", size=4, label=label))
+                model = row.texts["model"]
+                label = model if model in self.labelled else ""
+                points.append(Point(x, y, f"{model}, published: {x:.1f}, {y:.1f}", size=4, label=label))
             found.append(Series(title, tuple(points), look, quiet=True))
         return found
 
@@ -170,10 +171,10 @@ class Points(TableChart):
     def draw(self, columns: Sequence[Column], sources: Sequence[Source]) -> str:
         """Rows of points."""
         published = self.table.published
-        printed = [row for row in published.rows() if row.get("group") not in self.left_out] if published else []
+        printed = [row for row in published.rows() if row.texts["group"] not in self.left_out] if published else []
         rows = []
         for head, column in zip(self.heads, columns, strict=True):
-            values = [(row["model"], published.value(row, column.name)) for row in printed] if published else []
+            values = [(row.texts["model"], row.cell(column.name).value) for row in printed]
             guess = column.cell(sources[0], self.chance).value if self.chance else None
             rows.append(
                 PointRow(

@@ -21,6 +21,7 @@ from lmms_medtasks.statistics.intervals import FEW_IN_GROUP
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.bones_joints import report, report_figures, report_finding, report_published
+from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, NO_IMAGE, SUITE
 from lmms_medtasks.task_configs.bones_joints.report_cases import CaseTest
 from lmms_medtasks.task_configs.bones_joints.report_groups import sources, task_groups
@@ -429,13 +430,11 @@ def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_bones):
 
 
 def test_the_published_numbers():
-    found = {(each["model"], each["task"]): float(each["accuracy"]) for each in report_published.quoted_numbers()}
-    assert found["GPT-4o", "t1"] == 86.8 and found["GPT-4o", "t8"] == 8.8 and found["MedGPT", "t4"] == 83.3
-    assert len(found) == 11
-    assert {each["imaging"] for each in report_published.quoted_numbers()} == {"images", "reports"}
-    notes = report_published.reference_notes
-    assert notes("findings.yml")["people"]["kappa"] == 0.95
-    assert len(notes("discrepancies.yml")["discrepancies"]) == 5
+    rows = {row.texts["model"]: row for row in report_published.PUBLISHED_TABLE.published.rows()}
+    numerals = [task.numeral for task in forms().values()]
+    assert rows["GPT-4o"].values("I", "VIII") == (86.8, 8.8) and rows["MedGPT"].values("IV") == (83.3,)
+    assert sum(len(row.values(*numerals)) for row in rows.values()) == 11
+    assert {row.texts["imaging"] for row in rows.values()} == set(report_published.IMAGING)
 
 
 def test_what_the_published_numbers_can_be_shares_of():

@@ -6,18 +6,18 @@ import itertools
 
 import numpy as np
 import pytest
-import yaml
 
+from lmms_medtasks.report.published import discrepancies
 from lmms_medtasks.task_configs.med_cmr import report_published as published
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimension_counts
 from lmms_medtasks.task_configs.med_cmr.measures import DIMENSIONS
 from lmms_medtasks.task_configs.med_cmr.source import PAPER
 
 NAMES = list(DIMENSIONS)
-ROWS = {row["model"]: row for row in published.published_rows()}
-TABLE = np.array([[float(row[name]) for name in NAMES] for row in ROWS.values()])
-ALL = np.array([float(row["mcq_all"]) for row in ROWS.values()])
-COUNTS = yaml.safe_load((published.REFERENCE / "counts.yml").read_text("utf-8"))["mcq"]
+ROWS = {row.texts["model"]: row for row in published.PUBLISHED_ROWS.rows()}
+TABLE = np.array([row.values(*NAMES) for row in ROWS.values()])
+ALL = np.array([row.values("MCQ All")[0] for row in ROWS.values()])
+COUNTS = dict(dimension_counts("mcq"))
 HALF_DIGIT = 0.005 + 1e-7
 
 
@@ -26,10 +26,9 @@ def test_seven_models():
         "GPT-5", "Gemini-2.5-Pro", "Qwen3-VL-235B-A22B", "InternVL3.5-241B-A28B", "Qwen2.5-VL-72B", "Lingshu-7B",
         "Medgemma-4B",
     ]  # fmt: skip
-    assert ROWS["GPT-5"]["parameters_b"] == "" and float(ROWS["Qwen2.5-VL-72B"]["parameters_b"]) == 72
-    assert [row["medical"] for row in ROWS.values()] == ["no"] * 5 + ["yes"] * 2
-    assert float(ROWS["Medgemma-4B"]["open_all"]) == 32.10
-    assert {name: float(ROWS["Lingshu-7B"][name]) for name in NAMES} == {
+    assert [row.texts["group"].endswith(", medical") for row in ROWS.values()] == [False] * 5 + [True] * 2
+    assert ROWS["Medgemma-4B"].values("Open All") == (32.10,)
+    assert dict(zip(NAMES, ROWS["Lingshu-7B"].values(*NAMES), strict=True)) == {
         "SOD": 32.84, "FDD": 47.12, "SU": 31.17, "TP": 38.99, "CR": 31.53, "LTG": 23.86, "MSI": 39.62,
     }  # fmt: skip
 
@@ -65,7 +64,7 @@ def test_overall_accuracy_is_over_questions():
         for model, value, printed in zip(ROWS, recomputed, ALL, strict=True)
         if abs(value - printed) > HALF_DIGIT
     }
-    named = {each["row"]: each["recomputed"] for each in published.discrepancies() if each["column"] == "mcq_all"}
+    named = {each["row"]: each["recomputed"] for each in discrepancies(published.FOLDER) if each["column"] == "MCQ All"}
     assert wrong == named == {"Gemini-2.5-Pro": 49.8769}
     # Not a mean of the seven dimensions: that is far off for every model.
     assert (TABLE.mean(axis=1) - ALL).min() > 1.7
@@ -89,15 +88,15 @@ def test_every_overall_accuracy_lies_within_its_dimensions():
 
 def test_what_the_text_says_of_the_table():
     numbers = {
-        model: {name: float(row[name]) for name in (*NAMES, "mcq_all", "open_all")} for model, row in ROWS.items()
+        model: {name: row.values(name)[0] for name in (*NAMES, "MCQ All", "Open All")} for model, row in ROWS.items()
     }
-    open_models = [numbers[model] for model, row in ROWS.items() if row["type"] != "closed"]
+    open_models = [numbers[model] for model, row in ROWS.items() if row.texts["group"] != "closed"]
     assert (TABLE.argmax(axis=0) == 0).all() and ALL.argmax() == 0
-    for column, lead in (("mcq_all", 8.47), ("open_all", 0.82)):
+    for column, lead in (("MCQ All", 8.47), ("Open All", 0.82)):
         assert numbers["GPT-5"][column] - max(row[column] for row in open_models) == pytest.approx(lead)
     assert max(row["LTG"] for row in open_models) < 46
     hardest = {model: min(NAMES, key=row.__getitem__) for model, row in numbers.items()}
-    named = {each["row"] for each in published.discrepancies() if each["column"] == "LTG"}
+    named = {each["row"] for each in discrepancies(published.FOLDER) if each["column"] == "LTG"}
     assert {model for model, name in hardest.items() if name != "LTG"} == named
 
 

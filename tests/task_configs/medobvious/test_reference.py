@@ -3,14 +3,15 @@
 from typing import NamedTuple
 
 import pytest
-import yaml
 
+from lmms_medtasks import folders
+from lmms_medtasks.report.published import discrepancies
 from lmms_medtasks.task_configs.medobvious import measures, report_published
 from lmms_medtasks.task_configs.medobvious.source import paper
 
 
 class Printed(NamedTuple):
-    """A published row: its columns without the last, which is the paper's average of them."""
+    """A published row: its columns, and the paper's average of them."""
 
     model: str
     group: str
@@ -18,17 +19,17 @@ class Printed(NamedTuple):
     average: float
 
 
-def printed(published, names, average):
+def printed(table, names, average):
     return [
-        Printed(row["model"], row["group"], {name: published.value(row, name) for name in names},
-                published.value(row, average))
-        for row in published.rows()
+        Printed(row.texts["model"], row.texts["group"], dict(zip(names, row.values(*names), strict=True)),
+                *row.values(average))
+        for row in table.published.rows()
     ]  # fmt: skip
 
 
-FORMATS = printed(report_published.PRINTED_FORMATS, tuple(measures.TABLE_2), "Avg")
-TIERS = printed(report_published.TIERS_TABLE.published, tuple(f"T{tier}" for tier in measures.TIERS), "all")
-DISCREPANCIES = yaml.safe_load((report_published.REFERENCE / "discrepancies.yml").read_text("utf-8"))["discrepancies"]
+FORMATS = printed(report_published.FORMATS_TABLE, tuple(measures.TABLE_2), "average")
+TIERS = printed(report_published.TIERS_TABLE, tuple(f"T{tier}" for tier in measures.TIERS), "all")
+DISCREPANCIES = discrepancies(report_published.FOLDER)
 
 # Half a unit of the last digit of the mean, and as much of the numbers that it is the mean of.
 ROUNDING = 0.1 + 1e-9
@@ -99,3 +100,8 @@ def test_one_digit_would_mend_gpt_41_nano():
     row = next(row for row in TIERS if row.model == "GPT-4.1-nano")
     columns = {**row.columns, "T4": 31.8}
     assert sum(columns.values()) / 5 == pytest.approx(30.1, abs=0.05)
+
+
+def test_the_accuracy_on_boards_is_over_the_questions_of_all_formats():
+    (said,) = folders.read_yaml(report_published.FOLDER / "reference" / "published.yml")["scores"]
+    assert said["columns"]["accuracy"] == paper()["format"]

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
-from lmms_medtasks.task_configs.medq_deg import report_published as report
+from lmms_medtasks.report.published import Published, discrepancies
 from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.task_configs.medq_deg.report_published import FOLDER
 
 
 class Score(NamedTuple):
@@ -45,43 +46,38 @@ class LevelsRow:
     l2_minus_l0: float
 
 
-def columns_rows(table, kind):
-    """The rows of Table 2 or 3 as the report shows them, columns by the names of the CSV."""
-    published, found = table.published, []
-    for row in published.rows():
-        names = [name for name in row if name in published.columns and not name.endswith(" drop")]
-        if published.kind(row) == kind:
-            shown = {name: Score(*(published.value(row, published.columns[f"{name}{drop}"]) for drop in ("", " drop")))
-                     for name in names}  # fmt: skip
-            found.append(ColumnsRow(row["model"], row["group"], shown.pop("average"), shown))
-    return found
+def columns_rows(source, kind):
+    """The rows of Table 2 or 3."""
+    for row in Published(FOLDER, {"source": source, "kind": kind}).rows():
+        names = [name for name, cell in row.numbers.items() if cell.value is not None and not name.endswith(" drop")]
+        shown = {name: Score(*row.values(name, f"{name} drop")) for name in names}
+        yield ColumnsRow(row.texts["model"], row.texts["group"], shown.pop("average"), shown)
 
 
 def capability_results():
-    return columns_rows(report.TABLE_2, "reference")
+    return list(columns_rows("Table 2", ""))
 
 
 def capability_averages():
-    return columns_rows(report.TABLE_2, "average")
+    return list(columns_rows("Table 2", "average"))
 
 
 def degradation_results():
-    return columns_rows(report.TABLE_3, "reference")
+    return list(columns_rows("Table 3", ""))
 
 
 def degradation_averages():
-    return columns_rows(report.TABLE_3, "average")
+    return list(columns_rows("Table 3", "average"))
 
 
 def level_results():
-    published = report.TABLE_6.published
     return [
-        LevelsRow(row["model"], row["group"], *(published.value(row, name) for name in published.columns.values()))
-        for row in published.rows()
+        LevelsRow(row.texts["model"], row.texts["group"], *row.values("L0", "L1", "L2", "L1-L0", "L2-L0"))
+        for row in Published(FOLDER, {"source": "Table 6"}).rows()
     ]
 
 
-GROUPS = ["commercial", "open_source", "medical"]
+GROUPS = ["commercial", "open-source general", "medical-specialized"]
 TENTH, HUNDREDTH = Fraction(1, 10), Fraction(1, 100)  # one unit of the last printed digit
 
 
@@ -102,7 +98,7 @@ def of_columns(table, rows, averages):
             recomputed = mean(cell[part] for cell in row.columns.values())
             yield table, row.model, name, row.average[part], recomputed, TENTH, slack
     for row in averages:
-        members = [other for other in rows if row.group in ("all", other.group)]
+        members = [other for other in rows if row.group in ("all groups", other.group)]
         for column in ["average", *row.columns]:
             for part, suffix in enumerate(["", " drop"]):
                 recomputed = mean(cell(other, column)[part] for other in members)
@@ -164,7 +160,7 @@ def test_every_difference_in_the_paper_is_listed_and_no_other():
     cells = list(all_cells())
     assert len(cells) == (88 + 56) + (88 + 48) + 61 + 47 + 80
     found = sorted(differences(cells))
-    assert found == sorted(tuple(listed.values()) for listed in taxonomy.discrepancies())
+    assert found == sorted(tuple(listed.values()) for listed in discrepancies(FOLDER))
     assert len(found) == 13
 
 
@@ -187,13 +183,12 @@ def test_forty_models_in_three_groups_spelt_alike(rows):
     assert {row.model: row.group for row in rows()} == {row.model: row.group for row in level_results()}
     assert len(rows()) == 40
     # "9 Commercial MLLMs", "21 Open-source general models", "10 Medical-specialized models" (section 4.1)
-    assert Counter(row.group for row in rows()) == {"commercial": 9, "open_source": 21, "medical": 10}
-    assert list(report.PUBLISHED_GROUPS) == [*GROUPS, "all"]
+    assert Counter(row.group for row in rows()) == dict(zip(GROUPS, (9, 21, 10), strict=True))
 
 
 @pytest.mark.parametrize("averages", [capability_averages, degradation_averages])
 def test_one_average_row_a_group_and_one_over_all(averages):
-    assert [row.group for row in averages()] == [*GROUPS, "all"]
+    assert [row.group for row in averages()] == [*GROUPS, "all groups"]
 
 
 def test_columns_are_those_of_the_taxonomy():

@@ -4,24 +4,58 @@ Ratios are fractions of the printed decimals, so that a tie is a tie.
 """
 
 import csv
-import doctest
 import math
 import os
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-import yaml
 
-from lmms_medtasks.task_configs.sure_vqa import reference
-from lmms_medtasks.task_configs.sure_vqa.reference import Printed
+from lmms_medtasks.report.published import PUBLISHED, Published, discrepancies
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import DATASETS, FOLDER, SHIFTS
 from lmms_medtasks.task_configs.sure_vqa.variability import anova, anova_of_methods, spread
 
 HALF = Fraction(1, 200)  # half a unit of the last digit of an RR
-FINE_TUNED = ("full_finetuning", "prompt_tuning", "lora", "ia3")
+FINE_TUNED = ("Full fine-tuning", "Prompt tuning", "LoRA", "IA3")
 """The methods whose robustness the paper compares; the other two are baselines."""
-FOLDER = Path(reference.__file__).parent / "reference"
+BASES = ("LLaVA-Med 1.5", "LLaVA 1.6")
+TABLES = {14: "slake", 15: "slake", 16: "ovqa", 17: "ovqa", 18: "mimic", 19: "mimic"}
+
+
+class Printed(NamedTuple):
+    mean: float
+    sd: float | None
+
+
+class Row(NamedTuple):
+    """Three neighbouring cells of a table; ``ood`` and ``rr`` are None for the most frequent answers."""
+
+    table: int
+    model: str
+    method: str
+    base_model: str
+    shift: str
+    answer_type: str
+    iid: Printed
+    ood: Printed | None
+    rr: Printed | None
+
+
+def rows_of(number):
+    """The rows of a table. ``shift``: of its task, in Table 22 of the test."""
+    for row in Published(FOLDER, {"source": f"Table {number}"}).rows():
+        texts = row.texts
+        shift = texts["test"] or texts["task"].removeprefix(f"sure_{TABLES[number]}_").removesuffix("_noimage")
+        for kind in ("closed", "open"):
+            cells = [row.cell(f"{kind}_{name}") for name in ("iid", "ood", "rr")]
+            numbers = [None if cell.value is None else Printed(cell.value, cell.sd) for cell in cells]
+            yield Row(number, texts["model"], texts["method"], texts["base_model"], shift, kind, *numbers)
+
+
+def results():
+    return [row for number in TABLES for row in rows_of(number)]
 
 
 def exact(number):
@@ -35,15 +69,16 @@ def half_unit(number):
 
 
 def all_cells():
-    for row in reference.results():
-        yield row.table, f"{row.base_model} {row.method}", row
-    for row in reference.corruption_results():
-        yield 22, row.ood_set, row
+    for row in results():
+        yield row.table, row.model, row.shift, row
+    for row in rows_of(22):
+        split = "modality" if "modality" in row.shift else "question_type"
+        yield 22, "realistic" if row.shift.endswith(" shift") else row.shift.partition(" (")[0], split, row
 
 
 def differences(cells):
     """(table, row, shift, type, printed RR, recomputed, whether rounding may explain it) where they differ."""
-    for table, name, row in cells:
+    for table, name, shift, row in cells:
         if row.rr is None:
             continue
         iid, ood, printed = exact(row.iid.mean), exact(row.ood.mean), exact(row.rr.mean)
@@ -51,53 +86,50 @@ def differences(cells):
             lowest = (ood - half_unit(row.ood.mean)) / (iid + half_unit(row.iid.mean)) - HALF
             highest = (ood + half_unit(row.ood.mean)) / (iid - half_unit(row.iid.mean)) + HALF
             recomputed = round(float(ood / iid), 4)
-            yield table, name, row.shift, row.answer_type, float(printed), recomputed, lowest <= printed <= highest
+            yield table, name, shift, row.answer_type, float(printed), recomputed, lowest <= printed <= highest
 
 
 def test_every_ratio_that_differs_is_listed_and_no_other():
     # 5 methods (4 without images, as there is no full fine-tuning) x 2 base models x 2 or 3 shifts x 2 kinds of
     # questions, and 4 x 2 x 2 in Table 22; the most frequent baseline has no RR.
-    cells = [cell for cell in all_cells() if cell[2].rr is not None]
+    cells = [cell for cell in all_cells() if cell[-1].rr is not None]
     assert len(cells) == (40 + 32) + (40 + 32) + (60 + 48) + 16
     found = sorted(differences(cells))
     names = ("table", "row", "shift", "answer_type", "printed", "recomputed", "within_rounding")
-    listed = yaml.safe_load((FOLDER / "discrepancies.yml").read_text("utf-8"))["discrepancies"]
+    listed = discrepancies(FOLDER)
     assert found == sorted(tuple(each[name] for name in names) for each in listed)
     assert all(set(each) == set(names) for each in listed)
     assert (len(found), sum(not each[-1] for each in found)) == (80, 2)
 
 
 def test_a_wrong_digit_would_be_found():
-    row = reference.results()[0]
+    row = results()[0]
     assert (row.iid.mean, row.ood.mean, row.rr.mean) == (0.6, 0.31, 0.51)
-    wrong = reference.CorruptionRow("x", "s", "closed", row.iid, Printed(0.41, None), row.rr)
     # 0.41 / 0.6 = 0.6833
-    assert list(differences([(22, "x", wrong)])) == [(22, "x", "s", "closed", 0.51, 0.6833, False)]
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(reference).failed == 0
+    wrong = row._replace(ood=Printed(0.41, None))
+    assert list(differences([(22, "x", "s", wrong)])) == [(22, "x", "s", "closed", 0.51, 0.6833, False)]
 
 
 def test_every_method_has_every_shift():
-    counted = Counter((row.table, row.base_model, row.method) for row in reference.results())
-    for table, (dataset, image_shown) in reference.TABLES.items():
-        methods = set(reference.METHODS) - ({"full_finetuning", "most_frequent"} if not image_shown else set())
-        methods -= {"most_frequent"} if dataset == "mimic" else set()
-        expected = {(table, base, method) for base in reference.BASE_MODELS for method in methods}
+    counted = Counter((row.table, row.model) for row in results())
+    for table, dataset in TABLES.items():
+        methods = {"No fine-tuning", *FINE_TUNED} - ({"Full fine-tuning"} if table % 2 else set())
+        expected = {(table, f"{base}: {method}") for base in BASES for method in methods}
+        # No model's: both halves of the paper's tables have them, they stand here once.
+        expected |= {(table, "Most frequent")} if table in (14, 16) else set()
         assert {key for key in counted if key[0] == table} == expected
-        assert {counted[key] for key in expected} == {2 * len(reference.SHIFTS[dataset])}
+        assert {counted[key] for key in expected} == {2 * len(SHIFTS[dataset])}
 
 
 def test_only_methods_with_seeds_have_a_deviation():
-    for row in reference.results():
-        seeds = row.method in ("prompt_tuning", "lora", "ia3")
+    for row in results():
+        seeds = row.method in FINE_TUNED[1:]
         assert all((cell.sd is not None) is seeds for cell in (row.iid, row.ood, row.rr) if cell)
-        assert (row.rr is None) is (row.ood is None) is (row.method == "most_frequent")
+        assert (row.rr is None) is (row.ood is None) is (row.method == "Most frequent")
 
 
 def test_scores_are_in_range():
-    for row in reference.results():
+    for row in results():
         low, high = (0, 1) if row.answer_type == "closed" else (1, 5)
         assert all(low <= cell.mean <= high for cell in (row.iid, row.ood) if cell)
 
@@ -105,50 +137,61 @@ def test_scores_are_in_range():
 def test_cells_read_by_eye():
     """Ten cells, copied from the paper by hand."""
 
-    def cell(table, base, method, shift, kind):
+    def cell(table, model, shift, kind):
         (row,) = (
             row
-            for row in reference.results()
-            if (row.table, row.base_model, row.method, row.shift, row.answer_type) == (table, base, method, shift, kind)
+            for row in results()
+            if (row.table, row.model, row.shift, row.answer_type) == (table, model, shift, kind)
         )
         return row
 
-    lora = cell(14, "medical", "lora", "modality", "closed")
+    lora = cell(14, "LLaVA-Med 1.5: LoRA", "modality", "closed")
     assert (lora.iid, lora.ood, lora.rr) == (Printed(0.88, 0.0), Printed(0.45, 0.04), Printed(0.51, 0.04))
-    assert cell(14, "non_medical", "no_finetuning", "modality", "closed").rr == Printed(1.34, None)
-    assert cell(14, "medical", "most_frequent", "question_type", "closed").iid == Printed(0.696, None)
-    assert cell(14, "medical", "most_frequent", "question_type", "closed").ood is None
-    assert cell(15, "medical", "ia3", "question_type", "open").ood == Printed(2.64, 0.53)
-    assert cell(16, "medical", "full_finetuning", "question_type", "closed").rr == Printed(0.1, None)
-    assert cell(17, "non_medical", "no_finetuning", "question_type", "closed").rr == Printed(1.83, None)
-    assert cell(18, "medical", "full_finetuning", "gender", "closed").rr == Printed(1.0, None)
-    assert cell(18, "non_medical", "prompt_tuning", "age", "closed").ood == Printed(0.51, 0.15)
-    assert cell(19, "non_medical", "prompt_tuning", "age", "closed").rr == Printed(1.03, 0.44)
+    assert cell(14, "LLaVA 1.6: No fine-tuning", "modality", "closed").rr == Printed(1.34, None)
+    assert cell(14, "Most frequent", "question_type", "closed").iid == Printed(0.696, None)
+    assert cell(14, "Most frequent", "question_type", "closed").ood is None
+    assert cell(15, "LLaVA-Med 1.5: IA3", "question_type", "open").ood == Printed(2.64, 0.53)
+    assert cell(16, "LLaVA-Med 1.5: Full fine-tuning", "question_type", "closed").rr == Printed(0.1, None)
+    assert cell(17, "LLaVA 1.6: No fine-tuning", "question_type", "closed").rr == Printed(1.83, None)
+    assert cell(18, "LLaVA-Med 1.5: Full fine-tuning", "gender", "closed").rr == Printed(1.0, None)
+    assert cell(18, "LLaVA 1.6: Prompt tuning", "age", "closed").ood == Printed(0.51, 0.15)
+    assert cell(19, "LLaVA 1.6: Prompt tuning", "age", "closed").rr == Printed(1.03, 0.44)
 
 
 def test_table_22_repeats_the_row_of_table_14():
-    for row in reference.corruption_results():
+    for row in rows_of(22):
+        split = "modality" if "modality" in row.shift else "question_type"
         (same,) = (
             other
-            for other in reference.robustness_results("slake", "medical", row.shift, row.answer_type)
-            if other.method == "ia3"
+            for other in rows_of(14)
+            if (other.model, other.shift, other.answer_type) == (row.model, split, row.answer_type)
         )
         assert row.iid == same.iid
-        if row.ood_set == "realistic":
+        if row.shift.endswith(" shift"):
             assert (row.ood, row.rr) == (same.ood, same.rr)
 
 
 def table(dataset, methods):
-    """(shift, closed or open) -> method -> printed RR of the medical base model."""
-    return {
-        (shift, kind): {
-            row.method: row.rr.mean
-            for row in reference.robustness_results(dataset, "medical", shift, kind)
-            if row.method in methods
-        }
-        for shift in reference.SHIFTS[dataset]
-        for kind in ("closed", "open")
-    }
+    """(shift, closed or open) -> method -> printed RR of the medical base model, with images."""
+    found = {}
+    number = next(number for number, name in TABLES.items() if name == dataset)
+    for row in rows_of(number):
+        if row.base_model == BASES[0] and row.method in methods:
+            found.setdefault((row.shift, row.answer_type), {})[row.method] = row.rr.mean
+    return found
+
+
+def raw(number):
+    """The texts of a table's rows, as they stand in the file."""
+    with (FOLDER / PUBLISHED).open(newline="") as file:
+        return [row for row in csv.DictReader(file) if row["source"] == f"Table {number}"]
+
+
+def anova_results():
+    """Dataset, methods, and the texts of F and p in Table 20."""
+    keys = {name: key for key, name in DATASETS.items()}
+    names = {"all fine-tuning methods": "all", "without full fine-tuning": "without_full"}
+    return [(keys[row["dataset"]], names[row["model"]], row["f"], row["p"]) for row in raw(20)]
 
 
 def methods_of(name):
@@ -163,26 +206,24 @@ def digits(number, printed):
 def test_anova_of_tables_14_16_and_18_is_table_20():
     """The groups are shift x closed/open, the values in a group the printed RR of the methods."""
     different = {}
-    with (FOLDER / "table20.csv").open(newline="") as file:
-        printed = {(row["dataset"], row["methods"]): row for row in csv.DictReader(file)}
-    for row in reference.anova_results():
-        found = anova(table(row.dataset, methods_of(row.methods)))
-        for name, value, cell in [("f", found.f, row.f), ("p", found.p, row.p)]:
-            if digits(value, printed[row.dataset, row.methods][name]) != cell:
-                different[row.dataset, row.methods, name] = value
+    for dataset, methods, f, p in anova_results():
+        found = anova(table(dataset, methods_of(methods)))
+        for name, value, text in [("f", found.f, f), ("p", found.p, p)]:
+            if digits(value, text) != float(text):
+                different[dataset, methods, name] = value
     # Eleven of the twelve agree in all printed digits; the paper's 7.17e-5 comes from RR before rounding.
     assert different == {("slake", "all", "p"): pytest.approx(7.18e-5, abs=5e-8)}
-    assert len(printed) == 6
+    assert len(anova_results()) == 6
 
 
 def test_shifts_explain_more_than_methods_in_table_20():
-    for row in reference.anova_results():
-        found = table(row.dataset, methods_of(row.methods))
-        if (row.dataset, row.methods) != ("ovqa", "all"):
+    for dataset, methods, _, _ in anova_results():
+        found = table(dataset, methods_of(methods))
+        if (dataset, methods) != ("ovqa", "all"):
             assert anova_of_methods(found).f < 1 < anova(found).f
 
 
-@pytest.mark.parametrize("dataset", list(reference.SHIFTS))
+@pytest.mark.parametrize("dataset", list(SHIFTS))
 @pytest.mark.parametrize("methods", ["all", "without_full"])
 def test_spreads_say_what_the_paper_says_of_its_figures(dataset, methods):
     """Figure 8c: on OVQA alone methods differ by more than shifts; Figure 18: not without full fine-tuning."""
@@ -197,41 +238,44 @@ def test_spreads_say_what_the_paper_says_of_its_figures(dataset, methods):
         ("slake", None, "question_type", "open", 99),  # the text says 98: (1.03 + 0.97 + 0.97) / 3 = 0.99
         ("ovqa", None, "question_type", "closed", 94),
         ("ovqa", None, "question_type", "open", 63),
-        ("slake", "lora", None, "closed", 48),
-        ("slake", "prompt_tuning", None, "closed", 65),
-        ("slake", "ia3", None, "closed", 68),
+        ("slake", "LoRA", None, "closed", 48),
+        ("slake", "Prompt tuning", None, "closed", 65),
+        ("slake", "IA3", None, "closed", 68),
     ],
 )
 def test_means_named_in_section_3_4(dataset, method, shift, kind, percent):
     numbers = [
         exact(row.rr.mean)
-        for row in reference.results()
-        if (row.dataset, row.base_model, row.image_shown, row.answer_type) == (dataset, "medical", True, kind)
+        for row in results()
+        if row.table % 2 == 0
+        and (TABLES[row.table], row.base_model, row.answer_type) == (dataset, BASES[0], kind)
         and row.method in ([method] if method else FINE_TUNED[1:])
-        and row.shift in ([shift] if shift else reference.SHIFTS[dataset])
+        and row.shift in ([shift] if shift else SHIFTS[dataset])
     ]
     assert math.floor(100 * sum(numbers) / len(numbers) + Fraction(1, 2)) == percent
 
 
 LABELS = {
-    "no_finetuning": "No Finetuning", "full_finetuning": "Full Finetuning", "prompt_tuning": "Prompt Tuning",
-    "lora": "LoRA", "ia3": "IA3", "most_frequent": "Most Frequent", "corrupted_low": "Low Corruption",
-    "corrupted_medium": "Medium Corruption", "corrupted_high": "High Corruption", "realistic": "Realistic Shift",
+    "No fine-tuning": "No Finetuning", "Full fine-tuning": "Full Finetuning", "Prompt tuning": "Prompt Tuning",
+    "Most frequent": "Most Frequent",
 }  # fmt: skip
 
 
-def as_printed(file_name, sign):
+def as_printed(number, sign):
     """Base model (or "") and line: each row of a table, written out as the paper's text has it."""
     lines = {}
-    with (FOLDER / file_name).open(newline="") as file:
-        for cells in csv.DictReader(file):
-            key = cells.get("base_model", ""), LABELS[cells.get("method") or cells["ood_set"]]
-            numbers = [
-                f"{cells[name]} {sign} {cells[name + '_sd']}" if cells[name + "_sd"] else cells[name] or "-"
-                for name in ("iid", "ood", "rr")
-            ]
-            lines.setdefault(key, []).extend(numbers)
-    return [(base, " ".join([label, *numbers])) for (base, label), numbers in lines.items()]
+    for cells in raw(number):
+        base, name = cells["base_model"], LABELS.get(cells["method"], cells["method"])
+        if number == 22:
+            strength = cells["test"].partition(" (")[0].partition(" ")[2].title()
+            base, name = "", "Realistic Shift" if cells["test"].endswith(" shift") else f"{strength} Corruption"
+        numbers = [
+            f"{cells[key]} {sign} {cells[f'{key}_sd']}" if cells[f"{key}_sd"] else cells[key] or "-"
+            for kind in ("closed", "open")
+            for key in (f"{kind}_iid", f"{kind}_ood", f"{kind}_rr")
+        ]
+        lines.setdefault((base, name), []).extend(numbers)
+    return [(base, " ".join([name, *numbers])) for (base, name), numbers in lines.items()]
 
 
 def test_every_row_stands_in_the_paper():
@@ -241,13 +285,13 @@ def test_every_row_stands_in_the_paper():
     if not papers:
         pytest.skip("the paper's text is not here (MEDTASKS_SHARED)")
     text = " ".join(papers[0].read_text("utf-8").split())
-    for number in (*reference.TABLES, 22):
+    for number in (*TABLES, 22):
         after = "Refer to caption Figure" if number in (19, 22) else f"Table {number + 1}: "
         own = text.partition(f"Table {number}: ")[2].partition(after)[0]
         medical, _, non_medical = own.partition("(b) Results for the non-medical base model.")
-        parts = {"": own, "medical": medical, "non_medical": non_medical}
+        parts = {"": own if number == 22 else medical, BASES[0]: medical, BASES[1]: non_medical}
         sign = "\u00b1plus-or-minus\\pm\u00b1" if number == 22 else "+/-"
-        lines = as_printed(f"table{number}.csv", sign)
+        lines = as_printed(number, sign)
         assert lines
         for base, line in lines:
             assert parts[base].count(line) == 1, (number, base, line)
