@@ -30,12 +30,6 @@ def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
     said = "; ".join(map(_said, worst[:MOST]))
     left = len(worst) - MOST
     more = f" The tables have {left} more task{'s' if left > 1 else ''}." if left > 0 else ""
-    first = worst[0]
-    told = "" if _told(first) else ", not told apart from clean"
-    clause = (
-        f"{first.metric} of {printable(first.base)} {_number(first, first.clean)} on clean images, "
-        f"{_number(first, first.degraded)} under {_degradation(first)}{told}"
-    )
     bars = tuple(bar for each in worst[:MOST] for bar in _bars(each))
     lost = [each for each in worst[:MOST] if each.cost > 0]
     if any(map(_told, lost)):
@@ -44,8 +38,7 @@ def finding_of(found: Sequence[Loss], title: str) -> Finding | None:
         starts = ("No loss beyond chance; the largest is", "lose nothing beyond chance; the largest loss is")
     else:
         starts = ("Nothing is lost; the least is gained", "lose nothing; the least is gained")
-    sentence, loss = (f"{start} {said}.{more}" for start in starts)
-    return Finding(title, bars, sentence, clause, "degraded images", loss=loss, beats=True)
+    return Finding(title, bars, "degraded images", correct=False, aside=(f"{starts[0]} {said}.{more}",))
 
 
 def _worst(found: Sequence[Loss], base: str) -> Loss | None:

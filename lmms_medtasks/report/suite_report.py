@@ -20,6 +20,7 @@ from lmms_medtasks.report import about, judged_tables, paper_line, readability, 
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import PUBLISHED, Cell, Flag, Part, Section, Table
 from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.headlines import Headline, default_headline
 from lmms_medtasks.report.kept_intervals import KeptIntervals
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
@@ -61,7 +62,8 @@ class Report:
         uses: which of the options ``pairs`` and ``parameters`` it makes use of.
         published_scores: from a task to the published rows that stand below its ranking.
         printed: the paper's tables without a row of ours; by default the published rows of the tables in ``compared``.
-        finding: what stands of a source on the report's first screen, None where nothing of it does.
+        headline: what stands of a source on the report's first screen and on a leaderboard; without one the main metric
+            of each task.
         guessing: measure -> what a uniform guess gets on each of its questions, where their records don't say it.
     """
 
@@ -80,7 +82,7 @@ class Report:
     uses: frozenset[str] = frozenset()
     published_scores: Callable[[str], Iterable[PublishedScores]] = lambda task: ()
     printed: Callable[[], Sequence[Table]] | None = None
-    finding: Callable[[Source], Finding | None] = lambda source: None
+    headline: Headline | None = None
     guessing: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -128,8 +130,9 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
     if _may_be_kept(suite, options):
         sources = [_keeping(suite, each, options) for each in sources]
+    headline = report.headline or default_headline(suite)
     found = tuple(
-        (Asked(suite, source), readability.told(report.finding(source), readability.of_source(suite, source)))
+        (Asked(suite, source), readability.told(headline.of(suite, source), readability.of_source(suite, source)))
         for source in sources
     )
     parts = tuple(_parts(suite, report, runs, options, table, sources))

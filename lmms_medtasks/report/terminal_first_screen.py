@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import best_models
+from lmms_medtasks.report.cells import negated
 from lmms_medtasks.report.findings import Bar, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
@@ -69,25 +70,22 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
 
 
 def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str]:
-    """What each of several models loses: a line a benchmark, its sentence where it has no single number."""
+    """What each of several models loses: a line a benchmark and condition."""
     found: dict[str, list[str]] = {}
-    sentences = []
     for model in models[:_MOST_MODELS]:
-        name = names[model.model]
         for finding in model.findings:
-            if finding.change is not None and finding.change.estimate is not None:
-                said = f"{name} {_points_lost(finding.change)}"
-                found.setdefault(f"{finding.suite}, points lost {finding.under}", []).append(said)
-            elif finding.loss:
-                sentences.append(f"{finding.suite}, {name} {finding.loss}")
-    return [*(f"{what}: {'; '.join(each)}" for what, each in found.items()), *sentences]
+            for change in finding.changes[:1]:
+                said = f"{names[model.model]} {_points_lost(change.interval)}"
+                found.setdefault(f"{finding.suite}, points lost {change.under}", []).append(said)
+    return [f"{what}: {'; '.join(each)}" for what, each in found.items()]
 
 
 def _points_lost(change: Interval) -> str:
     """``19.7 [16.9, 22.4]``, of the change of a share."""
-    low, high = (None if end is None else -100 * end for end in (change.high, change.low))
+    lost = negated(change)
+    low, high = (None if end is None else 100 * end for end in (lost.low, lost.high))
     # "+ 0.0": what is rounded to nothing has no sign.
-    return f"{round(-100 * (change.estimate or 0.0), 1) + 0.0:.1f}{interval_text(low, high)}"
+    return f"{round(100 * (lost.estimate or 0.0), 1) + 0.0:.1f}{interval_text(low, high)}"
 
 
 def _bars(model: ModelFindings) -> Iterator[Text]:

@@ -74,9 +74,6 @@ class ModelPages:
         limits = board_tables.problems((each for entry in own for each in entry.problems), self._roots)
         title, slug = self._standings.titles[model.key], self._slugs[model.key]
         headlines = bullets.headlines(own, self._standings)
-        # The sentence speaks of the tasks that the chart below it shows.
-        shown = {each.task for each in headlines}
-        findings = [found for report in reports.values() if (found := report.finding_of(shown))]
         best, worst, looked = self._extremes(model.key, headlines, own, questions)
         self._pages.page(
             f"models/{slug}.html", "model.html", f"models/{slug}",
@@ -86,7 +83,7 @@ class ModelPages:
                 part.key: self._body(part, suite, slug, questions)
                 for suite, report in reports.items() for part in report.parts
             },
-            sentence=model_words.sentence(title, headlines, findings),
+            sentence=model_words.sentence(title, headlines),
             about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
             others=any(each.quartiles for each in headlines),
