@@ -5,11 +5,13 @@ It goes by the test of ranks (:mod:`lmms_medtasks.statistics.rank_intervals`) on
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lmms_medtasks.report.findings import Bar, Finding, titles
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed, listed_or_counted
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
 from lmms_medtasks.suites.contributions import contributions
@@ -63,19 +65,13 @@ def sentence(found: Sequence[Lead]) -> str:
 
 
 def leader(found: Sequence[Lead]) -> str:
-    """Who is best in most of all numbers that several models have, a sentence; "" of no number."""
+    """In how many of all numbers that several models have a model is best, a sentence; "" of no number."""
     if not found:
         return ""
+    of = f"{len(found)} numbers that several of these models have"
     counts = Counter(lead.models[0] for lead in found if lead.is_best)
-    of = f"{len(found)} numbers that several of these models have" if len(found) > 1 else "the one number they share"
-    if not counts:
-        return f"No model is better than all others beyond chance in {'any of ' * (len(found) > 1)}{of}."
-    (first, most), *others = counts.most_common()
-    if others and others[0][1] == most:
-        who = listed([model for model, count in counts.items() if count == most])
-        return f"{who} are each better than all others beyond chance in {most} of the {of}."
-    share = f"{'all ' * (most > 1)}{of}" if most == len(found) else f"{most} of the {of}"
-    return f"{first} is better than all others beyond chance in {share}."
+    said = [f"{model} in {count}" for model, count in counts.most_common()]
+    return f"Better than every other beyond chance: {listed(said) or 'none in any'} of {of}."
 
 
 def _where(what: Sequence[str], everywhere: bool) -> str:
@@ -97,8 +93,12 @@ def _is_best(place: int, bars: Sequence[Bar]) -> bool:
     samples = [bar.sample for bar in bars if bar.sample and bar.cell.low is not None]
     if len(samples) < len(bars) or any(estimate != samples[0][1] for _, estimate in samples):
         return False
-    found = contributions([lambda rows=rows: rows for rows, _ in samples], samples[0][1])
+    found = contributions([functools.partial(_same, rows) for rows, _ in samples], samples[0][1])
     if found is None:
         return False
     pairs = rank_intervals(found.sums if bars[0].higher_is_better else -found.sums, sizes=found.sizes)
     return pairs is not None and int(pairs.high[place]) == 1
+
+
+def _same(rows: Samples) -> Samples:
+    return rows

@@ -8,12 +8,12 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from lmms_medtasks.report.cells import percent
+from lmms_medtasks.report.cells import negated, percent
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.samples.table import Samples
@@ -94,14 +94,6 @@ class Bar:
         return min(max((value - self.bottom) / (self.top - self.bottom), 0.0), 1.0)
 
     @property
-    def beats_chance(self) -> bool:
-        """Whether the interval, or the number where it has none, is on the better side of guessing."""
-        value = self.cell.value
-        if self.chance is None or not isinstance(value, int | float):
-            return True
-        return beats(value, self.cell.low, self.cell.high, self.chance, self.higher_is_better)
-
-    @property
     def guessing(self) -> str:
         """``no better than guessing``, ``below guessing`` where its whole interval is; "" where it is better."""
         value = self.cell.value
@@ -113,17 +105,15 @@ class Bar:
 def against_guessing(
     value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True
 ) -> str:
-    """``no better than guessing``, ``below guessing`` where the whole interval is; "" where it is better."""
-    if beats(value, low, high, chance, higher_is_better):
+    """``no better than guessing``, ``below guessing`` where the whole interval is; "" where it is better.
+
+    All in one unit. Without an interval the number counts.
+    """
+    if not higher_is_better:
+        return "" if (value if high is None else high) < chance else NO_BETTER
+    if (value if low is None else low) > chance:
         return ""
-    return BELOW if higher_is_better and high is not None and high < chance else NO_BETTER
-
-
-def beats(value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True) -> bool:
-    """Whether an interval, or the number where it has none, is on the better side of guessing; all in one unit."""
-    if higher_is_better:
-        return (value if low is None else low) > chance
-    return (value if high is None else high) < chance
+    return BELOW if high is not None and high < chance else NO_BETTER
 
 
 @dataclass(frozen=True)
@@ -191,11 +181,6 @@ class Finding:
         if not known or not all(known):
             return ""
         return BELOW if set(known) == {BELOW} else NO_BETTER
-
-    @property
-    def beats_chance(self) -> bool:
-        """Whether one of its main numbers is better than guessing, or nobody knows what that gets."""
-        return not self.guessing
 
     @property
     def clause(self) -> str:
@@ -296,39 +281,32 @@ def shown(bar: Bar) -> str:
     return f"{value_text(bar, bar.digits)}{interval_text(bar.cell.low, bar.cell.high, bar.digits)}"
 
 
+def whole(bar: Bar) -> str:
+    """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
+    return value_text(bar, 0 if bar.digits == 1 else bar.digits)
+
+
 def value_text(bar: Bar, digits: int) -> str:
     """A bar's number without its interval: ``69.1 %``."""
     return f"{bar.cell.value:.{digits}f} {bar.unit}".rstrip()
 
 
-def points(change: Interval, digits: int = 1) -> str:
-    """The size of a change of shares: ``23.2 points [20.4, 26.0]``; the interval's ends as losses of the first."""
-    cell = percent(change)
-    if not isinstance(cell.value, int | float):
-        return ""
-    low, high = (None if end is None else -end for end in (cell.high, cell.low))
-    return f"{-cell.value:.{digits}f} points{interval_text(low, high, digits)}"
+def points(change: Interval, *, gained: bool = False) -> str:
+    """What is lost of a share: ``23.2 points [20.4, 26.0]``; or what is ``gained``."""
+    cell = percent(change if gained else negated(change))
+    return "" if cell.value is None else f"{cell.value:.1f} points{interval_text(cell.low, cell.high)}"
 
 
 def lost(change: Interval, under: str) -> str:
     """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no loss beyond chance."""
-    if change.low is None or change.high is None:
-        if change.estimate is not None and change.estimate > 0:
-            change, verb = replace(change, estimate=-change.estimate), "gains"
-        else:
-            verb = "loses"
-        return f"{verb} {points(change)} {under}, {without_interval(change)}"
-    if not is_told_apart(change):
+    known = change.low is not None and change.high is not None
+    if known and not is_told_apart(change):
         return f"shows no loss beyond chance ({points(change)}) {under}"
-    if change.estimate is not None and change.estimate > 0:
-        low, high = (None if end is None else -end for end in (change.high, change.low))
-        return f"gains {points(replace(change, estimate=-change.estimate, low=low, high=high))} {under}"
-    return f"loses {points(change)} {under}"
-
-
-def without_interval(change: Interval) -> str:
-    """Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``)."""
-    return "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
+    is_gain = (change.estimate or 0.0) > 0
+    said = f"{'gains' if is_gain else 'loses'} {points(change, gained=is_gain)}"
+    # Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``).
+    why = "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
+    return f"{said} {under}{'' if known else f', {why}'}"
 
 
 def is_told_apart(change: Interval) -> bool:
@@ -339,8 +317,3 @@ def is_told_apart(change: Interval) -> bool:
 def is_lost(change: Interval) -> bool:
     """Whether something is lost beyond chance."""
     return is_told_apart(change) and (change.estimate or 0.0) < 0
-
-
-def whole(bar: Bar) -> str:
-    """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
-    return value_text(bar, 0 if bar.digits == 1 else bar.digits)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lmms_medtasks.report import about, best_models, quotable
 from lmms_medtasks.report.document import MARKS
-from lmms_medtasks.report.findings import NOTHING_SAID, Finding, said_of_guessing, value_text
+from lmms_medtasks.report.findings import NOTHING_SAID, Bar, Finding, said_of_guessing, value_text
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.samples.result_files import Run
@@ -39,10 +39,10 @@ class ModelFindings:
         """What a reader should keep: what was not read, where it is right, and where it is no better than guessing."""
         unread = [each for each in self.findings if each.unread]
         ordered = sorted((each for each in self.findings if not each.unread), key=lambda each: not each.changes)
-        good = [each.clause for each in ordered if each.beats_chance][:_GOOD]
+        good = [each.clause for each in ordered if not each.guessing][:_GOOD]
         guessed = said_of_guessing([(each.guessing, each.about) for each in ordered], "at")
         # "But" where something is better than guessing; what has no level of guessing may be no better.
-        known = any(each.beats_chance and any(bar.chance is not None for bar in each.bars) for each in ordered)
+        known = any(bar.chance is not None for each in ordered if not each.guessing for bar in each.bars)
         said = "; ".join(good)
         if guessed:
             said += f"{', but ' if known else '; ' if good else ''}{' and '.join(guessed)}"
@@ -95,7 +95,7 @@ class FirstScreen:
         better = dict.fromkeys(places, 0)
         for model in self.models:
             for finding in (each for each in model.findings if not each.unread):
-                better[model.model] += finding.beats_chance
+                better[model.model] += not finding.guessing
                 for bar in finding.bars:
                     found.setdefault((finding.suite, bar.title), {})[model.model] = bar.worth
         for worths in found.values():
@@ -111,21 +111,23 @@ class FirstScreen:
         return "" if self.models else NO_FINDING
 
     @property
+    def _bars(self) -> list[Bar]:
+        return [bar for model in self.models for finding in model.findings for bar in finding.bars]
+
+    @property
     def other_scales(self) -> bool:
         """Whether a number's scale is not 0 to 100."""
-        return any(bar.scale for model in self.models for finding in model.findings for bar in finding.bars)
+        return any(bar.scale for bar in self._bars)
 
     @property
     def is_weak_somewhere(self) -> bool:
         """Whether a number is no better than guessing: its bar has a colour of its own."""
-        bars = (bar for model in self.models for finding in model.findings for bar in finding.bars)
-        return not all(bar.beats_chance for bar in bars)
+        return any(bar.guessing for bar in self._bars)
 
     @property
     def marks(self) -> dict[str, str]:
         """The marks of its numbers, and what they mean."""
-        bars = [bar for model in self.models for finding in model.findings for bar in finding.bars]
-        used = {sign for bar in bars for sign in bar.cell.mark}
+        used = {sign for bar in self._bars for sign in bar.cell.mark}
         return {mark: text for mark, text in (MEANINGS | MARKS).items() if mark in used}
 
     @property

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import best_models
-from lmms_medtasks.report.cells import negated
-from lmms_medtasks.report.findings import Bar, titles
+from lmms_medtasks.report.findings import Bar, lost, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
-from lmms_medtasks.short_texts import cut_apart, interval_text, without_common_start
+from lmms_medtasks.short_texts import cut_apart, without_common_start
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -75,17 +73,9 @@ def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str
     for model in models[:_MOST_MODELS]:
         for finding in model.findings:
             for change in finding.changes[:1]:
-                said = f"{names[model.model]} {_points_lost(change.interval)}"
-                found.setdefault(f"{finding.suite}, points lost {change.under}", []).append(said)
+                said = f"{names[model.model]} {lost(change.interval, '').rstrip()}"
+                found.setdefault(f"{finding.suite}, {change.under}", []).append(said)
     return [f"{what}: {'; '.join(each)}" for what, each in found.items()]
-
-
-def _points_lost(change: Interval) -> str:
-    """``19.7 [16.9, 22.4]``, of the change of a share."""
-    lost = negated(change)
-    low, high = (None if end is None else 100 * end for end in (lost.low, lost.high))
-    # "+ 0.0": what is rounded to nothing has no sign.
-    return f"{round(100 * (lost.estimate or 0.0), 1) + 0.0:.1f}{interval_text(low, high)}"
 
 
 def _bars(model: ModelFindings) -> Iterator[Text]:
@@ -113,7 +103,7 @@ def _bar_line(suite: str, name: str, bar: Bar) -> Text:
     )
     published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
     value = _short(cell.value, bar) if isinstance(cell.value, int | float) else ""
-    colour = "blue" if bar.beats_chance else "dark_orange3"
+    colour = "dark_orange3" if bar.guessing else "blue"
     return Text.assemble(
         (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), colour),
         (f"{value + cell.mark:>{_SCORE}}", "bold"), f"{interval:^{_INTERVAL}}", (f"{published:>{_PUBLISHED}}", "dim"),

@@ -11,11 +11,10 @@ import numpy as np
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.changes import headline_loss
+from lmms_medtasks.board.site.changes import headline_change
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.rows import published
-from lmms_medtasks.report.cells import negated
 from lmms_medtasks.report.charts.bullets import bullet
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import against_guessing
@@ -197,15 +196,8 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
         published=(min(numbers), max(numbers)) if numbers else None,
         higher_is_better=shown.higher_is_better,
         signs=standings.marked(Cell(mean.estimate), entry, metric).mark,
-        loss=_change(standings, about, entry, metric),
+        loss=headline_change(standings, about, entry.model.key, (entry.task, metric)) if entry.ranked else None,
     )
-
-
-def _change(standings: Standings, about: suite_words.About, entry: Entry, metric: str) -> Interval | None:
-    """What a share changes by from the number that it is lost from; None where there is none."""
-    if not entry.ranked or entry.scale(metric).unit != "%":
-        return None
-    return negated(headline_loss(standings, about, entry.model.key, (entry.task, metric)))
 
 
 def _quartiles(values: Sequence[float]) -> tuple[float, float, float] | None:

@@ -7,22 +7,26 @@ from dataclasses import replace
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.report.cells import negated
 from lmms_medtasks.statistics.intervals import Interval, intervals
 from lmms_medtasks.statistics.sums import Difference
 from lmms_medtasks.suites.contributions import draw_together
 from lmms_medtasks.suites.estimates import EMPTY
 
 
-def headline_loss(standings: Standings, about: About, model: str, head: tuple[str, str]) -> Interval | None:
-    """What a ranked model loses from the number that its suite's headline says to the headline, ``head``."""
+def headline_change(standings: Standings, about: About, model: str, head: tuple[str, str]) -> Interval | None:
+    """What a ranked model's share changes by, from the number that it is lost from to its suite's headline ``head``.
+
+    None where it lacks one of them, they are no shares, or the suite's headline says none that it is lost from.
+    """
     before = about.before(*head)
-    ranked = standings.board.of(suite=about.name, ranked=True)
-    own = {each.task: each for each in ranked if each.model.key == model}
-    if before is None or before[0] not in own or before[1] not in own[before[0]].metrics:
+    own = {each.task: each for each in standings.board.of(suite=about.name, ranked=True) if each.model.key == model}
+    if before is None or not all(task in own and metric in own[task].metrics for task, metric in (before, head)):
         return None
-    found = loss(own[before[0]], before[1], own[head[0]], head[1])
-    kept = found if standings.resamples else replace(found, low=None, high=None)
-    return kept if found.estimate is not None else None
+    change = negated(loss(own[before[0]], before[1], own[head[0]], head[1]))
+    if change is None or change.estimate is None or own[head[0]].scale(head[1]).unit != "%":
+        return None
+    return change if standings.resamples else replace(change, low=None, high=None)
 
 
 def loss(first: Entry, good: str, second: Entry, bad: str) -> Interval:
