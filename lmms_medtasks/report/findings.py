@@ -298,15 +298,15 @@ def points(change: Interval, *, gained: bool = False) -> str:
 
 
 def lost(change: Interval, under: str) -> str:
-    """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no loss beyond chance."""
+    """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no loss beyond chance; ``under`` may be ""."""
     known = change.low is not None and change.high is not None
     if known and not is_told_apart(change):
-        return f"shows no loss beyond chance ({points(change)}) {under}"
+        return f"shows no loss beyond chance ({points(change)}) {under}".rstrip()
     is_gain = (change.estimate or 0.0) > 0
     said = f"{'gains' if is_gain else 'loses'} {points(change, gained=is_gain)}"
     # Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``).
     why = "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
-    return f"{said} {under}{'' if known else f', {why}'}"
+    return f"{f'{said} {under}'.rstrip()}{'' if known else f', {why}'}"
 
 
 def is_told_apart(change: Interval) -> bool:

@@ -73,7 +73,7 @@ def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str
     for model in models[:_MOST_MODELS]:
         for finding in model.findings:
             for change in finding.changes[:1]:
-                said = f"{names[model.model]} {lost(change.interval, '').rstrip()}"
+                said = f"{names[model.model]} {lost(change.interval, '')}"
                 found.setdefault(f"{finding.suite}, {change.under}", []).append(said)
     return [f"{what}: {'; '.join(each)}" for what, each in found.items()]
 

@@ -72,7 +72,7 @@ class HeadlineFinding:
         if change is None or before is None:
             return ""
         number = _mean_text(replace(self.standings.of(*before)[key].mean, low=None), self._shown)
-        return f", {number} {self.about.phrase_of(*before)}: {lost(change, '').rstrip()}"
+        return f", {number} {self.about.phrase_of(*before)}: {lost(change, '')}"
 
     def _relation(self) -> str:
         """Who is not told apart from the best by the test of ranks; else that it is better beyond chance."""

@@ -11,7 +11,6 @@ from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report import suite_report
-from lmms_medtasks.report.findings import Finding
 
 
 @pytest.fixture(scope="module")
@@ -90,17 +89,6 @@ def test_the_comparison_is_kept_until_a_run_changes_or_is_added(folder, write, r
     write(own / "c", "c", "ABBBBB", tasks={"medq_deg": rows_of["medq_deg"]})
     added, is_made = comparison()
     assert is_made and [len(shown(each.parts[0])["models"]) for each in (changed, added)] == [2, 3]
-
-
-def test_of_several_findings_that_of_the_tasks_that_are_shown_counts():
-    def found(task, questions):
-        return reports.SourceFinding("m", task, (task,), questions, Finding(task, (), "", "", ""))
-
-    report = reports.Report((), findings=(found("small", 10), found("large", 90)))
-    assert [report.finding_of(each).suite for each in ({"small"}, {"large"}, {"none"}, ())] == [
-        "small", "large", "large", "large",
-    ]  # fmt: skip
-    assert reports.Report(()).finding_of({"small"}) is None
 
 
 def test_a_log_that_no_report_can_be_made_of_ends_neither_the_build_nor_the_comparison(
