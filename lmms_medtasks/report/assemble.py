@@ -76,7 +76,7 @@ def _wrong(run: Run, task: str) -> str:
 def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()) -> Document:
     found = holding(runs)
     _check(options, [suite for suite, _ in found.values()])
-    degraded = degradation_loss.parts(runs, drawn=options.drawn)
+    degraded = degradation_loss.parts(runs)
     several = len(found) + bool(degraded) > 1
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
     parts: list[Part] = []
@@ -97,11 +97,10 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
             title = f"{suite.title}: {part.title}" if several else part.title
             parts.append(replace(part, title=title, suite=suite.title))
         asked += made.found
-    parts += [replace(part, suite=degradation_loss.TITLE) for part, _, _ in degraded]
-    lost = [(run, finding) for _, run, finding in degraded if finding]
+    parts += degraded
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
-    first = first_screen(runs, asked, lost, unread) if asked or lost else None
+    first = first_screen(runs, asked, unread) if asked else None
     first = first and replace(first, sentences={**compared, **first.sentences})
     return Document(title, tuple(parts), first, unread)
 

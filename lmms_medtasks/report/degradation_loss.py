@@ -15,11 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.report import degradation_charts
 from lmms_medtasks.report.cells import NONE, count, label, p_value, probability, scaled
-from lmms_medtasks.report.degradation_finding import finding_of
 from lmms_medtasks.report.document import Cell, Column, Flag, Part, Row, Section, Table
-from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of, failures, units
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
@@ -42,10 +39,7 @@ _NO_SCORES = "the metric has no score for each question, whose mean is the repor
 
 @dataclass(frozen=True)
 class Loss:
-    """A metric of a degraded task beside its clean one; ``change`` and ``p`` are None where there are totals only.
-
-    ``top``: the best score, where the run states that scores go from 0 to it.
-    """
+    """A metric of a degraded task beside its clean one; ``change`` and ``p`` are None where there are totals only."""
 
     base: str
     degradation: str
@@ -58,27 +52,6 @@ class Loss:
     change: Interval | None = None
     p: float | None = None
     adjusted: float | None = None
-    higher_is_better: bool = True
-    top: float | None = None
-
-    @property
-    def is_share(self) -> bool:
-        """Whether it is known to go from 0 to 1."""
-        return self.top == 1
-
-    @property
-    def cost(self) -> float:
-        """How much worse degraded is than clean, in the metric's unit; negative where it is better."""
-        return (self.clean - self.degraded) * (1 if self.higher_is_better else -1)
-
-    @property
-    def is_control(self) -> bool:
-        return self.level == "0"
-
-    @property
-    def strength(self) -> float | None:
-        """The level as a number; None where it has a name."""
-        return float(self.level) if self.level.replace(".", "", 1).isdigit() else None
 
 
 def degraded_tasks(run: Run) -> dict[str, str]:
@@ -104,9 +77,9 @@ def losses(run: Run) -> list[Loss]:
     return _corrected(_sorted(found))
 
 
-def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[tuple[Part, Run, Finding | None]]:
-    """A part of the report for each run that has degraded tasks, and what the first screen says of it."""
-    found: list[tuple[Part, Run, Finding | None]] = []
+def parts(runs: Sequence[Run]) -> list[Part]:
+    """A part of the report for each run that has degraded tasks."""
+    found: list[Part] = []
     for run in runs:
         own = degraded_tasks(run)
         if not own:
@@ -122,15 +95,13 @@ def parts(runs: Sequence[Run], *, drawn: bool, prefix: str = "") -> list[tuple[P
         ]
         flags += [Flag("warning", f"No result of {printable(why)}") for why in failures(run.content).values()]
         bases = list(dict.fromkeys(each.base for each in every))
-        key = f"{prefix}degraded{len(found)}"
         sections = tuple(
-            _section(f"s{number}", [each for each in every if each.base == base], drawn)
-            for number, base in enumerate(bases)
+            _section(f"s{number}", [each for each in every if each.base == base]) for number, base in enumerate(bases)
         )
         model = model_name(run.content)
         facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", date_of(run.content) or "?"))
-        part = Part(key, f"{TITLE}: {model}", facts, tuple(flags), sections, (("model", model),))
-        found.append((part, run, finding_of(every, TITLE)))
+        key, title = f"degraded{len(found)}", f"{TITLE}: {model}"
+        found.append(Part(key, title, facts, tuple(flags), sections, (("model", model),), suite=TITLE))
     return found
 
 
@@ -156,29 +127,20 @@ def _of_task(
         if wanted.get(metric) is None or not (_is_number(value) and _is_number(other)):
             continue
         shown = printable(key if metrics.count(metric) > 1 else metric)
-        better = wanted[metric] is not False
-        made = Loss(
-            base, printable(what), str(done.get("level")), shown, _TOTALS, other, value, higher_is_better=better,
-            top=tops.get(key),
-        )  # fmt: skip
+        made = Loss(base, printable(what), str(done.get("level")), shown, _TOTALS, other, value)
         one, two = ([rows[each]["scores"].get(key) for each in numbers] for rows in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question
         if paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
             change = np.array(two, float) - np.array(one, float)
             made = replace(made, clean=float(np.mean(one)), degraded=float(np.mean(two)))
-            yield _paired(made, paired[key], change, clusters)
+            statistic = mean_statistic("", (-tops[key], tops[key]) if key in tops else None)
+            interval = intervals({"": scored(clusters, change)}, {"": statistic})[""]
+            _, codes = np.unique(np.array(clusters), return_inverse=True)
+            p = sign_flip(np.bincount(codes, weights=change))
+            yield replace(made, how=paired[key], questions=len(change), change=interval, p=p)
         else:
             yield made
-
-
-def _paired(made: Loss, how: str, change: np.ndarray, clusters: Sequence[str]) -> Loss:
-    """``change``: of each question."""
-    statistic = mean_statistic("", None if made.top is None else (-made.top, made.top))
-    interval = intervals({"": scored(clusters, change)}, {"": statistic})[""]
-    _, codes = np.unique(np.array(clusters), return_inverse=True)
-    p = sign_flip(np.bincount(codes, weights=change))
-    return replace(made, how=how, questions=len(change), change=interval, p=p)
 
 
 def _sorted(found: Sequence[Loss]) -> list[Loss]:
@@ -190,16 +152,21 @@ def _sorted(found: Sequence[Loss]) -> list[Loss]:
     return sorted(
         found,
         key=lambda each: (
-            order[each.base], order[each.base, each.metric], order[each.base, each.degradation], each.strength or 0.0
+            order[each.base], order[each.base, each.metric], order[each.base, each.degradation], _strength(each.level)
         ),
     )  # fmt: skip
+
+
+def _strength(level: str) -> float:
+    """The level as a number; 0 where it has a name."""
+    return float(level) if level.replace(".", "", 1).isdigit() else 0.0
 
 
 def _corrected(found: Sequence[Loss]) -> list[Loss]:
     """The losses with p values corrected over all degradations and levels of a task and metric, controls apart."""
     families: dict[tuple[str, str], list[int]] = {}
     for number, each in enumerate(found):
-        if each.p is not None and not each.is_control:
+        if each.p is not None and each.level != "0":
             families.setdefault((each.base, each.metric), []).append(number)
     made = list(found)
     for numbers in families.values():
@@ -213,7 +180,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _section(key: str, found: Sequence[Loss], drawn: bool) -> Section:
+def _section(key: str, found: Sequence[Loss]) -> Section:
     base = printable(found[0].base)
     paired = [each for each in found if each.change is not None]
     totals = [each for each in found if each.change is None]
@@ -223,8 +190,7 @@ def _section(key: str, found: Sequence[Loss], drawn: bool) -> Section:
     if totals:
         notes = ("No score for each question is to be had of these metrics: no interval, no test.",)
         tables.append(_table(f"{key}_totals", f"{base}: totals only", totals, notes))
-    figures = degradation_charts.figures(key, base, paired) if paired and drawn else []
-    return Section(key, base, tables=tuple(tables), figures=tuple(figures))
+    return Section(key, base, tables=tuple(tables))
 
 
 def _table(key: str, title: str, found: Sequence[Loss], notes: tuple[str, ...]) -> Table:

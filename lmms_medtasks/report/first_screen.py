@@ -139,12 +139,11 @@ class FirstScreen:
 def first_screen(
     runs: Sequence[Run],
     asked: Sequence[tuple[Asked, Finding | None]],
-    lost: Sequence[tuple[Run, Finding]] = (),
     unread: Sequence[str] = (),
 ) -> FirstScreen:
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
 
-    ``lost``: what degraded pictures cost each run that has degraded tasks. ``unread``: see :class:`Document`.
+    ``unread``: see :class:`Document`.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
     most questions counts; of as many the one that a leaderboard ranks first. Where that leaves a whole run
@@ -162,10 +161,6 @@ def first_screen(
         key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
         if key not in own or new.rests_on > own[key].rests_on:
             own[key] = new
-    for run, finding in lost:
-        # Of several runs the first, as their tables come; nothing says which of them rests on more.
-        own = kept[model_name(run.content)]
-        own.setdefault((finding.suite, None), _Kept(0, _of_trial(finding, _whole(run)), _whole(run)))
     models = tuple(
         ModelFindings(
             name,
@@ -183,8 +178,7 @@ def first_screen(
             part = each.suite.title, each.source.name
             sentences[part] = f"{sentences[part]} {finding.sentence}" if part in sentences else finding.sentence
     more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
-    # Of tasks that are none of ours nothing is known that the checks ask for.
-    checks = quotable.checks([each for each, _ in asked], unread) if asked else ()
+    checks = quotable.checks([each for each, _ in asked], unread)
     others = tuple(_other_runs(runs, kept, asked))
     best, leader = _best(kept)
     return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others, best, leader)
@@ -223,10 +217,6 @@ def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], s
         if leads:
             said[suite] = best_models.sentence(leads) if alike else best_models.OTHER_QUESTIONS
     return said, "" if best_models.OTHER_QUESTIONS in said.values() else best_models.leader(every)
-
-
-def _whole(run: Run) -> _Runs:
-    return ((run, tuple(run.content.get("configs") or {})),)
 
 
 def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:
