@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lmms_medtasks.report.findings import Bar, Finding, titles
+from lmms_medtasks.report.findings import Bar, Finding, quoted, titles
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed, listed_or_counted
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
@@ -77,8 +77,7 @@ def leader(found: Sequence[Lead]) -> str:
 def _where(what: Sequence[str], everywhere: bool) -> str:
     if everywhere and len(what) > _FEW:
         return f"in all {len(what)} numbers"
-    quoted = [f'"{each}"' if "," in each else each for each in what]
-    return f"at {listed(quoted)}"
+    return f"at {quoted(what)}"
 
 
 def _tells(bars: Sequence[Bar]) -> bool:

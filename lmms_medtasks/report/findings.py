@@ -188,10 +188,11 @@ class Finding:
         if self.unread:
             return self.unread
         main = self.main
-        ends = list({bar.title: bar for bar in (main[0], main[-1])}.values())
+        better = [bar for bar in main if not bar.guessing] or main
+        ends = list({bar.title: bar for bar in (better[0], better[-1])}.values())
         said = [f"{whole(bar)} {self._correct(bar) if number == 0 else ''}{bar.of}" for number, bar in enumerate(ends)]
         weak = [bar.title for bar in main if bar.guessing]
-        doubt = f" ({NO_BETTER} at {listed(weak)})" if weak and not self.guessing else ""
+        doubt = f" ({NO_BETTER} at {quoted(weak)})" if weak and not self.guessing else ""
         return f"{listed(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
 
     @property
@@ -246,6 +247,11 @@ def said_of_guessing(found: Sequence[tuple[str, str]], at: str) -> list[str]:
         weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
         said += [f"{how} {at} {listed(weak)}"] if weak else []
     return said
+
+
+def quoted(titles: Sequence[str]) -> str:
+    """Titles in a sentence; one with a comma in quotes."""
+    return listed([f'"{each}"' if "," in each else each for each in titles])
 
 
 def titles(findings: Sequence[Finding]) -> list[str]:

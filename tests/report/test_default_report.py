@@ -306,7 +306,7 @@ def test_the_first_screen_says_of_each_task_whether_it_is_better_than_guessing(t
     (model,) = build([runs.write_run(tmp_path, tasks)], Options(resamples=0)).first.models
     (found,) = model.findings
     assert not found.guessing and "100 % accuracy on known" in found.clause
-    assert "(no better than guessing at guessed, accuracy" in found.clause
+    assert '(no better than guessing at "guessed, accuracy", ' in found.clause
     assert "accuracy on guessed, no better than guessing" in found.sentence
     assert found.sentence.endswith("; the tables have 1 more task.")
 

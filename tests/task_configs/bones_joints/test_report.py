@@ -477,8 +477,4 @@ def test_the_first_screen_says_which_other_tasks_are_no_better_than_guessing(wri
     (source,) = sources_of(write_bones("run", t1="BBBB", t2="AAAA", t3="AAAA"))
     found = report_finding.HEADLINE.of(SUITE, source)
     assert [bar.title for bar in found.bars] == ["reading the image (III)"]
-    assert found.sentence.endswith(
-        "; below guessing at knowledge (I)."
-        if found.aside[0][0] == "b"
-        else "; no better than guessing at knowledge (I)."
-    )
+    assert found.sentence.endswith(" correct at reading the image (III); no better than guessing at knowledge (I).")
