@@ -304,11 +304,11 @@ def points(change: Interval, *, gained: bool = False) -> str:
 
 
 def lost(change: Interval, under: str) -> str:
-    """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no loss beyond chance; ``under`` may be ""."""
+    """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no change beyond chance; ``under`` may be ""."""
     known = change.low is not None and change.high is not None
-    if known and not is_told_apart(change):
-        return f"shows no loss beyond chance ({points(change)}) {under}".rstrip()
     is_gain = (change.estimate or 0.0) > 0
+    if known and not is_told_apart(change):
+        return f"shows no change beyond chance ({'+' * is_gain}{points(change, gained=True)}) {under}".rstrip()
     said = f"{'gains' if is_gain else 'loses'} {points(change, gained=is_gain)}"
     # Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``).
     why = "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"

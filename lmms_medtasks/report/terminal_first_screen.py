@@ -148,7 +148,7 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
     for suite in suites:
         found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
         for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
-            cells = "".join(f"{_numbers(each.get(title), width - 2):>{width}}" for each in found)
+            cells = "".join(f"{_numbers(each.get(title), width - 1):>{width}}" for each in found)
             name = suites[suite] if number == 0 else ""
             of = named[next(_title(each[title]) for each in found if title in each)]
             yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{of:<{_TITLE}}", cells)

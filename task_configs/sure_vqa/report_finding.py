@@ -55,8 +55,7 @@ def _changes(source: Source) -> Iterator[Change]:
     for number, shifts in enumerate(chosen):
         single = len(shifts) == 1
         of = f"under {_shift(shifts[0])}" if single else f"in the {_called(shifts)}"
-        extent = f"1 of {len(chosen[-1])} shifts, " if single and len(chosen) > 1 else ""
-        of += f" ({extent}{_questions(source, shifts):,} questions)"
+        of += f", 1 of {len(chosen[-1])} shifts" if single and len(chosen) > 1 else ""
         yield Change(_change(source, shifts), of, most if number == len(chosen) - 1 else "")
 
 
@@ -73,11 +72,6 @@ def _shift(shift: Shift) -> str:
     """``a shift of question type in SLAKE``."""
     dataset, name = shift.label.split(", ")
     return f"a shift of {name} in {dataset}"
-
-
-def _questions(source: Source, shifts: Sequence[Shift]) -> int:
-    """Closed questions of both tests."""
-    return sum(len(source.rows.where(each.where(_KIND)).scored(_KIND)) for each in shifts)
 
 
 def _worst(source: Source, shifts: Sequence[Shift]) -> str:

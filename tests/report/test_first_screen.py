@@ -168,7 +168,7 @@ def test_sentence_names_strengths_then_what_is_guessed():
     ("change", "said"),
     [
         (Interval(-0.2, -0.25, -0.15, 10, 10), "loses 20.0 points [15.0, 25.0] here"),
-        (Interval(-0.01, -0.05, 0.03, 10, 10), "shows no loss beyond chance (1.0 points [-3.0, 5.0]) here"),  # noqa: E501
+        (Interval(-0.01, -0.05, 0.03, 10, 10), "shows no change beyond chance (-1.0 points [-5.0, 3.0]) here"),  # noqa: E501
         (Interval(-0.2, None, None, 99, 99), "loses 20.0 points here, without an interval"),
         (Interval(0.1, 0.05, 0.15, 10, 10), "gains 10.0 points [5.0, 15.0] here"),
         (Interval(-0.2, None, None, 2, 2, reason=FEW), "loses 20.0 points here, over too few images for an interval"),
@@ -208,7 +208,7 @@ def test_the_sentence_has_every_number_its_level_of_guessing_once_the_loss_and_w
         "26.0 % [22.0, 30.0] under mild degradation, no better than guessing (25.0 %); "
         "20.0 % [15.0, 24.0] under severe degradation, below guessing (25.0 %); "
         "loses 40.0 points [35.0, 45.0] under L2, most under fog (by 50.0 points); "
-        "shows no loss beyond chance (-1.0 points [-20.0, 10.0]) elsewhere; most is lost in x; severe: scored by J."
+        "shows no change beyond chance (+1.0 points [-10.0, 20.0]) elsewhere; most is lost in x; severe: scored by J."
     )
     assert made.clause == ("60 % correct on clean images (no better than guessing at severe)")
     trial = replace(made, trial="trial of 2 questions a task")

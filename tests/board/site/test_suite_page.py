@@ -89,7 +89,7 @@ def test_losses_are_counted_that_are_beyond_chance_and_said_once_where_they_read
     lost, open_, bare = (-0.3, -0.1), (-0.4, 0.1), (None, None)
     assert "; all 3 lose beyond chance, by 20.0 points;" in said(lost, lost, lost)
     assert "lose beyond" not in said(lost, lost, open_) + said(bare, bare, bare)
-    assert "shows no loss beyond chance (20.0 points [-10.0, 40.0])" in said(open_, open_, open_)
+    assert "shows no change beyond chance (-20.0 points [-40.0, 10.0])" in said(open_, open_, open_)
     assert "loses 20.0 points, without an interval" in said(bare, bare, bare)
 
 
