@@ -98,7 +98,7 @@ class Headline:
         numbers: those of a source, as they stand on its first screen; none where nothing of it does.
         columns: of the leaderboard, the first that a model has an entry of stands for the benchmark.
         changes: what a source loses, the one that stands for the benchmark first.
-        aside: further clauses of the sentence on a source, of it and the numbers shown.
+        most: numbers on the first screen; of the others it is said where they are no better than guessing.
         sketch: draws a source for the first screen of a report on one model.
         correct: whether its shares are of correct answers.
     """
@@ -107,7 +107,7 @@ class Headline:
     about: str = ""
     columns: tuple[Column, ...] = ()
     changes: Callable[[Source], Iterable[Change]] = lambda source: ()
-    aside: Callable[[Source], Iterable[str]] = lambda source: ()
+    most: int | None = None
     sketch: Callable[[Source], Sketch | None] | None = None
     correct: bool = True
 
@@ -116,10 +116,13 @@ class Headline:
         bars = tuple(bar for each in self.numbers(source) if (bar := each.of(source)))
         if not bars:
             return None
-        sketch = self.sketch
+        bars, left, sketch = bars[: self.most], bars[len(bars[: self.most]) :], self.sketch
+        # Else a reader took the numbers that are shown for the worst.
+        aside = [f"{each.guessing} at {each.title}" for each in left if each.guessing]
+        aside += [f"{len(left)} more in the tables"] if left else []
         return Finding(
             suite.title, bars, self.about or suite.title, tuple(self.changes(source)), self.correct,
-            tuple(self.aside(source)), sketch=None if sketch is None else lambda: sketch(source),
+            tuple(aside), sketch=None if sketch is None else lambda: sketch(source),
             place=self.place(source.tasks),
         )  # fmt: skip
 
@@ -142,14 +145,9 @@ def default_headline(suite: Suite) -> Headline:
     """The main metric of each task."""
 
     def numbers(source: Source) -> Iterator[Number]:
-        made = (number for task in source.tasks[:MOST] for number in _numbers(suite, source, task))
-        yield from list(made)[:MOST]
+        return (number for task in source.tasks for number in _numbers(suite, source, task))
 
-    def aside(source: Source) -> Iterator[str]:
-        if (left := len(source.tasks) - MOST) > 0:
-            yield f"the tables have {left} more task{'s' if left > 1 else ''}"
-
-    return Headline(numbers, columns=DEFAULT_COLUMNS, aside=aside, correct=False)
+    return Headline(numbers, columns=DEFAULT_COLUMNS, most=MOST, correct=False)
 
 
 def _numbers(suite: Suite, source: Source, task: str) -> Iterator[Number]:

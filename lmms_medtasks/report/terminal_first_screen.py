@@ -9,7 +9,7 @@ from lmms_medtasks.report import best_models
 from lmms_medtasks.report.findings import Bar, lost, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
-from lmms_medtasks.short_texts import cut_apart, without_common_start
+from lmms_medtasks.short_texts import cut_apart, interval_text, without_common_start
 from lmms_medtasks.statistics import confidence
 
 if TYPE_CHECKING:
@@ -159,12 +159,8 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
 def _numbers(bar: Bar | None, width: int) -> str:
     if bar is None or not isinstance(bar.cell.value, int | float):
         return "–"
-    value, cell = _short(bar.cell.value, bar) + bar.cell.mark, bar.cell
-    with_interval = (
-        f"{value} [{_short(cell.low, bar)}, {_short(cell.high, bar)}]"
-        if cell.low is not None and cell.high is not None
-        else value
-    )
+    value = f"{_short(bar.cell.value, bar)}{bar.cell.mark}"
+    with_interval = value + interval_text(bar.cell.low, bar.cell.high, bar.digits)
     return with_interval if len(with_interval) <= width else value
 
 

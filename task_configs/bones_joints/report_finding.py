@@ -13,45 +13,22 @@ from lmms_medtasks.task_configs.bones_joints.report_figures import sketch
 from lmms_medtasks.task_configs.bones_joints.report_groups import find_group, task_groups
 from lmms_medtasks.task_configs.bones_joints.report_published import REFERENCE
 
+# Those that stand on the first screen where they were asked come first.
 _TITLES = {
-    "t1": "knowledge (I)", "t2": "clinical notes (II)", "t3": "reading the image (III)", "t4": "diagnosis (IV)",
-    "t5": "diagnostic reasoning (V)", "t6": "treatment (VI)", "t7": "treatment reasoning (VII)",
+    "t3": "reading the image (III)", "t4": "diagnosis (IV)", "t5": "diagnostic reasoning (V)", "t1": "knowledge (I)",
+    "t2": "clinical notes (II)", "t6": "treatment (VI)", "t7": "treatment reasoning (VII)",
     "t8": "finding the contradiction (VIII)",
 }  # fmt: skip
-_FIRST = ("t3", "t4", "t5")
-"""What stands on the first screen where it was asked; else the first three that were."""
 
 
-def _asked(source: Source) -> dict[str, Number]:
-    """Each task as the paper asks it that has an accuracy."""
-    groups, found = task_groups(source), {}
+def _numbers(source: Source) -> Iterator[Number]:
+    """The accuracy of each task as the paper asks it."""
+    groups = task_groups(source)
     for key, title in _TITLES.items():
         group = find_group(groups, key, AS_PUBLISHED)
         if group and group.measured:
             chance = None if group.judging else chance_of_options(group.rows)
-            found[key] = Number(
-                title, f"at {title}", ACCURACY, group.where, chance=chance, published=_printed(key)
-            )  # fmt: skip
-    return found
-
-
-def _chosen(source: Source) -> list[str]:
-    found = _asked(source)
-    return [key for key in _FIRST if key in found] or list(found)[: len(_FIRST)]
-
-
-def _numbers(source: Source) -> list[Number]:
-    found = _asked(source)
-    return [found[key] for key in _chosen(source)]
-
-
-def _aside(source: Source) -> Iterator[str]:
-    """The other tasks at which it guesses: else a reader took those that are named for the worst."""
-    chosen = _chosen(source)
-    for key, number in _asked(source).items():
-        bar = number.of(source)
-        if key not in chosen and bar and bar.guessing:
-            yield f"{bar.guessing} at {number.title}"
+            yield Number(title, f"at {title}", ACCURACY, group.where, chance=chance, published=_printed(key))
 
 
 def _printed(task: str) -> Span | None:
@@ -74,6 +51,6 @@ HEADLINE = Headline(
         Column("bones_joints_t1_knowledge", "accuracy", "on questions of knowledge", heads=False),
         Column("bones_joints_t2_note", "accuracy", "on clinical notes", heads=False),
     ),
-    aside=_aside,
+    most=3,
     sketch=sketch,
 )

@@ -308,7 +308,7 @@ def test_the_first_screen_says_of_each_task_whether_it_is_better_than_guessing(t
     assert not found.guessing and "100 % accuracy on known" in found.clause
     assert '(no better than guessing at "guessed, accuracy", ' in found.clause
     assert "accuracy on guessed, no better than guessing" in found.sentence
-    assert found.sentence.endswith("; the tables have 1 more task.")
+    assert found.sentence.endswith("; 1 more in the tables.")
 
 
 def test_two_suites_of_one_title_are_both_on_the_first_screen(tmp_path, monkeypatch):

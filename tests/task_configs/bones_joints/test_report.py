@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -475,6 +476,6 @@ def test_the_first_screens_chart_has_each_task_at_its_place_along_the_pathway(wr
 def test_the_first_screen_says_which_other_tasks_are_no_better_than_guessing(write_bones):
     """Of four options; 0 of 4 [0, 49] is no better than 25 %, 4 of 4 [51, 100] is."""
     (source,) = sources_of(write_bones("run", t1="BBBB", t2="AAAA", t3="AAAA"))
-    found = report_finding.HEADLINE.of(SUITE, source)
+    found = replace(report_finding.HEADLINE, most=1).of(SUITE, source)
     assert [bar.title for bar in found.bars] == ["reading the image (III)"]
-    assert found.sentence.endswith(" correct at reading the image (III); no better than guessing at knowledge (I).")
+    assert found.sentence.endswith("; no better than guessing at knowledge (I); 2 more in the tables.")
