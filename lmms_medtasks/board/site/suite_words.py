@@ -41,7 +41,8 @@ class Scatter:
 
     Attributes:
         title, x, y: of the drawing and its axes, without units. bad: what the second number is of.
-        of: (task, measure, task, measure), good and bad; the first that a ranked model has is drawn.
+        of: (task, measure, task, measure), good and bad, of the headline's columns where something is lost; the first that
+            a ranked model has is drawn.
     """
 
     title: str
@@ -135,12 +136,13 @@ def about(suite: str) -> About:
     # A benchmark that is not installed has a page of its own.
     rest = known["contributed"]
     found = known.get(suite) or ({} if suite in titles else {**rest, "title": suite})
+    columns = _columns(suite)
     return About(
         name=suite,
         title=titles.get(suite) or found.get("title") or suite or "Other",
         about=found.get("about", ""),
         read=found.get("read", ""),
-        columns=_columns(suite),
+        columns=columns,
         open=tuple(found.get("open", ())),
         paper=found.get("paper", ""),
         names=tuple(found.get("names", {}).items()),
@@ -151,7 +153,7 @@ def about(suite: str) -> About:
             tag: {str(value): words for value, words in each.items()} for tag, each in found.get("values", {}).items()
         },
         question=found.get("question", ""),
-        scatter=_scatter(found["scatter"]) if "scatter" in found else None,
+        scatter=_scatter(found["scatter"], columns) if "scatter" in found else None,
     )
 
 
@@ -165,8 +167,9 @@ def _columns(suite: str) -> tuple[Column, ...]:
     return headline.columns if headline else DEFAULT_COLUMNS
 
 
-def _scatter(said: Mapping[str, Any]) -> Scatter:
-    return Scatter(said["title"], said["x"], said["y"], said["bad"], tuple(tuple(each) for each in said["of"]))
+def _scatter(said: Mapping[str, str], columns: Iterable[Column]) -> Scatter:
+    of = tuple((each.before[0] or each.task, each.before[1], each.task, each.metric) for each in columns if each.before)
+    return Scatter(said["title"], said["x"], said["y"], said["bad"], of)
 
 
 def order(names: Iterable[str]) -> list[str]:
