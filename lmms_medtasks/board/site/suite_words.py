@@ -41,8 +41,8 @@ class Scatter:
 
     Attributes:
         title, x, y: of the drawing and its axes, without units. bad: what the second number is of.
-        of: (task, measure, task, measure), good and bad, of the headline's columns where something is lost; the first that
-            a ranked model has is drawn.
+        of: (task, measure, task, measure), good and bad, of the headline's columns that name what is lost; the first
+            that a ranked model has is drawn.
     """
 
     title: str
