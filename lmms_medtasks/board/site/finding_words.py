@@ -5,6 +5,7 @@ The first page, its cards and the suites' pages begin with it.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -115,23 +116,23 @@ class HeadlineFinding:
                     how, self._chance, self._shown.digits, self._shown.unit
                 )
 
-    @property
+    @functools.cached_property
     def _of(self) -> Mapping[str, Standing]:
         found = self.standings.of(*self.head)
         return {key: each for key, each in found.items() if each.mean.estimate is not None}
 
-    @property
+    @functools.cached_property
     def _shown(self) -> Measure:
         return self.standings.board.scale(*self.head)
 
-    @property
+    @functools.cached_property
     def _ordered(self) -> list[str]:
         sign = -1 if self._of and self._shown.higher_is_better else 1
         return sorted(
             self._of, key=lambda key: (sign * (self._of[key].mean.estimate or 0.0), self.standings.titles[key].lower())
         )
 
-    @property
+    @functools.cached_property
     def _chance(self) -> float | None:
         """What guessing gets, in the unit shown."""
         entries = self.standings.board.of(task=self.head[0], ranked=True)
