@@ -63,6 +63,7 @@ class FirstScreen:
     ``others``: which of several runs of a model is shown, and how the others differ from it, a sentence each.
     ``best``: of several models, who is best at the numbers of a benchmark, a sentence by its title.
     ``leader``: the same of all benchmarks together, "" where they were not asked the same.
+    ``empty``: why a benchmark that was run has no finding, by its title.
     """
 
     facts: tuple[str, ...]
@@ -72,6 +73,7 @@ class FirstScreen:
     others: tuple[str, ...] = ()
     best: Mapping[str, str] = field(default_factory=dict)
     leader: str = ""
+    empty: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> tuple[ModelFindings, ...]:
@@ -181,7 +183,9 @@ def first_screen(
     checks = quotable.checks([each for each, _ in asked], unread)
     others = tuple(_other_runs(runs, kept, asked))
     best, leader = _best(kept)
-    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others, best, leader)
+    known = {title for title, _ in sentences}
+    empty = {each.suite.title: _why_empty(each) for each, _ in asked if each.suite.title not in known}
+    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others, best, leader, empty)
 
 
 class _Kept(NamedTuple):
@@ -217,6 +221,13 @@ def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], s
         if leads:
             said[suite] = best_models.sentence(leads) if alike else best_models.OTHER_QUESTIONS
     return said, "" if best_models.OTHER_QUESTIONS in said.values() else best_models.leader(every)
+
+
+def _why_empty(asked: Asked) -> str:
+    states = {*asked.source.rows.column("judgement")} - {None}
+    if states and not states & {"judged", "partial"}:
+        return "Not judged: no number yet (lmms-medtasks judge RUN)."
+    return "No question of its headline has a score."
 
 
 def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:

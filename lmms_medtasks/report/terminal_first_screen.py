@@ -48,7 +48,7 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from _bars(one) if one else _side_by_side(first.ranked)
     else:
         yield Text(first.no_finding, style="bold")
-    for suite, said in first.best.items():
+    for suite, said in [*first.empty.items(), *first.best.items()]:
         yield from wrapped(Text(f"{suite}: {said}"))
     if first.best:
         yield from wrapped(Text(best_models.MEANING, style="dim"))
