@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from simulations.any_number import LINEAR
+from simulations.any_number import LINEAR, NUMBERS
 from simulations.claims import read
 from simulations.rivals import METHODS
 
@@ -208,7 +208,7 @@ def _by_setting(part: str) -> Iterator[tuple[str, str, list[Row]]]:
     found: dict[str, list[Row]] = {}
     for row in _rows(part):
         found.setdefault(row["setting"], []).append(row)
-    for setting, own in sorted(found.items(), key=lambda each: each[0].partition(",")[0] not in LINEAR):
+    for setting, own in sorted(found.items(), key=lambda each: list(NUMBERS).index(each[0].partition(",")[0])):
         numbers = re.findall(r"(\d+) (?:images|questions)", setting)
         yield setting.partition(",")[0], " × ".join(numbers), own
 

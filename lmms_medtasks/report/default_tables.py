@@ -48,7 +48,7 @@ class DeclaredTables:
     def column(self, metric: Metric) -> Column:
         unit = self.suite.unit(metric)
         measure = self._measure_of(metric.estimate)
-        digits = measure.digits if measure and metric.unit is None else 1 if unit in ("%", "points") else 3
+        digits = measure.digits if measure and unit == measure.unit else 1 if unit in ("%", "points") else 3
         return Column(metric.name, metric.estimate, unit, digits)
 
     def _measure_of(self, estimate: Estimate) -> Measure | None:

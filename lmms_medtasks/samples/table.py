@@ -174,7 +174,9 @@ class Samples:
         if pa.types.is_dictionary(column.type):
             array = column.combine_chunks()
             distinct = np.array([*array.dictionary.to_pylist(), None], dtype=object)
-            found[:] = distinct[array.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)]
+            found[:] = distinct[
+                array.indices.cast(pa.int64()).fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
+            ]
         else:
             found[:] = column.to_pylist()
         return found

@@ -19,8 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow.compute as pc
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.record import FAILED
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval, intervals, jackknife
 from lmms_medtasks.statistics.sign_flip import sign_flip
@@ -147,7 +149,8 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
     """Of each table the places of the rows that an estimate is about and that all have, question by question.
 
     Those of a measure have a score of it. Of an estimate that names none, a question is left out where a model has no
-    score of a measure and another has one (a request that failed), unless a model has no score of the measure at all.
+    score of a measure since no reply or judgement came, and another has one, unless a model has no score of the measure
+    at all.
     """
     asked = [make().shared for make in tables]
     alike = asked[0] is not None and all(each is asked[0] for each in asked)
@@ -168,13 +171,29 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
             rows[model] = rows[model][order[np.searchsorted(own[order], common)]]
     if _measure(estimate):
         return rows
-    had = [{name: ~np.isnan(found.column(f"{name}.score")) for name in found.measures}
-           for found in (make().take(each) for make, each in zip(tables, rows, strict=True))]  # fmt: skip
+    lacking = [_lacks_scores(make().take(each)) for make, each in zip(tables, rows, strict=True)]
     kept = np.ones(len(rows[0]), dtype=bool)
-    for name in had[0]:
-        if all(name in each and each[name].any() for each in had):
-            kept &= functools.reduce(np.logical_and, (each[name] == had[0][name] for each in had))
+    for name, own in lacking[0].items():
+        if all(name in each for each in lacking):
+            kept &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
     return [each[kept] for each in rows]
+
+
+def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:
+    """Measure -> (n,) whether no reply to the question came, or no judgement; of the measures with a score.
+
+    That there is no score says less: a measure may say nothing of a reply that can't be read.
+    """
+    came = np.ones(len(rows), dtype=bool)
+    if "trials" in rows.columns:
+        of, trials = rows.texts("trials")
+        came = np.bincount(of[pc.not_equal(trials, FAILED).to_numpy(zero_copy_only=False)], minlength=len(rows)) > 0
+    found = {}
+    for name in rows.measures:
+        none = np.isnan(rows.column(f"{name}.score"))
+        if not none.all():
+            found[name] = none & (~came | (rows.column(f"{name}.requested") > 0))
+    return found
 
 
 def _about(rows: Samples, estimate: Estimate) -> Samples:

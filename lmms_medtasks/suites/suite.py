@@ -203,8 +203,13 @@ class Suite:
 
     def unit(self, metric: Metric) -> str:
         """How a metric is shown, see :class:`Metric`; a share where neither it nor its measure says."""
-        measure = getattr(metric.estimate, "measure", None)
-        return metric.unit if metric.unit is not None else self.measure(measure).unit if measure else "%"
+        estimate = metric.estimate
+        if metric.unit is not None or not (measure := getattr(estimate, "measure", None)):
+            return "%" if metric.unit is None else metric.unit
+        unit = self.measure(measure).unit
+        if isinstance(estimate, (Contrast, MacroContrast)):
+            return {"change": "points" if unit == "%" else unit, "ratio": ""}.get(estimate.main, unit)
+        return unit
 
     @property
     def main_metrics(self) -> tuple[Metric, ...]:
@@ -215,7 +220,7 @@ class Suite:
 def _place_of_declaration() -> str:
     """The file and line of the ``Suite(...)`` that is being made."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__") == __name__:
+    while frame is not None and frame.f_globals.get("__name__") in (__name__, "dataclasses"):  # `replace` of a suite
         frame = frame.f_back
     return f"{frame.f_code.co_filename}, line {frame.f_lineno}" if frame else ""
 

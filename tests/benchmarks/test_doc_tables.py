@@ -38,6 +38,7 @@ SAID = [
      "intervals", "share, harder", r"10 images, 1 to 40"),
     *(("docs/intervals_and_tests.md", rf"(\d+) % {said}", "intervals", "mean without", f"^{images} images")
       for images, said in ((10, "with 10 images, 89"), (30, "with 30"), (100, "with 100"))),
+    ("docs/intervals_and_tests.md", r"(\d+) % of pairs of equal models", "any_number", "any number", "^ECE"),
     ("docs/ci.md", r"Then (\d+) % of gates", "gate", "gate", r"60 images, 6 questions"),
     ("docs/ci.md", r"and (\d+) % over 20", "gate", "gate", r"20 images, 6 questions"),
     ("docs/ci.md", r"failed in (\d+) to (\d+) %", "gate", "gate", "ten measures"),

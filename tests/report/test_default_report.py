@@ -20,6 +20,7 @@ from lmms_medtasks.record import VERSION
 from lmms_medtasks.report import Options, assemble, build
 from lmms_medtasks.report import first_screen as first_screens
 from lmms_medtasks.report.default_published import published_tables
+from lmms_medtasks.report.default_tables import DeclaredTables
 from lmms_medtasks.report.headlines import default_headline
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.templates import measures
@@ -371,3 +372,10 @@ def test_a_finding_of_a_change_or_a_ratio_is_on_its_own_scale_without_guessing()
     assert found["robust"] == (0.5, "", 0.0, 1.0, None)
     assert found["balanced"] == (75.0, "%", 0.0, 100.0, None)
     assert found["ece"] == (0.25, "", 0.0, 0.5, None)
+
+
+def test_a_ratio_and_a_number_on_its_own_have_three_decimals_whatever_their_measure_has():
+    shown = DeclaredTables(of_every_kind("m", "1" * 6, "10" * 3).declaration)
+    ratio = replace(KINDS[2], unit=None)
+    found = [(column.unit, column.digits) for column in map(shown.column, (*KINDS[:2], ratio, KINDS[5]))]
+    assert found == [("%", 1), ("points", 1), ("", 3), ("", 3)]

@@ -128,3 +128,11 @@ def test_tables_of_the_same_questions_share_their_columns():
     own = [Samples(pa.table({"tag": ["x", "y"], "accuracy.score": [1.0, 0.0]}), shared=asked) for _ in range(2)]
     assert own[0]._whole("tag") is own[1].where({"tag": "x"})._whole("tag") is asked._whole("tag")
     assert own[0].column("accuracy.score").tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("count", [255, 256, 257])
+def test_codes_of_a_byte_hold_as_many_texts_as_they_can_and_none(count):
+    texts = pa.array([f"text {number}" for number in range(count)])
+    codes = pa.array([*range(count), None], pa.uint8() if count <= 256 else pa.uint16())
+    column = Samples(pa.table({"form": pa.DictionaryArray.from_arrays(codes, texts)})).column("form")
+    assert column.tolist() == [*texts.to_pylist(), None]

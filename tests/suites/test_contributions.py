@@ -25,7 +25,7 @@ def table(scores, images=IMAGES, **tags):
     """A model's table, made anew each time: question -> score (None: a failure); tags: question -> value."""
     rows = [
         {"id": name, "cluster": images[name], "accuracy.score": score, "accuracy.asked": True,
-         **{tag: values[name] for tag, values in tags.items()}}
+         "trials": ["failed" if score is None else "A"], **{tag: values[name] for tag, values in tags.items()}}
         for name, score in sorted(scores.items())
     ]  # fmt: skip
     return lambda: Samples.of_rows(rows)
@@ -296,6 +296,16 @@ def test_a_failed_question_is_left_out_of_numbers_that_name_no_measure():
     assert contributions([table(scores), table(failed)], fraction).rows == len(IDS) - 1
     # A model without any score of a measure says nothing of it: the number is of something else.
     assert contributions([table(scores), table(none)], fraction).rows == len(IDS)
+
+
+def test_a_reply_that_can_not_be_read_counts_in_numbers_that_name_no_measure():
+    # A measure that says nothing of it must not take the question, a wrong one, out of another number.
+    scores, other = dict.fromkeys(IDS, 1.0), dict.fromkeys(IDS)
+    asked = {"false_alarm.asked": {**other, "q00": True, "q01": True}}
+    says = [{**asked, "false_alarm.score": {**other, "q01": 0.0, **own}} for own in ({"q00": 0.0}, {})]
+    right = Fraction(top=lambda rows: rows.column("accuracy.score"), bottom=lambda rows: np.ones(len(rows)))
+    found = paired_change(table(scores, **says[0]), table({**scores, "q00": 0.0}, **says[1]), right)
+    assert (found.first, found.second, found.contributions.rows) == (1.0, pytest.approx(13 / 14), 14)
 
 
 def test_groups_of_one_or_two_images_have_a_test_and_no_interval():

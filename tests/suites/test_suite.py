@@ -83,6 +83,11 @@ def test_what_can_not_be_a_main_metric_is_refused_with_file_and_line(estimate, c
         suite(metrics=(replace(metric, main=True),), **given)
 
 
+def test_a_suite_that_is_made_of_another_is_refused_with_the_place_that_makes_it():
+    with pytest.raises(UserError, match=r"^\S*test_suite.py, line \d+: Unknown measure 'acuracy'"):
+        replace(suite(), metrics=(Metric("own", Mean(measure="acuracy")),), tasks={})
+
+
 def test_a_main_metric_chooses_by_what_a_question_has():
     contrast = Contrast(first={"site": "a"}, second={"site": "b"}, pair=("cluster", "pair", "expected"))
     metrics = tuple(Metric(str(number), each, main=True) for number, each in enumerate((contrast, Macro(by="task"))))

@@ -162,7 +162,8 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
     warnings: list[str] = []
     for first in baseline.board.entries:
         second = _match(first, baseline, candidate)
-        names = first.main_metrics or (second.main_metrics if second else ())
+        # What the baseline alone has no number of is not tested, and said.
+        names = dict.fromkeys((*first.main_metrics, *(second.main_metrics if second else ())))
         if not names:
             warnings.append(f"{first.task}: The baseline has no score, so nothing was compared.")
         for name in names:

@@ -87,10 +87,10 @@ _NOTE = (
     "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000; of a "
     "ratio, a fraction or a calibration error asymptotic), {correction}; at {alphas} or below the measure is worse. p "
     "(not worse): of the hypothesis that the drop is at least the margin; at {alphas} or below the measure is not "
-    "worse; not corrected, since the gate passes only where every measure is not worse. Detectable drop: the smallest "
-    "true drop that would have been called worse with 80 % probability, by the images' own variance. Where neither is "
-    "rejected it can't be told: more images, or a wider margin, would decide. `compare` asks something else, whether "
-    "there is any difference (two-sided, corrected for all rows), and can say otherwise."
+    "worse; not corrected, since the gate passes only where every measure with this test is not worse. Detectable "
+    "drop: the smallest true drop that would have been called worse with 80 % probability, by the images' own "
+    "variance. Where neither is rejected it can't be told: more images, or a wider margin, would decide. `compare` "
+    "asks something else, whether there is any difference (two-sided, corrected for all rows), and can say otherwise."
 )
 
 

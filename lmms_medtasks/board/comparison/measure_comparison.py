@@ -107,9 +107,16 @@ def compare(first: Side, second: Side, *, telling: int = TELLING) -> Compared:
         only_first=tuple(task for task in ones if task not in others),
         only_second=tuple(task for task in others if task not in ones),
         warnings=tuple(_warnings(matched)),
-        notes=tuple(f"{one.task}: Also differs: {'; '.join(found)}." for one, other in matched
-                    if (found := list(compared_entries.changed(one, other)))),
-    )  # fmt: skip
+        notes=tuple(said for pair in matched for said in _notes(*pair)),
+    )
+
+
+def _notes(one: Entry, other: Entry) -> Iterator[str]:
+    if found := list(compared_entries.changed(one, other)):
+        yield f"{one.task}: Also differs: {'; '.join(found)}."
+    for name, own, its in (("B", one, other), ("A", other, one)):
+        if lacks := [metric for metric in own.main_metrics if metric not in its.metrics]:
+            yield f"{one.task}: {name} has no number of {', '.join(lacks)}: not compared."
 
 
 def _warnings(matched: Sequence[tuple[Entry, Entry]]) -> Iterator[str]:

@@ -554,6 +554,14 @@ def test_only_a_gate_of_a_change_says_that_its_margin_is_wider(decided):
     assert "twice as wide" not in markdown(decided(answers(0.8, 1), answers(0.8, 3)))
 
 
+def test_a_main_metric_that_the_baseline_has_no_number_of_is_not_tested_and_said():
+    one, other = (of_every_kind(name, "1" * 8, "10" * 4) for name in "ab")
+    without = replace(one, metrics=tuple(name for name in one.metrics if name != "balanced"))
+    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in (without, other)), gate_rules.read())
+    (balanced,) = [each for each in found.verdicts if each.measure == "balanced"]
+    assert (balanced.outcome, balanced.effect, balanced.detail) == ("not tested", "warn", "The baseline has no score.")
+
+
 def test_a_number_without_a_test_says_why(decided):
     """Four images: a ratio has no jackknife of them; its numbers stand there all the same."""
     sides = (of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000"))

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -409,6 +410,15 @@ def test_what_is_no_mean_over_questions_is_compared_image_by_image():
     ]  # fmt: skip
     assert {table.columns[2].text(row.cells[2]) for table in tables for row in table.rows} == {"12", "–"}
     assert "asymptotic" in " ".join(tables[-1].all_notes)
+
+
+def test_a_main_metric_that_one_side_has_no_number_of_does_not_disappear():
+    one, other = of_every_kind("a", "111110", "110000"), of_every_kind("b", *["111111"] * 2)
+    without = replace(other, metrics=tuple(name for name in other.metrics if name != "balanced"))
+    for pair, name in (((one, without), "B"), ((without, one), "A")):
+        found = measure_comparison.compare(*sides(*pair))
+        assert "balanced" not in {each.measure for each in found.comparisons}
+        assert found.notes == (f"made_up_task: {name} has no number of balanced: not compared.",)
 
 
 def test_why_there_is_no_test_is_told():

@@ -1,10 +1,6 @@
 """Made-up runs of every suite with a report, two models each; one of them says what no page may run."""
 
 import json
-import os
-import select
-import shutil
-import subprocess
 
 import pytest
 
@@ -18,6 +14,7 @@ from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 from lmms_medtasks.task_configs.medobvious import measures as medobvious_measures
 from lmms_medtasks.task_configs.medq_deg import measures
 from lmms_medtasks.task_configs.sure_vqa import measures as sure_measures
+from tools.browser import Browser
 
 HOSTILE = '<script>alert(1)</script></script>"\' onmouseover="alert(2)" {{7*191}} ]]> \u202eevil =cmd|x!A0'
 LETTERS = {"good": "AAAAAB", "bad": "ABBABB"}
@@ -203,89 +200,12 @@ def site(tmp_path_factory, board, board_folder, site_cache):
     return output
 
 
-class Browser:
-    """A page in headless Chromium, driven over a pipe (DevTools protocol); what it logs and asks for is kept."""
-
-    def __init__(self, profile):
-        program = next(
-            filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
-        )
-        if program is None:
-            pytest.skip("no Chromium on this machine")
-        (theirs, self._out), (self._in, back) = os.pipe(), os.pipe()
-        quiet = ("background-networking", "gpu", "quic", "component-update", "sync", "extensions")
-        self._process = subprocess.Popen(
-            [program, "--headless", "--no-sandbox", "--no-first-run", "--remote-debugging-pipe",
-             f"--user-data-dir={profile}", *(f"--disable-{each}" for each in quiet), "about:blank"],
-            preexec_fn=lambda: (os.dup2(theirs, 3), os.dup2(back, 4)), pass_fds=(3, 4), stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        os.close(theirs)
-        os.close(back)
-        self._buffer, self._number, self.session = b"", 0, None
-        self.errors, self.requests, self._events = [], [], []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def call(self, method, **parameters):
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
-        while True:
-            found = self._message()
-            if found.get("id") == self._number:
-                assert "error" not in found, found
-                return found["result"]
-
-    def _message(self):
-        while b"\0" not in self._buffer:
-            assert select.select([self._in], [], [], 60)[0], "Chromium says nothing"
-            self._buffer += os.read(self._in, 1 << 16)
-        text, _, self._buffer = self._buffer.partition(b"\0")
-        found = json.loads(text)
-        method, parameters = found.get("method"), found.get("params", {})
-        if method == "Network.requestWillBeSent":
-            self.requests.append(parameters["request"]["url"])
-        elif method == "Runtime.exceptionThrown" or (
-            method == "Log.entryAdded" and parameters["entry"]["level"] == "error"
-        ):
-            self.errors.append(str(parameters))
-        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "assert"):
-            self.errors.append(str(parameters))
-        elif method == "Page.javascriptDialogOpening":
-            self.errors.append("a dialog: " + parameters["message"])
-            self._number += 1
-            answer = {"id": self._number, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}
-            os.write(self._out, json.dumps({**answer, "sessionId": self.session}).encode() + b"\0")
-        self._events.append(method)
-        return found
-
-    def open(self, path, fragment=""):
-        self._events = []
-        self.call("Page.navigate", url=path.as_uri() + fragment)
-        while "Page.loadEventFired" not in self._events:
-            self._message()
-
-    def run(self, script):
-        """The value of an expression, a promise's when it is kept."""
-        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
-
-    def close(self):
-        self.session = None
-        self.call("Browser.close")
-        self._process.wait(30)
-        os.close(self._out)
-        os.close(self._in)
-
-
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
-    found = Browser(tmp_path_factory.mktemp("chromium"))
+    try:
+        found = Browser(tmp_path_factory.mktemp("chromium"))
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
     yield found
     found.close()
 
