@@ -14,7 +14,6 @@ import numpy as np
 
 from lmms_medtasks.report import judged_tables, printed_metrics
 from lmms_medtasks.report.about import own
-from lmms_medtasks.report.default_finding import finding_of
 from lmms_medtasks.report.default_tables import DeclaredTables
 from lmms_medtasks.report.document import Flag
 from lmms_medtasks.report.published import Published, read_rows
@@ -56,7 +55,6 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
         ),
         caveats=functools.partial(_caveats, suite),
         tests=lambda source: {task: question_ids(source.rows.where({"task": task})) for task in source.tasks},
-        finding=finding_of(suite),
     )
 
 

@@ -1,23 +1,21 @@
 """What a benchmark found of a model, for the first screen of a report: a sentence, numbers as bars, what was lost.
 
-A benchmark makes it in ``report.py`` of its folder (:attr:`lmms_medtasks.report.suite_report.Report.finding`); tasks
-without a declaration get that of :mod:`lmms_medtasks.report.default_finding`.
+It is made of what the benchmark declares (:mod:`lmms_medtasks.report.headlines`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from lmms_medtasks.report.cells import percent, scaled
+from lmms_medtasks.report.cells import negated, percent
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import LEXICAL
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.table import Samples, Where
-from lmms_medtasks.short_texts import interval_text
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.short_texts import interval_text, listed
 from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, Interval
 from lmms_medtasks.suites.estimates import Estimate
 
@@ -26,6 +24,9 @@ Span = tuple[float, float]
 NO_BETTER, BELOW = "no better than guessing", "below guessing"
 BY_WORDS = "scored by comparing words, not by a language model"
 """What a sentence says of numbers that :attr:`Bar.by_words` is true of."""
+NOTHING_SAID = "nothing is said about the model"
+_WEAK = 3
+"""Benchmarks that are named of those no better than guessing."""
 
 _FINE = 20
 """End of a scale up to which numbers have two decimals."""
@@ -40,6 +41,9 @@ class Bar:
         top: the best or worst that it can be, where the bar's scale ends. bottom: where it starts.
         chance: what guessing gets, None where that means nothing. published: least and most of the paper's models.
         higher_is_better: of two numbers.
+        words: what stands behind the number in a sentence ("on clean images"). main: whether it stands for the finding.
+        judge: "scored by …", of answers that were judged.
+        sample: the rows and the estimate that it is made of; of models with equal ones the numbers are tested.
     """
 
     title: str
@@ -50,6 +54,15 @@ class Bar:
     published: Span | None = None
     higher_is_better: bool = True
     bottom: float = 0.0
+    words: str = ""
+    main: bool = True
+    judge: str = ""
+    sample: tuple[Samples, Estimate] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def of(self) -> str:
+        """Its ``words``; without any its title in brackets."""
+        return self.words or f"({self.title})"
 
     @property
     def digits(self) -> int:
@@ -79,14 +92,6 @@ class Bar:
         return min(max((value - self.bottom) / (self.top - self.bottom), 0.0), 1.0)
 
     @property
-    def beats_chance(self) -> bool:
-        """Whether the interval, or the number where it has none, is on the better side of guessing."""
-        value = self.cell.value
-        if self.chance is None or not isinstance(value, int | float):
-            return True
-        return beats(value, self.cell.low, self.cell.high, self.chance, self.higher_is_better)
-
-    @property
     def guessing(self) -> str:
         """``no better than guessing``, ``below guessing`` where its whole interval is; "" where it is better."""
         value = self.cell.value
@@ -98,17 +103,15 @@ class Bar:
 def against_guessing(
     value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True
 ) -> str:
-    """``no better than guessing``, ``below guessing`` where the whole interval is; "" where it is better."""
-    if beats(value, low, high, chance, higher_is_better):
+    """``no better than guessing``, ``below guessing`` where the whole interval is; "" where it is better.
+
+    All in one unit. Without an interval the number counts.
+    """
+    if not higher_is_better:
+        return "" if (value if high is None else high) < chance else NO_BETTER
+    if (value if low is None else low) > chance:
         return ""
-    return BELOW if higher_is_better and high is not None and high < chance else NO_BETTER
-
-
-def beats(value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True) -> bool:
-    """Whether an interval, or the number where it has none, is on the better side of guessing; all in one unit."""
-    if higher_is_better:
-        return (value if low is None else low) > chance
-    return (value if high is None else high) < chance
+    return BELOW if high is not None and high < chance else NO_BETTER
 
 
 @dataclass(frozen=True)
@@ -120,87 +123,139 @@ class Sketch:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What a share changes by under a condition, less than 0 where it is lost.
+
+    ``under``: "under severe degradation (L2)". ``worst``: where most is lost, "bubble (by 33.3 points)"; "" if nowhere.
+    """
+
+    interval: Interval
+    under: str
+    worst: str = ""
+
+    @property
+    def said(self) -> str:
+        """``loses 23.2 points [20.4, 26.0] under severe degradation (L2), most under bubble (by 33.3 points)``."""
+        most = ", most" if is_lost(self.interval) else "; most is lost"
+        return lost(self.interval, self.under) + (f"{most} {self.worst}" if self.worst else "")
+
+
+@dataclass(frozen=True)
 class Finding:
-    """What a benchmark found of a model.
+    """What a benchmark found of a model; its sentences are made of the numbers.
 
     Attributes:
         suite: its title.
-        bars: the numbers, at least one. sentence: the finding with its numbers and intervals, for a page.
-        clause: the finding in a few words, without a subject ("right on 92 % of clean pictures").
-        about: what is asked, as it stands behind "no better than guessing at" ("finding what is obviously wrong").
-        loss: what is lost under a condition, a sentence; "" where nothing was compared.
-        change: of a share under that condition, less than 0 where it is lost; None where nothing was compared.
-        under: that condition, "under severe degradation (L2)".
+        bars: the numbers, at least one. about: what is asked, as it stands behind "no better than guessing at".
+        changes: what is lost, the one that stands for the benchmark first; () where nothing was compared.
+        correct: whether its shares are of correct answers: the sentences say so.
+        aside: further clauses of the sentence. trial: how few questions it rests on; "" for all.
         unread: that too few replies could be read to say anything about the model, and why; "" where enough were.
         sketch: draws it for the first screen of a report on one model; its bars stand there where it gives none.
-        beats: whether it is better than guessing; None: as the first of its bars that has a chance level.
+        place: how early a leaderboard looks at its tasks, from 0.
     """
 
     suite: str
     bars: tuple[Bar, ...]
-    sentence: str
-    clause: str
     about: str
-    loss: str = ""
-    beats: bool | None = None
-    change: Interval | None = None
-    under: str = ""
+    changes: tuple[Change, ...] = ()
+    correct: bool = True
+    aside: tuple[str, ...] = ()
+    trial: str = ""
     unread: str = ""
     sketch: Callable[[], Sketch | None] | None = field(default=None, compare=False)
+    place: int = 0
 
     @property
-    def beats_chance(self) -> bool:
-        """``beats``, or whether the first of its bars that has a chance level is better than guessing."""
-        if self.beats is not None:
-            return self.beats
-        return next((each.beats_chance for each in self.bars if each.chance is not None), True)
+    def main(self) -> list[Bar]:
+        """The numbers that stand for it: those declared so, without those by compared words if there are others."""
+        declared = [bar for bar in self.bars if bar.main] or list(self.bars)
+        return [bar for bar in declared if not bar.by_words] or declared
 
     @property
     def guessing(self) -> str:
-        """How it stands to guessing where it does not beat it, ``below guessing``, as its bars say; else ""."""
-        if self.beats_chance:
+        """How it stands to guessing where none of its main numbers beats it, ``below guessing``; else ""."""
+        known = [bar.guessing for bar in self.main if bar.chance is not None]
+        if not known or not all(known):
             return ""
-        known = [each.guessing for each in self.bars if each.chance is not None]
-        decisive = known if self.beats is not None else known[:1]
-        return BELOW if decisive and set(decisive) == {BELOW} else NO_BETTER
+        return BELOW if set(known) == {BELOW} else NO_BETTER
+
+    @property
+    def clause(self) -> str:
+        """The finding in a few words, without a subject: ``69 % correct on clean images and 50 % under …``."""
+        if self.unread:
+            return self.unread
+        main = self.main
+        better = [bar for bar in main if not bar.guessing] or main
+        ends = list({bar.title: bar for bar in (better[0], better[-1])}.values())
+        said = [f"{whole(bar)} {self._correct(bar) if number == 0 else ''}{bar.of}" for number, bar in enumerate(ends)]
+        weak = [bar.title for bar in main if bar.guessing]
+        doubt = f" ({NO_BETTER} at {quoted(weak)})" if weak and not self.guessing else ""
+        return f"{listed(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
+
+    @property
+    def loss(self) -> str:
+        """What is lost, a sentence; "" where nothing was compared."""
+        said = "; ".join(each.said for each in self.changes if not self.unread)
+        return said and f"{said}{f' ({self.trial})' if self.trial else ''}."
+
+    @property
+    def sentence(self) -> str:
+        """The finding with its numbers and intervals, for a page."""
+        said = f"{self.unread}: {NOTHING_SAID}" if self.unread else "; ".join(self._clauses())
+        said = f"{self.trial}: {said}" if self.trial else said
+        return f"{said[:1].upper()}{said[1:]}."
+
+    def _clauses(self) -> Iterator[str]:
+        said: dict[str, str] = {}
+        for bar in self.bars:
+            guess = guessing_text(bar.guessing, bar.chance, bar.digits, bar.unit)
+            # The level once.
+            guess = bar.guessing if any(guess in each for each in said.values()) else guess
+            own = f"{shown(bar)} {'' if said else self._correct(bar)}{bar.of}"
+            said[bar.title] = f"{own}, {guess}" if guess else own
+        yield ("; " if any(bar.guessing for bar in self.bars) else ", ").join(said.values())
+        yield from (each.said for each in self.changes)
+        yield from self.aside
+        judges: dict[str, list[str]] = {}
+        for bar in self.bars:
+            if bar.judge:
+                judges.setdefault(bar.judge, []).append(bar.title)
+        for judge, of in judges.items():
+            yield judge if len(of) == len(self.bars) else f"{listed(of)}: {judge}"
+
+    def _correct(self, bar: Bar) -> str:
+        return "correct " if self.correct and bar.unit == "%" else ""
+
+
+def guessing_text(words: str, chance: float | None, digits: int, unit: str) -> str:
+    """``no better than guessing (25.0 %)``: ``words`` and the level, in the ``unit``; "" without words."""
+    return f"{words} ({chance:.{digits}f} {unit}".rstrip() + ")" if words else ""
+
+
+def said_of_guessing(found: Sequence[tuple[str, str]], at: str) -> list[str]:
+    """``no better than guessing at a, b, c and 2 more benchmarks``: of (how, what) pairs, those with a ``how``.
+
+    What is not named is counted: it must not be missed.
+    """
+    said = []
+    for how in (NO_BETTER, BELOW):
+        weak = [what for own, what in found if own == how]
+        left = len(weak) - _WEAK
+        weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
+        said += [f"{how} {at} {listed(weak)}"] if weak else []
+    return said
+
+
+def quoted(titles: Sequence[str]) -> str:
+    """Titles in a sentence; one with a comma in quotes."""
+    return listed([f'"{each}"' if "," in each else each for each in titles])
 
 
 def titles(findings: Sequence[Finding]) -> list[str]:
     """The titles of the findings' bars, each once, in the order of those that have most."""
     longest_first = sorted(findings, key=lambda each: -len(each.bars))
     return list(dict.fromkeys(bar.title for each in longest_first for bar in each.bars))
-
-
-def share_bar(
-    source: Source,
-    title: str,
-    estimate: Estimate,
-    where: Where | None = None,
-    *,
-    chance: float | None = None,
-    published: Span | None = None,
-    higher_is_better: bool = True,
-) -> Bar | None:
-    """The bar of a share, in percent; ``chance`` is a share. None where there is no number."""
-    cell = percent(source.interval(estimate, where))
-    scale = None if chance is None else 100 * chance
-    made = Bar(title, cell, chance=scale, published=published, higher_is_better=higher_is_better)
-    return None if cell.value is None else made
-
-
-def score_bar(
-    source: Source,
-    title: str,
-    estimate: Estimate,
-    unit: str,
-    top: float,
-    published: Span | None = None,
-    *,
-    where: Where | None = None,
-) -> Bar | None:
-    """The bar of a score on a scale that ends at ``top``. None where there is no number."""
-    cell = scaled(source.interval(estimate, where), 1.0)
-    return None if cell.value is None else Bar(title, cell, unit, top, published=published)
 
 
 def chance_of_options(rows: Samples) -> float | None:
@@ -211,11 +266,6 @@ def chance_of_options(rows: Samples) -> float | None:
     return float(np.mean([1 / count for count in counts])) if known else None
 
 
-def there(*bars: Bar | None) -> tuple[Bar, ...]:
-    """Those of the bars that have a number."""
-    return tuple(each for each in bars if each is not None)
-
-
 # --- Words ------------------------------------------------------------------------------------------------------------
 
 
@@ -224,39 +274,32 @@ def shown(bar: Bar) -> str:
     return f"{value_text(bar, bar.digits)}{interval_text(bar.cell.low, bar.cell.high, bar.digits)}"
 
 
+def whole(bar: Bar) -> str:
+    """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
+    return value_text(bar, 0 if bar.digits == 1 else bar.digits)
+
+
 def value_text(bar: Bar, digits: int) -> str:
     """A bar's number without its interval: ``69.1 %``."""
     return f"{bar.cell.value:.{digits}f} {bar.unit}".rstrip()
 
 
-def points(change: Interval, digits: int = 1) -> str:
-    """The size of a change of shares: ``23.2 points [20.4, 26.0]``; the interval's ends as losses of the first."""
-    cell = percent(change)
-    if not isinstance(cell.value, int | float):
-        return ""
-    low, high = (None if end is None else -end for end in (cell.high, cell.low))
-    return f"{-cell.value:.{digits}f} points{interval_text(low, high, digits)}"
+def points(change: Interval, *, gained: bool = False) -> str:
+    """What is lost of a share: ``23.2 points [20.4, 26.0]``; or what is ``gained``."""
+    cell = percent(change if gained else negated(change))
+    return "" if cell.value is None else f"{cell.value:.1f} points{interval_text(cell.low, cell.high)}"
 
 
 def lost(change: Interval, under: str) -> str:
-    """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no loss beyond chance."""
-    if change.low is None or change.high is None:
-        if change.estimate is not None and change.estimate > 0:
-            change, verb = replace(change, estimate=-change.estimate), "gains"
-        else:
-            verb = "loses"
-        return f"{verb} {points(change)} {under}, {without_interval(change)}"
-    if not is_told_apart(change):
-        return f"shows no loss beyond chance {under} ({points(change)})"
-    if change.estimate is not None and change.estimate > 0:
-        low, high = (None if end is None else -end for end in (change.high, change.low))
-        return f"gains {points(replace(change, estimate=-change.estimate, low=low, high=high))} {under}"
-    return f"loses {points(change)} {under}"
-
-
-def without_interval(change: Interval) -> str:
-    """Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``)."""
-    return "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
+    """``loses 23.2 points [20.4, 26.0] UNDER``, or that there is no change beyond chance; ``under`` may be ""."""
+    known = change.low is not None and change.high is not None
+    is_gain = (change.estimate or 0.0) > 0
+    if known and not is_told_apart(change):
+        return f"shows no change beyond chance ({'+' * is_gain}{points(change, gained=True)}) {under}".rstrip()
+    said = f"{'gains' if is_gain else 'loses'} {points(change, gained=is_gain)}"
+    # Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``).
+    why = "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
+    return f"{f'{said} {under}'.rstrip()}{'' if known else f', {why}'}"
 
 
 def is_told_apart(change: Interval) -> bool:
@@ -264,6 +307,6 @@ def is_told_apart(change: Interval) -> bool:
     return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
 
 
-def whole(bar: Bar) -> str:
-    """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
-    return value_text(bar, 0 if bar.digits == 1 else bar.digits)
+def is_lost(change: Interval) -> bool:
+    """Whether something is lost beyond chance."""
+    return is_told_apart(change) and (change.estimate or 0.0) < 0

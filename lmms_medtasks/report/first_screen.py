@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatch
 from typing import NamedTuple
 
-from lmms_medtasks import folders
 from lmms_medtasks.report import about, best_models, judged_tables, quotable
 from lmms_medtasks.report.document import MARKS
-from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, value_text
+from lmms_medtasks.report.findings import NOTHING_SAID, Bar, Finding, said_of_guessing, value_text
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.quotable import Asked, Check
-from lmms_medtasks.report.readability import NOTHING_SAID
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
-from lmms_medtasks.short_texts import listed
-from lmms_medtasks.suites.suite import Suite
 
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
 
+NO_HEADLINE = "No question of its headline has a score."
 NOT_JUDGED = "Run and not judged: no answer has a score. Judge from the log alone: lmms-medtasks judge RUN."
 """What stands where a finding would, of a benchmark whose answers no judge saw."""
 
@@ -30,8 +26,8 @@ ALL, NAMED = 4, 3
 
 _Runs = tuple[tuple[Run, tuple[str, ...]], ...]
 
-_GOOD, _WEAK = 2, 3
-"""Clauses of each kind in the sentence; what else is no better than guessing is counted: it must not be missed."""
+_GOOD = 2
+"""Clauses of what is better than guessing in a model's sentence."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +42,11 @@ class ModelFindings:
     def sentence(self) -> str:
         """What a reader should keep: what was not read, where it is right, and where it is no better than guessing."""
         unread = [each for each in self.findings if each.unread]
-        ordered = sorted((each for each in self.findings if not each.unread), key=lambda each: not each.loss)
-        good = [each.clause for each in ordered if each.beats_chance][:_GOOD]
-        guessed = []
-        for how in (NO_BETTER, BELOW):
-            weak = [each.about for each in ordered if each.guessing == how]
-            left = len(weak) - _WEAK
-            weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
-            guessed += [f"{how} at {listed(weak)}"] if weak else []
+        ordered = sorted((each for each in self.findings if not each.unread), key=lambda each: not each.changes)
+        good = [each.clause for each in ordered if not each.guessing][:_GOOD]
+        guessed = said_of_guessing([(each.guessing, each.about) for each in ordered], "at")
         # "But" where something is better than guessing; what has no level of guessing may be no better.
-        known = any(each.beats_chance and any(bar.chance is not None for bar in each.bars) for each in ordered)
+        known = any(bar.chance is not None for each in ordered if not each.guessing for bar in each.bars)
         said = "; ".join(good)
         if guessed:
             said += f"{', but ' if known else '; ' if good else ''}{' and '.join(guessed)}"
@@ -75,6 +66,8 @@ class FirstScreen:
     ``checks``: whether the numbers may be quoted. ``sentences``: of each part with a finding, by benchmark and name.
     ``others``: which of several runs of a model is shown, and how the others differ from it, a sentence each.
     ``best``: of several models, who is best at the numbers of a benchmark, a sentence by its title.
+    ``leader``: the same of all benchmarks together, "" where they were not asked the same.
+    ``empty``: why a benchmark that was run has no finding, by its title.
     """
 
     facts: tuple[str, ...]
@@ -83,10 +76,12 @@ class FirstScreen:
     sentences: Mapping[tuple[str, str], str]
     others: tuple[str, ...] = ()
     best: Mapping[str, str] = field(default_factory=dict)
+    leader: str = ""
+    empty: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> tuple[ModelFindings, ...]:
-        """The models whose sentence stands at once, best first by mean place: all, of many the first ones."""
+        """The models whose sentence stands at once, best first: all, of many the first ones."""
         return self.ranked if len(self.models) <= ALL else self.ranked[:NAMED]
 
     @property
@@ -95,30 +90,18 @@ class FirstScreen:
         return () if len(self.models) <= ALL else self.ranked[NAMED:]
 
     @property
-    def leader(self) -> str:
-        """Of several models asked the same questions who has most of the best numbers, a sentence; "" if nobody has."""
-        if len(self.models) == 1 or not self.best or best_models.OTHER_QUESTIONS in self.best.values():
-            return ""
-        leads, compared = best_models.leads(
-            [[each for each in model.findings if not each.unread] for model in self.models]
-        )
-        most = max(leads.values(), default=0)
-        first = [place for place, count in leads.items() if count == most]
-        if len(first) != 1:
-            return ""
-        share = f"all {compared}" if most == compared > 1 else f"{most} of the {compared}"
-        return f"{self.models[first[0]].model} leads in {share} numbers that several of these models have."
-
-    @property
     def ranked(self) -> tuple[ModelFindings, ...]:
-        """The models by their mean place over all numbers; without a number a model is last.
+        """The models: by how many benchmarks they are better than guessing at, then by their mean place over all
+        numbers; without a number a model is last.
 
-        Else one that was asked a single benchmark could head all that were asked every one.
+        Else one that guesses, or was asked a single benchmark, could head all.
         """
         places = dict.fromkeys((model.model for model in self.models), 0)
         found: dict[tuple[str, str], dict[str, float]] = {}
+        better = dict.fromkeys(places, 0)
         for model in self.models:
             for finding in (each for each in model.findings if not each.unread):
+                better[model.model] += not finding.guessing
                 for bar in finding.bars:
                     found.setdefault((finding.suite, bar.title), {})[model.model] = bar.worth
         for worths in found.values():
@@ -126,7 +109,7 @@ class FirstScreen:
                 own = worths.get(name)
                 ahead = len(self.models) - 1 if own is None else sum(worth > own for worth in worths.values())
                 places[name] += ahead
-        return tuple(sorted(self.models, key=lambda each: places[each.model]))
+        return tuple(sorted(self.models, key=lambda each: (-better[each.model], places[each.model])))
 
     @property
     def no_finding(self) -> str:
@@ -134,27 +117,24 @@ class FirstScreen:
         return "" if self.models else NO_FINDING
 
     @property
+    def _bars(self) -> list[Bar]:
+        return [bar for model in self.models for finding in model.findings for bar in finding.bars]
+
+    @property
     def other_scales(self) -> bool:
         """Whether a number's scale is not 0 to 100."""
-        return any(bar.scale for model in self.models for finding in model.findings for bar in finding.bars)
+        return any(bar.scale for bar in self._bars)
 
     @property
     def is_weak_somewhere(self) -> bool:
         """Whether a number is no better than guessing: its bar has a colour of its own."""
-        bars = (bar for model in self.models for finding in model.findings for bar in finding.bars)
-        return not all(bar.beats_chance for bar in bars)
+        return any(bar.guessing for bar in self._bars)
 
     @property
     def marks(self) -> dict[str, str]:
         """The marks of its numbers, and what they mean."""
-        bars = [bar for model in self.models for finding in model.findings for bar in finding.bars]
-        used = {sign for bar in bars for sign in bar.cell.mark}
+        used = {sign for bar in self._bars for sign in bar.cell.mark}
         return {mark: text for mark, text in (MEANINGS | MARKS).items() if mark in used}
-
-    def not_judged(self, suite: str) -> str:
-        """That none of a benchmark's answers was judged; "" for another one."""
-        said = [text for (title, _), text in self.sentences.items() if title == suite]
-        return NOT_JUDGED if NOT_JUDGED in said else ""
 
     @property
     def verdict(self) -> str:
@@ -182,9 +162,8 @@ def first_screen(
     for each, finding in asked:
         if finding is None:
             continue
-        place = _headline_place(each.suite, each.source.tasks)
         own = kept[model_name(each.source.run.content)]
-        new = _Kept(len(each.source.rows), finding, each.source.asked, place)
+        new = _Kept(len(each.source.rows), finding, each.source.asked)
         key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
         if key not in own or new.rests_on > own[key].rests_on:
             own[key] = new
@@ -207,16 +186,19 @@ def first_screen(
     more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
     checks = quotable.checks([each for each, _ in asked], unread)
     others = tuple(_other_runs(runs, kept, asked))
-    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others, _best(kept))
+    best, leader = _best(kept)
+    known = {each.suite.title for each, finding in asked if finding}
+    empty = {each.suite.title: _without_finding(each) or NO_HEADLINE for each, _ in asked
+             if each.suite.title not in known}  # fmt: skip
+    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others, best, leader, empty)
 
 
 class _Kept(NamedTuple):
-    """A finding that the screen shows, its questions, the runs that it is of with their tasks, and their place."""
+    """A finding that the screen shows, its questions, and the runs that it is of with their tasks."""
 
     size: int
     finding: Finding
     asked: _Runs
-    headline_place: int = 0
 
     @property
     def run(self) -> Run:
@@ -225,33 +207,25 @@ class _Kept(NamedTuple):
     @property
     def rests_on(self) -> tuple[int, int]:
         """Questions, and how early a leaderboard looks at their tasks."""
-        return self.size, -self.headline_place
+        return self.size, -self.finding.place
 
 
-def _headline_place(suite: Suite, tasks: Iterable[str]) -> int:
-    """The first place in ``headline`` of the benchmark's ``board.yml`` that has one of these tasks, from 0."""
-    path = folders.folder() / suite.name / "board.yml"
-    said = folders.read_yaml(path).get("headline", []) if path.is_file() else []
-    patterns = [str(pattern) for pattern, _ in said]
-    found = [place for place, pattern in enumerate(patterns) if any(fnmatch(task, pattern) for task in tasks)]
-    return min(found, default=len(patterns))
-
-
-def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> dict[str, str]:
-    """Who is best at each benchmark that several models were asked, by its title."""
+def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], str]:
+    """Who is best at each benchmark that several models were asked, by its title, and at all of them."""
     found: dict[str, dict[str, _Kept]] = {}
     for model, own in kept.items():
         for each in own.values():
             if not each.finding.unread:
                 found.setdefault(each.finding.suite, {}).setdefault(model, each)
-    said = {}
+    said, every = {}, []
     for suite, by_model in found.items():
         asked = [each.asked for each in by_model.values()]
         alike = len({_trial(each) for each in asked}) == 1 and not about.other_data(asked)
-        sentence = best_models.sentence({model: each.finding for model, each in by_model.items()})
-        if sentence:
-            said[suite] = sentence if alike else best_models.OTHER_QUESTIONS
-    return said
+        leads = best_models.leads({model: each.finding for model, each in by_model.items()}, tested=alike)
+        every += leads
+        if leads:
+            said[suite] = best_models.sentence(leads) if alike else best_models.OTHER_QUESTIONS
+    return said, "" if best_models.OTHER_QUESTIONS in said.values() else best_models.leader(every)
 
 
 def _without_finding(asked: Asked) -> str:
@@ -272,11 +246,7 @@ def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:
 
 def _of_trial(finding: Finding, asked: Iterable[tuple[Run, Sequence[str]]]) -> Finding:
     """The finding; where not all questions were asked its sentences say so."""
-    trial = _trial(asked)
-    if not trial:
-        return finding
-    loss = finding.loss and f"{finding.loss.rstrip('.')} ({trial})."
-    return replace(finding, sentence=f"{trial.capitalize()}: {finding.sentence}", loss=loss)
+    return replace(finding, trial=_trial(asked))
 
 
 def _other_runs(

@@ -37,6 +37,8 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
         yield from ("", f"**{escaped(model.model)}** {escaped(model.sentence)}", "")
         for finding in model.findings:
             yield f"- {escaped(finding.suite)}: {escaped(finding.sentence)}"
+    for suite, why in first.empty.items():
+        yield from ("", f"{escaped(suite)}: {escaped(why)}")
     if first.best:
         yield from ("", f"**Who is best** ({best_models.MEANING})", "")
     for suite, said in first.best.items():

@@ -25,7 +25,6 @@ from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.suites import outcomes, registry
 from lmms_medtasks.suites.suite import Suite
 
-NOTHING_SAID = "nothing is said about the model"
 THINKING_TOKENS = 4096
 """New tokens that let most models think to an end, as ``--settings thinking`` gives them."""
 _UNREAD = ("cut", "unreadable", "empty", "refused")
@@ -173,10 +172,7 @@ def told(finding: Finding | None, found: Sequence[Readability]) -> Finding | Non
     shown = together(low)
     unread = shown.in_short.format("" if len(low) == len(found) else f" to {named(shown.tasks)}")
     bars = tuple(replace(bar, chance=None) for bar in finding.bars)
-    return replace(
-        finding, bars=bars, sentence=f"{unread}: {NOTHING_SAID}.", clause=unread, loss="", change=None, beats=None,
-        sketch=None, unread=unread,
-    )  # fmt: skip
+    return replace(finding, bars=bars, changes=(), sketch=None, unread=unread)
 
 
 def named(tasks: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ from lmms_medtasks.report import about, judged_tables, paper_line, readability, 
 from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Flag, Part, Section
 from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report.headlines import Headline, default_headline
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
@@ -56,7 +57,8 @@ class Report:
         tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
             row over other questions than most is marked.
         uses: which of the options ``pairs`` and ``parameters`` it makes use of.
-        finding: what stands of a source on the report's first screen, None where nothing of it does.
+        headline: what stands of a source on the report's first screen and on a leaderboard; without one the main metric
+            of each task.
         guessing: measure -> what a uniform guess gets on each of its questions, where their records don't say it.
     """
 
@@ -73,7 +75,7 @@ class Report:
     one_comparison: bool = False
     tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
     uses: frozenset[str] = frozenset()
-    finding: Callable[[Source], Finding | None] = lambda source: None
+    headline: Headline | None = None
     guessing: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -118,8 +120,9 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
     table = suite_table(suite, runs, options.cache)
     _check_columns(suite, report, table)
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
+    headline = report.headline or default_headline(suite)
     found = tuple(
-        (Asked(suite, source), readability.told(report.finding(source), readability.of_source(suite, source)))
+        (Asked(suite, source), readability.told(headline.of(suite, source), readability.of_source(suite, source)))
         for source in sources
     )
     edited = functools.partial(_other_numbers, suite, table, {run.path: number for number, run in enumerate(runs)})

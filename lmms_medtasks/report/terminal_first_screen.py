@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import best_models
-from lmms_medtasks.report.findings import Bar, titles
+from lmms_medtasks.report.findings import Bar, lost, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
 from lmms_medtasks.report.quotable import Check
 from lmms_medtasks.short_texts import cut_apart, interval_text, without_common_start
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -49,7 +48,7 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from _bars(one) if one else _side_by_side(first.ranked)
     else:
         yield Text(first.no_finding, style="bold")
-    for suite, said in first.best.items():
+    for suite, said in [*first.empty.items(), *first.best.items()]:
         yield from wrapped(Text(f"{suite}: {said}"))
     if first.best:
         yield from wrapped(Text(best_models.MEANING, style="dim"))
@@ -69,25 +68,14 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
 
 
 def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str]:
-    """What each of several models loses: a line a benchmark, its sentence where it has no single number."""
+    """What each of several models loses: a line a benchmark and condition."""
     found: dict[str, list[str]] = {}
-    sentences = []
     for model in models[:_MOST_MODELS]:
-        name = names[model.model]
         for finding in model.findings:
-            if finding.change is not None and finding.change.estimate is not None:
-                said = f"{name} {_points_lost(finding.change)}"
-                found.setdefault(f"{finding.suite}, points lost {finding.under}", []).append(said)
-            elif finding.loss:
-                sentences.append(f"{finding.suite}, {name} {finding.loss}")
-    return [*(f"{what}: {'; '.join(each)}" for what, each in found.items()), *sentences]
-
-
-def _points_lost(change: Interval) -> str:
-    """``19.7 [16.9, 22.4]``, of the change of a share."""
-    low, high = (None if end is None else -100 * end for end in (change.high, change.low))
-    # "+ 0.0": what is rounded to nothing has no sign.
-    return f"{round(-100 * (change.estimate or 0.0), 1) + 0.0:.1f}{interval_text(low, high)}"
+            for change in finding.changes[:1]:
+                said = f"{names[model.model]} {lost(change.interval, '')}"
+                found.setdefault(f"{finding.suite}, {change.under}", []).append(said)
+    return [f"{what}: {'; '.join(each)}" for what, each in found.items()]
 
 
 def _bars(model: ModelFindings) -> Iterator[Text]:
@@ -115,7 +103,7 @@ def _bar_line(suite: str, name: str, bar: Bar) -> Text:
     )
     published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
     value = _short(cell.value, bar) if isinstance(cell.value, int | float) else ""
-    colour = "blue" if bar.beats_chance else "dark_orange3"
+    colour = "dark_orange3" if bar.guessing else "blue"
     return Text.assemble(
         (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), colour),
         (f"{value + cell.mark:>{_SCORE}}", "bold"), f"{interval:^{_INTERVAL}}", (f"{published:>{_PUBLISHED}}", "dim"),
@@ -160,7 +148,7 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
     for suite in suites:
         found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
         for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
-            cells = "".join(f"{_numbers(each.get(title), width - 2):>{width}}" for each in found)
+            cells = "".join(f"{_numbers(each.get(title), width - 1):>{width}}" for each in found)
             name = suites[suite] if number == 0 else ""
             of = named[next(_title(each[title]) for each in found if title in each)]
             yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{of:<{_TITLE}}", cells)
@@ -171,12 +159,8 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
 def _numbers(bar: Bar | None, width: int) -> str:
     if bar is None or not isinstance(bar.cell.value, int | float):
         return "–"
-    value, cell = _short(bar.cell.value, bar) + bar.cell.mark, bar.cell
-    with_interval = (
-        f"{value} [{_short(cell.low, bar)}, {_short(cell.high, bar)}]"
-        if cell.low is not None and cell.high is not None
-        else value
-    )
+    value = f"{_short(bar.cell.value, bar)}{bar.cell.mark}"
+    with_interval = value + interval_text(bar.cell.low, bar.cell.high, bar.digits)
     return with_interval if len(with_interval) <= width else value
 
 

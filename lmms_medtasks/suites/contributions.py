@@ -148,7 +148,7 @@ class _Number:
 
 
 def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
-    """Of each table the numbers of the rows that an estimate is about and that all have, question by question.
+    """Of each table the places of the rows that an estimate is about and that all have, question by question.
 
     Those of a measure have a score of it. Of an estimate that names none, a question is left out where a model has no
     score of a measure since no reply or judgement came, and another has one, unless a model has no score of the measure
@@ -159,8 +159,9 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
     rows: list[np.ndarray] = []
     keys: list[np.ndarray] = []
     for make in tables:
-        found = _about(make(), estimate)
-        rows.append(found.rows)
+        table = make()
+        found = _about(table, estimate)
+        rows.append(np.flatnonzero(np.isin(table.rows, found.rows)))
         # Of the same questions the numbers of rows do for their ids, which are much larger.
         own = found.rows if alike else found.column("id").astype(str)
         keys.append(keys[0] if keys and np.array_equal(own, keys[0]) else own)

@@ -384,7 +384,7 @@ def caveats(source: Source) -> Iterator[Flag]:
 
 
 REPORT = Report(
-    finding=report_finding.finding,
+    headline=report_finding.HEADLINE,
     views=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
         View("tasks", "Tasks", (TASKS, tasks_table, task_pairs_table)),

@@ -164,7 +164,7 @@ def caveats(source: Source) -> Iterator[Flag]:
 
 
 REPORT = Report(
-    finding=report_finding.finding,
+    headline=report_finding.HEADLINE,
     views=(
         View("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,)),
         *(view(shown) for view in (_choice_view, _circular_view, open_view) for shown in (True, False)),

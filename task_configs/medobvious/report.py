@@ -147,7 +147,7 @@ ROTATIONS = rotation_view(
     },
 )
 REPORT = Report(
-    finding=report_finding.finding,
+    headline=report_finding.HEADLINE,
     views=(*map(_once, _VIEWS), ROTATIONS),
     compared=(
         View("models", "The runs together", (RUNS,)),

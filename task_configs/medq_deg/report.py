@@ -221,7 +221,7 @@ def _replies_said(sources: Sequence[Source]) -> str:
 
 
 REPORT = Report(
-    finding=report_finding.finding,
+    headline=report_finding.HEADLINE,
     sources=task_sets,
     facts=facts,
     label=lambda source: source.condition,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lmms_medtasks.report.cells import percent
@@ -19,19 +19,8 @@ from lmms_medtasks.report.charts import (
     range_chart,
     small_plane,
 )
-from lmms_medtasks.report.findings import (
-    Bar,
-    Finding,
-    Sketch,
-    chance_of_options,
-    is_told_apart,
-    lost,
-    share_bar,
-    shown,
-    there,
-    whole,
-    without_interval,
-)
+from lmms_medtasks.report.findings import Change, Sketch, chance_of_options, is_lost, shown
+from lmms_medtasks.report.headlines import Column, Headline, Number
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.short_texts import listed
@@ -42,7 +31,7 @@ from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, levels
 
 TITLES = {0: "clean images (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
 _SHORT = {0: "clean (L0)", 1: "mild (L1)", 2: "severe (L2)"}
-_PICTURES = {0: "clean images", 1: "mildly degraded ones", 2: "severely degraded ones"}
+WORDS = {0: "on clean images", 1: "under mild degradation", 2: "under severe degradation"}
 _FEWEST = 20
 """Questions under a degradation below which it is not called the worst. Our choice."""
 _NAMED = 2
@@ -50,33 +39,43 @@ _NAMED = 2
 _CHANGE = Mean(measure="change")
 
 
-def finding(source: Source) -> Finding | None:
-    """The finding; None for clean questions that were asked otherwise."""
+def _numbers(source: Source) -> Iterator[Number]:
+    """Accuracy by level; none of clean questions that were asked otherwise."""
     if asks_otherwise(source):
-        return None
+        return
     chance = chance_of_options(source.rows)
-    bars: dict[int, Bar] = {}
     for level in LEVELS:
         printed = span(SUITE, f"medq_deg_l{level}", "accuracy")
-        for bar in there(share_bar(source, TITLES[level], ACCURACY[level], chance=chance, published=printed)):
-            bars[level] = bar
-    if not bars:
-        return None
-    ends = sorted({min(bars), max(bars)})
-    pictures = {**_PICTURES, ends[0]: _PICTURES[ends[0]].replace("ones", "images")}
-    clause = "correct on " + listed([f"{whole(bars[level])} of {pictures[level]}" for level in ends])
-    sentence, loss = _said(source, bars)
-    asked = max(bars)
-    change = source.interval(FALL[asked]) if asked and 0 in bars else None
-    return Finding(
-        "MedQ-Deg", tuple(bars.values()), sentence, clause, "questions about degraded images", loss, change=change,
-        under=f"under {TITLES[asked]}", sketch=(lambda: _sketch(bars)) if len(bars) > 1 else None,
-    )  # fmt: skip
+        yield Number(TITLES[level], WORDS[level], ACCURACY[level], chance=chance, published=printed)
 
 
-def _sketch(bars: dict[int, Bar]) -> Sketch:
-    """The fall: a line through the levels, those of the paper's models grey."""
+def _changes(source: Source) -> Iterator[Change]:
+    """From clean images to the most severe ones that were asked."""
+    asked = [level for level in LEVELS if source.interval(ACCURACY[level]).n]
+    if asked[-1] and 0 in asked:
+        change = source.interval(FALL[asked[-1]])
+        names = listed(worst(source, asked[-1])) if is_lost(change) else ""
+        yield Change(change, f"under {TITLES[asked[-1]]}", names and f"under {names}")
+
+
+def _columns() -> Iterator[Column]:
+    """Of three trials first, as the paper's accuracies are (Table 6); those of calibration are of ten."""
+    for task in ("medq_deg", "medq_deg_l2", "medq_deg_calib"):
+        own = ("accuracy", "medq_deg_l0", "accuracy") if task == "medq_deg_l2" else ("accuracy_l2", "", "accuracy_l0")
+        yield Column(task, own[0], WORDS[2], before=own[1:])
+    yield Column("medq_deg*", "*")
+    for level, words in WORDS.items():
+        yield Column("medq_deg*", f"accuracy_l{level}", words, heads=False)
+        yield Column(f"medq_deg*_l{level}", "accuracy", words, heads=False)
+
+
+def _sketch(source: Source) -> Sketch | None:
+    """The fall: a line through the levels, those of the paper's models grey; None of one level."""
+    numbers = zip(LEVELS, _numbers(source), strict=True)
+    bars = {level: bar for level, number in numbers if (bar := number.of(source))}
     asked = sorted(bars)
+    if len(asked) == 1:
+        return None
     printed = [values for _, values in _printed(asked)]
     own = tuple(
         Point(
@@ -103,24 +102,6 @@ def _sketch(bars: dict[int, Bar]) -> Sketch:
     return Sketch(svg, f"correct (%); grey: {len(printed)} published models, on the paper's data")
 
 
-def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:
-    """The sentence, and what was lost."""
-    asked = max(bars)
-    if asked == 0 or 0 not in bars:
-        return f"{shown(bars[asked])} correct on {TITLES[asked]}.", ""
-    ends = f"from {bars[0].cell.value:.1f} % on clean images to {shown(bars[asked])} under {TITLES[asked]}"
-    change = source.interval(FALL[asked])
-    said = lost(change, f"under {TITLES[asked]}")
-    if change.low is None:
-        return f"From {ends.removeprefix('from ')}, {without_interval(change)}.", f"{said}."
-    if not is_told_apart(change):
-        return f"Not told apart: {ends}.", f"{said}."
-    falls = (change.estimate or 0) < 0
-    names = worst(source, asked) if falls else []
-    ended = f", most under {listed(names)}." if names else "."
-    return f"{'Falls' if falls else 'Rises'} {ends}{ended}", f"{said}{ended}"
-
-
 def worst(source: Source, level: int) -> list[str]:
     """The degradations of a level that cost most, against the same questions clean: ``bubble (by 33.3 points)``."""
     found = []
@@ -129,6 +110,9 @@ def worst(source: Source, level: int) -> list[str]:
         if name and change is not None and change < 0 and len(rows) >= _FEWEST:
             found.append((change, str(name)))
     return [f"{name.replace('_', ' ')} (by {-100 * change:.1f} points)" for change, name in sorted(found)[:_NAMED]]
+
+
+HEADLINE = Headline(_numbers, "questions about degraded images", tuple(_columns()), changes=_changes, sketch=_sketch)
 
 
 PRINTED = 9

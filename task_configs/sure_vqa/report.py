@@ -342,7 +342,7 @@ def _shared_image_flags(source: Source) -> Iterator[Flag]:
 
 
 REPORT = Report(
-    finding=report_finding.finding,
+    headline=report_finding.HEADLINE,
     guessing=GUESSING,
     views=(
         View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),

@@ -32,8 +32,8 @@ GUESSING = {"closed": 0.5}
 """What a uniform guess gets on each closed question. The paper's cleaning (C.1.2) keeps those with two options. Where
 both may be right, "both" and "none" are options beside the two, and a guess among the four gets one half on average."""
 
-HEADLINE = "slake_modality"
-"""The shift whose number stands for the benchmark, here and on a board (board.yml). The paper prints a number a shift
+MAIN_SHIFT = "slake_modality"
+"""The shift whose number stands for the benchmark, here and on a board. The paper prints a number a shift
 (Tables 14 to 19), and none over all shifts; this is the first of them."""
 
 SCALE = "closed: 0 to 1 (a question with two options may get 0.5); open: 1 to 5 stars"

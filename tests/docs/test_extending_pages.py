@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from lmms_medtasks.extensions import GROUPS
 from lmms_medtasks.judges import judge_check, registry, rubric
+from lmms_medtasks.report.judged_tables import _COLUMNS
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.templates.own_parsers import parser_of
 from tests.extending_pages import PAGES, blocks, files_of, write_benchmark
 
@@ -37,6 +41,21 @@ def test_the_other_parsers_of_the_page_read():
     doc = {"id": "1", "options": [], "answer": "benign"}
     assert (parser.read(doc, "It is Benign").value, parser.answers(doc)) == ("benign", ("benign", "malignant"))
     assert whole["PARSER"].read({}, "left").value == "left"
+
+
+def test_the_headline_of_the_page_makes_a_sentence():
+    (text,) = blocks("headline.md", "python")
+    declared = {}
+    exec(text, declared)  # noqa: S102 (our own page)
+    rows = [
+        {"id": f"q{n}", "cluster": f"i{n}", "modality": ("CT", "MRI")[n % 2], "accuracy.score": float(n % 4 > 0),
+         **dict.fromkeys(_COLUMNS)}
+        for n in range(8)
+    ]  # fmt: skip
+    table = Samples.of_rows(rows)
+    found = declared["HEADLINE"].of(SimpleNamespace(title="Spots"), Source("m", table, table, 0))
+    assert found.sentence == "75.0 % correct on all questions, 50.0 % on CT."
+    assert found.clause == "75 % correct on all questions" and declared["REPORT"].headline is declared["HEADLINE"]
 
 
 def test_the_rubric_of_the_page_has_a_check_of_its_own(tmp_path):

@@ -19,8 +19,8 @@ from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.record import VERSION
 from lmms_medtasks.report import Options, assemble, build
 from lmms_medtasks.report import first_screen as first_screens
-from lmms_medtasks.report.default_finding import finding_of
 from lmms_medtasks.report.default_tables import DeclaredTables
+from lmms_medtasks.report.headlines import default_headline
 from lmms_medtasks.report.published import PUBLISHED, read_rows
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.templates import measures
@@ -307,12 +307,10 @@ def test_the_first_screen_says_of_each_task_whether_it_is_better_than_guessing(t
     }
     (model,) = build([runs.write_run(tmp_path, tasks)], Options(resamples=0)).first.models
     (found,) = model.findings
-    assert found.beats_chance and found.clause.startswith(
-        "100 % on known, accuracy (no better than guessing at guessed"
-    )
-    said = {each.partition(" (")[2] for each in found.sentence.split("% [")}
-    assert any("guessed, accuracy, no better than guessing)" in each for each in said)
-    assert "(known, accuracy)" in found.sentence and found.sentence.endswith("The tables have 1 more task.")
+    assert not found.guessing and "100 % accuracy on known" in found.clause
+    assert '(no better than guessing at "guessed, accuracy", ' in found.clause
+    assert "accuracy on guessed, no better than guessing" in found.sentence
+    assert found.sentence.endswith("; 1 more in the tables.")
 
 
 def test_two_suites_of_one_title_are_both_on_the_first_screen(tmp_path, monkeypatch):
@@ -328,10 +326,10 @@ def test_two_suites_of_one_title_are_both_on_the_first_screen(tmp_path, monkeypa
     build([runs.write_run(tmp_path, tasks)], Options(resamples=0))
     found, [(choices, finding)] = seen["given"]
     words = replace(choices, suite=replace(choices.suite))
-    other = replace(finding, sentence="Of words.")
+    other = replace(finding, aside=("of words",))
     both = first_screens.first_screen(found, [(choices, finding), (words, other)])
-    assert [each.sentence for each in both.models[0].findings] == [finding.sentence, "Of words."]
-    assert list(both.sentences.values()) == [f"{finding.sentence} Of words."]
+    assert [each.sentence for each in both.models[0].findings] == [finding.sentence, other.sentence]
+    assert list(both.sentences.values()) == [f"{finding.sentence} {other.sentence}"]
 
 
 @pytest.mark.parametrize(("name", "told"), [("folder/parts.py:haze", True), ("gaussian_noise", False)])
@@ -368,7 +366,8 @@ def test_a_finding_of_a_change_or_a_ratio_is_on_its_own_scale_without_guessing()
     bars = {}
     for metric in KINDS:
         suite = replace(entry.declaration, metrics=(metric,), tasks={})
-        (bars[metric.name],) = finding_of(suite)(source).bars
+        (number,) = default_headline(suite).numbers(source)
+        bars[metric.name] = number.of(source)
     found = {name: (bar.cell.value, bar.unit, bar.bottom, bar.top, bar.chance) for name, bar in bars.items()}
     assert found["drop"] == (50.0, "points", -100.0, 100.0, None) and not bars["drop"].higher_is_better
     assert found["robust"] == (0.5, "", 0.0, 1.0, None)

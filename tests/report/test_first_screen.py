@@ -14,8 +14,8 @@ from rich.text import Text
 
 from lmms_medtasks.report import Options, best_models, build
 from lmms_medtasks.report.document import MARKS, Cell
-from lmms_medtasks.report.findings import Bar, Finding, lost, shown, titles, whole
-from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _headline_place, _Kept
+from lmms_medtasks.report.findings import Bar, Change, Finding, lost, shown, titles, whole
+from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _Kept, _why_empty
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
@@ -24,8 +24,8 @@ from lmms_medtasks.report.terminal import show
 from lmms_medtasks.report.terminal_first_screen import WIDTH, lines, wrapped
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import FEW, Interval
+from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg import report_finding
-from lmms_medtasks.task_configs.medq_deg.measures import SUITE
 
 
 def screen(document):
@@ -127,6 +127,18 @@ def test_every_form_has_the_verdict(document):
         assert "clean images" in text
 
 
+def test_a_benchmark_that_was_run_and_not_judged_has_a_box_that_says_so(document):
+    def asked(*judgements):
+        rows = Samples.of_rows([{"id": str(n), "judgement": each} for n, each in enumerate(judgements)])
+        return SimpleNamespace(source=SimpleNamespace(rows=rows))
+
+    assert _why_empty(asked("missing", None)).startswith("Not judged")
+    assert _why_empty(asked("judged", "missing")) == _why_empty(asked(None)) != _why_empty(asked("missing"))
+    shown = replace(document, first=replace(document.first, empty={"Other": "Not judged: no number yet."}))
+    for text in ("\n".join(screen(shown)), markdown(shown), html.unescape(page(shown))):
+        assert "Not judged: no number yet." in text
+
+
 @pytest.mark.parametrize(
     ("states", "said"),
     [(["yes", "yes"], "Yes."), (["yes", "partly"], "With care: b."), (["no", "partly"], "Not yet. Missing: a.")],
@@ -150,16 +162,17 @@ def bar(value, low, high, chance, higher=True):
     ],
 )
 def test_better_than_guessing_is_what_the_interval_says(made, beats):
-    assert made.beats_chance is beats
+    assert made.guessing == "" if beats else made.guessing
 
 
-def finding(suite, clause, chance, loss=""):
-    return Finding(suite, (bar(50.0, 40.0, 60.0, chance),), "", clause, f"what {suite} asks", loss)
+def finding(suite, chance, *changes):
+    made = replace(bar(50.0, 40.0, 60.0, chance), words=f"on {suite}")
+    return Finding(suite, (made,), f"what {suite} asks", changes)
 
 
 def test_sentence_names_strengths_then_what_is_guessed():
-    found = (finding("a", "right on 50 % of a", 25.0), finding("b", "right on 50 % of b", 45.0))
-    assert ModelFindings("m", found).sentence == "Right on 50 % of a, but no better than guessing at what b asks."
+    found = (finding("a", 25.0), finding("b", 45.0))
+    assert ModelFindings("m", found).sentence == "50 % correct on a, but no better than guessing at what b asks."
     assert ModelFindings("m", found[1:]).sentence == "No better than guessing at what b asks."
 
 
@@ -167,7 +180,7 @@ def test_sentence_names_strengths_then_what_is_guessed():
     ("change", "said"),
     [
         (Interval(-0.2, -0.25, -0.15, 10, 10), "loses 20.0 points [15.0, 25.0] here"),
-        (Interval(-0.01, -0.05, 0.03, 10, 10), "shows no loss beyond chance here (1.0 points [-3.0, 5.0])"),  # noqa: E501
+        (Interval(-0.01, -0.05, 0.03, 10, 10), "shows no change beyond chance (-1.0 points [-5.0, 3.0]) here"),  # noqa: E501
         (Interval(-0.2, None, None, 99, 99), "loses 20.0 points here, without an interval"),
         (Interval(0.1, 0.05, 0.15, 10, 10), "gains 10.0 points [5.0, 15.0] here"),
         (Interval(-0.2, None, None, 2, 2, reason=FEW), "loses 20.0 points here, over too few images for an interval"),
@@ -183,15 +196,36 @@ def test_a_gain_without_an_interval_is_no_loss():
 
 
 def test_what_lies_below_guessing_with_its_whole_interval_is_said_to():
-    below = Finding("c", (bar(10.0, 5.0, 20.0, 25.0),), "", "right on 10 % of c", "what c asks")
+    below = replace(finding("c", 25.0), bars=(bar(10.0, 5.0, 20.0, 25.0),))
     assert (below.guessing, bar(20.0, 15.0, 26.0, 25.0).guessing, bar(30.0, 26.0, 34.0, 25.0).guessing) == (
         "below guessing", "no better than guessing", "",
     )  # fmt: skip
     assert ModelFindings("m", (below,)).sentence == "Below guessing at what c asks."
-    weak = finding("b", "right on 50 % of b", 45.0)
+    weak = finding("b", 45.0)
     said = "No better than guessing at what b asks and below guessing at what c asks."
     assert ModelFindings("m", (below, weak)).sentence == said
-    assert replace(below, beats=False, bars=(*below.bars, *weak.bars)).guessing == "no better than guessing"
+    assert replace(below, bars=(*below.bars, *weak.bars)).guessing == "no better than guessing"
+
+
+def test_the_sentence_has_every_number_its_level_of_guessing_once_the_loss_and_who_judged():
+    bars = (
+        replace(bar(60.0, 55.0, 65.0, 25.0), words="on clean images"),
+        replace(bar(26.0, 22.0, 30.0, 25.0), title="mild", words="under mild degradation", main=False),
+        replace(bar(20.0, 15.0, 24.0, 25.0), title="severe", words="under severe degradation", judge="scored by J"),
+    )
+    change = Change(Interval(-0.4, -0.45, -0.35, 9, 9), "under L2", "under fog (by 50.0 points)")
+    made = Finding("S", bars, "pictures", (change, Change(Interval(0.01, -0.1, 0.2, 9, 9), "elsewhere", "in x")))
+    assert made.sentence == (
+        "60.0 % [55.0, 65.0] correct on clean images; "
+        "26.0 % [22.0, 30.0] under mild degradation, no better than guessing (25.0 %); "
+        "20.0 % [15.0, 24.0] under severe degradation, below guessing (25.0 %); "
+        "loses 40.0 points [35.0, 45.0] under L2, most under fog (by 50.0 points); "
+        "shows no change beyond chance (+1.0 points [-10.0, 20.0]) elsewhere; most is lost in x; severe: scored by J."
+    )
+    assert made.clause == ("60 % correct on clean images (no better than guessing at severe)")
+    trial = replace(made, trial="trial of 2 questions a task")
+    assert trial.sentence.startswith("Trial of 2 questions a task: 60.0 %")
+    assert trial.loss.endswith("in x (trial of 2 questions a task).")
 
 
 @pytest.mark.usefixtures("any_share_read")
@@ -237,14 +271,14 @@ def test_other_settings_are_said_of_two_runs_of_one_model(write_run):
 
 
 def test_sentence_counts_what_it_does_not_name_of_what_is_guessed():
-    guessed = tuple(finding(name, f"right on {name}", 45.0) for name in "abcde")
+    guessed = tuple(finding(name, 45.0) for name in "abcde")
     assert "what c asks and 2 more benchmarks" in ModelFindings("m", guessed).sentence
     assert "what d asks" in ModelFindings("m", guessed[:4]).sentence
 
 
 def test_sentence_contrasts_nothing_with_guessing_where_the_level_of_guessing_is_unknown():
-    found = (finding("a", "right on 50 % of a", None), finding("b", "right on 50 % of b", 45.0))
-    assert ModelFindings("m", found).sentence == "Right on 50 % of a; no better than guessing at what b asks."
+    found = (finding("a", None), finding("b", 45.0))
+    assert ModelFindings("m", found).sentence == "50 % correct on a; no better than guessing at what b asks."
 
 
 @pytest.mark.parametrize(
@@ -261,14 +295,14 @@ def test_number_on_a_short_scale_keeps_its_decimals(made, said, short):
 
 def first_of(*bars):
     models = tuple(
-        ModelFindings(name, (Finding("suite", (each,), "", "", ""),)) for name, each in zip("mn", bars, strict=False)
+        ModelFindings(name, (Finding("suite", (each,), ""),)) for name, each in zip("mn", bars, strict=False)
     )
     return FirstScreen((), models, (), {})
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_terminal_says_scale_direction_and_what_marks_mean(count):
-    made = Bar("stars", Cell(3.456, mark="‖"), "of 5", 5.0, higher_is_better=False, bottom=1.0)
+    made = Bar("stars", Cell(3.456, mark="‖"), "of 5", 5.0, higher_is_better=False, bottom=1.0, words="x")
     (row,) = [line.plain for line in lines(first_of(*[made] * count), "t") if "stars" in line.plain]
     assert row.startswith("suite            stars, 1 to 5 ↓")
     assert row.count("3.46‖") == count
@@ -287,25 +321,23 @@ def test_one_task_is_one_task_and_hidden_runs_are_counted(write_run):
 def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
     """A run that asked MedQ-Deg as one task, as one a level, and ten times each."""
     sets = (("medq_deg_calib",), ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2"), ("medq_deg",), ("medq_deg_noimage",))
-    assert [_headline_place(SUITE, tasks) for tasks in sets] == [2, 1, 0, 3]
-    kept = [_Kept(9, finding("S", "m", 20.0), ((None, tasks),), _headline_place(SUITE, tasks)) for tasks in sets]
-    assert max(kept, key=lambda each: each.rests_on).asked[0][1] == ("medq_deg",)
+    places = [report_finding.HEADLINE.place(tasks) for tasks in sets]
+    assert places == [2, 1, 0, 3]
+    kept = [_Kept(9, replace(finding("S", 20.0), place=place), ((None, ("t",)),)) for place in places]
+    assert max(kept, key=lambda each: each.rests_on).finding.place == 0
     assert kept[0]._replace(size=10).rests_on > kept[2].rests_on
-    assert _headline_place(replace(SUITE, name="mine"), ("mine",)) == 0
 
 
 def test_what_several_models_lose_stands_in_a_line_a_benchmark_in_the_terminal():
     def model(name, *change):
-        found = replace(finding("S", name, 20.0), loss="a long sentence.", under="under x")
-        return ModelFindings(name, (replace(found, change=Interval(*change, 9, 9) if change else None),))
+        changes = (Change(Interval(*change, 9, 9), "under x", "in fog"),) if change else ()
+        return ModelFindings(name, (finding("S", 20.0, *changes),))
 
     models = (model("a", -0.2, -0.3, -0.1), model("b", 0.01, None, None), model("c"))
-    # What has no single number, such as the loss on degraded pictures, keeps its sentence.
     shown = [line.plain for line in lines(FirstScreen((), models, (), {}), "three models")]
-    assert "S, points lost under x: a 20.0 [10.0, 30.0]; b -1.0" in shown
-    assert [line for line in shown if "a long sentence" in line] == ["S, c a long sentence."]
+    assert "S, under x: a loses 20.0 points [10.0, 30.0]; b gains 1.0 points, without an interval" in shown
     alone = [line.plain for line in lines(FirstScreen((), models[:1], (), {}), "one model")]
-    assert "S a long sentence." in alone
+    assert "S loses 20.0 points [10.0, 30.0] under x, most in fog." in alone
 
 
 def test_mends_are_of_use(write_run):
@@ -329,7 +361,7 @@ def test_date_is_in_utc_where_the_run_says_its_zone(write_run):
 
 
 def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
-    made = Bar("stars", Cell(1.0, 1.0, 1.0), "of 5", 5.0, bottom=1.0)
+    made = Bar("stars", Cell(1.0, 1.0, 1.0), "of 5", 5.0, bottom=1.0, words="x")
     (row,) = [line.plain for line in lines(first_of(made), "t") if "stars" in line.plain]
     assert "█" not in row
     assert [made.place(value) for value in (0.0, 1.0, 3.0, 5.0)] == [0.0, 0.0, 0.5, 1.0]
@@ -337,7 +369,7 @@ def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
 
 def test_numbers_that_only_one_model_has_keep_their_place():
     def of(*names):
-        return Finding("suite", tuple(Bar(name, Cell(50.0)) for name in names), "", "", "")
+        return Finding("suite", tuple(Bar(name, Cell(50.0)) for name in names), "")
 
     assert titles([of("L0", "L2"), of("L0", "L1", "L2")]) == ["L0", "L1", "L2"]
 
@@ -363,7 +395,7 @@ def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points(
 
     def model(name, accuracy, alarms):
         bars = (bar(accuracy, None, None, 20.0), replace(bar(alarms, None, None, None, False), title="alarms"))
-        return ModelFindings(name, (replace(finding("S", name, 20.0), bars=bars),))
+        return ModelFindings(name, (replace(finding("S", 20.0), bars=bars),))
 
     numbers = {"a": (50.0, 30.0), "b": (40.0, 40.0), "c": (90.0, 10.0), "d": (60.0, 20.0), "e": (30.0, 60.0)}
     models = tuple(model(name, *each) for name, each in numbers.items())
@@ -376,68 +408,49 @@ def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points(
     assert ([name for name, _ in named], [name for name, _ in others]) == (["c", "d", "a"], ["b", "e"])
 
 
-def test_a_model_that_was_asked_one_benchmark_heads_none_that_were_asked_all():
-    """e has the best number of S and none of T: there it is last. Places from 0: a 1, b 3, e 4, c 5, d 7."""
+def test_a_model_that_was_asked_one_benchmark_or_guesses_heads_none_that_beat_guessing_everywhere():
+    """e has the best number of S and none of T; g the best of T by all that is known, and guesses at S."""
 
-    def found(suite, name, value):
-        return replace(finding(suite, name, 20.0), bars=(bar(value, None, None, 20.0),))
+    def found(suite, value, chance=20.0):
+        return replace(finding(suite, 20.0), bars=(bar(value, value - 1, value + 1, chance),))
 
-    whole = [
-        ModelFindings(name, (found("S", name, 50.0 - n), found("T", name, 50.0 - n))) for n, name in enumerate("abcd")
-    ]
-    screen = FirstScreen((), (ModelFindings("e", (found("S", "e", 90.0),)), *whole), (), {})
-    assert [each.model for each in (*screen.named, *screen.folded)] == ["a", "b", "e", "c", "d"]
-
-
-def best_of(**numbers):
-    """By model value, and ends of the interval, of one number."""
-    return best_models.sentence({
-        name: replace(finding("S", name, 20.0), bars=(replace(bar(*each, 20.0), title="pictures"),))
-        for name, each in numbers.items()
-    })  # fmt: skip
+    whole = [ModelFindings(name, (found("S", 50.0 - n), found("T", 50.0 - n))) for n, name in enumerate("ab")]
+    e, g = (ModelFindings("e", (found("S", 90.0),)), ModelFindings("g", (found("S", 95.0, 99.0), found("T", 99.0))))
+    screen = FirstScreen((), (g, e, *whole), (), {})
+    assert [each.model for each in (*screen.named, *screen.folded)] == ["a", "b", "g", "e"]
 
 
-def test_who_is_best_is_said_by_the_intervals():
-    a, b, c, d = (70.0, 65.0, 75.0), (66.0, 60.0, 72.0), (50.0, 45.0, 55.0), (70.0, None, None)
-    assert best_of(a=a, c=c) == "a is best at pictures."
-    assert best_of(a=a, b=b) == best_of(a=a, b=b, c=c) == "a has the best number at pictures."
-    assert best_of(a=a, b=a) == best_of(a=a, b=a, c=c) == "a and b share the best number at pictures."
-    assert best_of(d=d, c=c) == "d has the best number at pictures."
-    assert best_of(a=a) == ""
-    # All as low as can be, or by a judge that compares words: nobody is best.
-    assert best_of(a=(0.0, 0.0, 10.0), b=(0.0, 0.0, 12.0)) == ""
-    by_words = [replace(bar(*each, None), cell=Cell(*each, mark=LEXICAL)) for each in (a, c)]
-    made = {name: replace(finding("S", name, 20.0), bars=(each,)) for name, each in zip("ac", by_words, strict=True)}
-    assert best_models.sentence(made) == ""
+def best_of(mark="", images=12, **wrong):
+    """By model the number of questions, one an image, that are wrong of ``images``: who is best at them, and of all."""
 
-
-def test_of_several_models_the_screen_begins_with_who_leads_most_numbers():
-    """b leads two numbers of three; the third is shared by a and b; c was asked one number alone."""
-
-    def model(name, *values):
-        bars = [replace(bar(value, None, None, 20.0), title=str(place)) for place, value in enumerate(values)]
-        return ModelFindings(name, (replace(finding("S", name, 20.0), bars=tuple(bars)),))
-
-    models = (model("a", 50.0, 60.0, 70.0), model("b", 55.0, 65.0, 70.0), model("c", 1.0))
-    shown = FirstScreen((), models, (), {}, best={"S": "b is best."})
-    assert shown.leader == "b leads in 2 of the 3 numbers that several of these models have."
-    assert [each.model for each in shown.named] == ["b", "a", "c"]
-    assert replace(shown, models=models[:1]).leader == ""
-    assert replace(shown, best={"S": best_models.OTHER_QUESTIONS}).leader == ""
-    assert replace(shown, models=(models[0], model("d", 50.0, 60.0, 70.0))).leader == ""
-
-
-def test_who_is_best_in_all_numbers_is_said_once_and_titles_with_a_comma_stand_apart():
-    def made(values):
-        bars = [
-            replace(bar(value, value - 1, value + 1, 20.0), title=f"{place}, x") for place, value in enumerate(values)
+    def made(count):
+        rows = [
+            {"id": f"q{n:02}", "cluster": f"i{n:02}", "accuracy.score": float(n >= count), "accuracy.asked": True}
+            for n in range(images)
         ]
-        return replace(finding("S", "", 20.0), bars=tuple(bars))
+        value = 100 * (1 - count / images)
+        own = Bar("pictures", Cell(value, value - 1, value + 1, mark), sample=(Samples.of_rows(rows), Mean()))
+        return Finding("S", (own, replace(own, title="x, y", sample=None)), "")
 
-    all_best, mixed = ({"a": made((50.0, 50.0, 50.0)), "b": made(each)} for each in ((9.0,) * 3, (50.0, 9.0, 9.0)))
-    assert best_models.sentence(all_best) == "a is best in all 3 numbers."
-    said = best_models.sentence(mixed)
-    assert said == 'a and b share the best number at "0, x"; a is best at "1, x" and "2, x".'
+    leads = best_models.leads({name: made(count) for name, count in wrong.items()})
+    return best_models.sentence(leads), best_models.leader(leads)
+
+
+def test_who_is_best_is_said_by_the_test_of_ranks_on_the_same_questions():
+    """Intervals of 2 points that overlap nowhere are no test: one question of 12 makes nobody best."""
+    said, leader = best_of(a=0, b=11)
+    assert said == 'a is best at pictures; a has the best number at "x, y".'
+    assert leader == "Better than every other beyond chance: a in 1 of 2 numbers that several of these models have."
+    said, leader = best_of(a=0, b=1)
+    assert said == 'a has the best number at pictures and "x, y".'
+    assert (
+        leader == "Better than every other beyond chance: none in any of 2 numbers that several of these models have."
+    )
+    # b is not told apart from a; fewer than ten images are not tested.
+    assert "is best" not in best_of(a=0, b=1, c=11)[0] + best_of(images=9, a=0, b=9)[0]
+    assert best_of(a=0, b=0)[0] == 'a and b share the best number at pictures and "x, y".'
+    # All as low as can be, or by a judge that compares words: nobody is best. Nor where one model has numbers.
+    assert best_of(a=12, b=12)[1] == best_of(LEXICAL, a=0, b=11)[1] == best_of(a=0)[1] == ""
 
 
 @pytest.mark.usefixtures("any_share_read")
@@ -480,5 +493,5 @@ def test_no_sign_of_a_number_has_two_meanings():
     """¶ meant "no interval" and "a judge that compares words", and the wrong one was printed."""
     assert not set(MEANINGS) & set(MARKS)
     judged = replace(bar(96.0, 81.7, 99.7, None), cell=Cell(96.0, 81.7, 99.7, LEXICAL + "#"))
-    models = (ModelFindings("m", (replace(finding("S", "m", None), bars=(judged,)),)),)
+    models = (ModelFindings("m", (replace(finding("S", None), bars=(judged,)),)),)
     assert FirstScreen((), models, (), {}).marks == {sign: MEANINGS[sign] for sign in (LEXICAL, "#")}

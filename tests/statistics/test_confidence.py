@@ -20,7 +20,6 @@ AS_NUMBER = re.compile(r"(?<![\w.])0?\.(?:95|05|975|025)(?!\d)")
 SPELLED = {"lmms_medtasks/statistics/confidence.py", "task_configs/bones_joints/measures.py"}
 """The setting itself; and a metric that the paper prints at this level, whatever a report's is."""
 OTHER = {
-    "lmms_medtasks/board/site/suite_finding.py",  # points that are shown as 0.0
     "lmms_medtasks/suites/common_metrics.py",  # share of identical trials
     "lmms_medtasks/suites/judged_measures.py",  # share of judgements
     "task_configs/medq_deg/report.py",  # share of identical trials

@@ -11,6 +11,7 @@ import numpy as np
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.changes import headline_change
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.rows import published
@@ -19,6 +20,7 @@ from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import against_guessing
 from lmms_medtasks.short_texts import interval_text
 from lmms_medtasks.statistics import confidence
+from lmms_medtasks.statistics.intervals import Interval
 
 LEAST_FIELD = 4
 """Ranked models from which on a field has quartiles."""
@@ -39,6 +41,7 @@ class ModelHeadline:
         quartiles: the field's first quartile, median, third quartile; None of fewer than :data:`LEAST_FIELD` models.
         chance: what guessing gets, None where that is not known. published: least and most of the paper's models.
         higher_is_better: of two numbers. signs: what limits the number (:mod:`lmms_medtasks.board.site.number_marks`).
+        loss: of a share, what it is less than the number that the suite's headline says that it is lost from, below 0.
     """
 
     suite: str
@@ -62,6 +65,7 @@ class ModelHeadline:
     published: Span | None
     higher_is_better: bool = True
     signs: str = ""
+    loss: Interval | None = None
 
     @property
     def number(self) -> str:
@@ -192,6 +196,7 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
         published=(min(numbers), max(numbers)) if numbers else None,
         higher_is_better=shown.higher_is_better,
         signs=standings.marked(Cell(mean.estimate), entry, metric).mark,
+        loss=headline_change(standings, about, entry.model.key, (entry.task, metric)) if entry.ranked else None,
     )
 
 

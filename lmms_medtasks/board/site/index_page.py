@@ -63,7 +63,7 @@ def write(
     problems = board_tables.problems(board.problems, roots)
     pages.page(
         "index.html", "index.html", "overview",
-        headline=unbroken(board_words.headline(standings, found, drawn)),
+        headline=unbroken(board_words.headline(standings, found)),
         warnings=board_words.warnings(board),
         found=found,
         table=leaderboard_table.as_table(found, standings),
@@ -92,7 +92,7 @@ def _card(standings: Standings, name: str, found: Leaderboard) -> Card:
         name,
         about.title,
         about.question,
-        unbroken(board_words.finding(standings, name, found)),
+        unbroken(board_words.card(standings, name, found)),
         questions=_asked(standings.board.of_known_questions(name)),
         models=len({entry.model.key for entry in entries if entry.ranked}),
         ranked=len(ranked),

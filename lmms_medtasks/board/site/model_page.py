@@ -70,9 +70,6 @@ class ModelPages:
         limits = board_tables.problems((each for entry in own for each in entry.problems), self._roots)
         title, slug = self._standings.titles[model.key], self._slugs[model.key]
         headlines = bullets.headlines(own, self._standings)
-        # The sentence speaks of the tasks that the chart below it shows.
-        shown = {each.task for each in headlines}
-        findings = [found for report in reports.values() if (found := report.finding_of(shown))]
         for part in (part for report in reports.values() for part in report.parts):
             self._pages.write_files(part)
         best, worst, looked = self._extremes(model.key, headlines, own, questions)
@@ -80,7 +77,7 @@ class ModelPages:
             f"models/{slug}.html", "model.html", f"models/{slug}",
             model=model, title=title, limits=limits, links=links,
             reports=list(reports.values()),
-            sentence=model_words.sentence(title, headlines, findings),
+            sentence=model_words.sentence(title, headlines),
             about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
             others=any(each.quartiles for each in headlines),

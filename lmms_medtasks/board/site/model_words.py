@@ -13,30 +13,22 @@ from lmms_medtasks.board.site.number_marks import BY_WORDS, UNREAD
 from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.word_verdicts import is_by_words
-from lmms_medtasks.report.findings import BELOW, NO_BETTER, Finding, is_told_apart, points
+from lmms_medtasks.report.findings import is_lost, points, said_of_guessing
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 from lmms_medtasks.short_texts import interval_text, listed
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.suites.estimates import EMPTY
 from lmms_medtasks.suites.suite import Measure
 
-_NAMED = 3
 
-
-def sentence(title: str, headlines: Sequence[ModelHeadline], findings: Sequence[Finding]) -> str:
-    """The model's finding: its ranks, the worst loss, and where it is no better than guessing.
-
-    ``findings``: of its reports; without them nothing is known of a loss.
-    """
+def sentence(title: str, headlines: Sequence[ModelHeadline]) -> str:
+    """The model's finding: its ranks, the worst loss, and where it is no better than guessing."""
     if not headlines:
         return f"{title}: no benchmark's headline number is known."
     unread = [each.title for each in headlines if each.is_hard_to_read]
     parts = [f"{UNREAD} on {listed(unread)}, so that nothing is said about the model there"] if unread else []
-    parts += [each for each in (_ranks(headlines), _worst_loss(findings)) if each]
-    for words in (NO_BETTER, BELOW):
-        weak = [each.title for each in headlines if each.guessing == words]
-        left = len(weak) - _NAMED
-        named = weak if left <= 1 else [*weak[:_NAMED], f"{left} more benchmarks"]
-        parts += [f"{words} on {listed(named)}"] if weak else []
+    parts += [each for each in (_ranks(headlines), _worst_loss(headlines)) if each]
+    parts += said_of_guessing([(each.guessing, each.title) for each in headlines], "on")
     return f"{title}: {'; '.join(parts)}."
 
 
@@ -60,17 +52,13 @@ def _ranks(headlines: Sequence[ModelHeadline]) -> str:
     return said
 
 
-def _worst_loss(findings: Sequence[Finding]) -> str:
-    """``loses 20.3 points [17.4, 23.0] under severe degradation (L2) on MedQ-Deg``; "" of none beyond chance."""
-    lost = [
-        (each.change, each)
-        for each in findings
-        if each.change is not None and (each.change.estimate or 0) < 0 and is_told_apart(each.change)
-    ]
+def _worst_loss(headlines: Sequence[ModelHeadline]) -> str:
+    """``loses 20.3 points [17.4, 23.0] under severe degradation on MedQ-Deg``; "" of none beyond chance."""
+    lost = [each for each in headlines if each.loss and is_lost(each.loss)]
     if not lost:
         return ""
-    change, finding = min(lost, key=lambda each: each[0].estimate or 0)
-    return f"loses {points(change)} {finding.under} on {finding.suite}"
+    most = min(lost, key=lambda each: (each.loss and each.loss.estimate) or 0.0)
+    return f"loses {points(most.loss or EMPTY)} {most.words} on {most.title}"
 
 
 @dataclass(frozen=True)

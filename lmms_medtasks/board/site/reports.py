@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,6 @@ class Report:
     reason: str = ""
     findings: tuple[SourceFinding, ...] = ()
     sentences: tuple[str, ...] = ()
-
-    def finding_of(self, tasks: Collection[str]) -> Finding | None:
-        """That of the source with one of these tasks, else of the source with most questions."""
-        own = [each for each in self.findings if not set(tasks).isdisjoint(each.tasks)] or self.findings
-        return max(own, key=lambda each: each.questions).finding if own else None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import Scatter
 from lmms_medtasks.report.cells import label, scaled
 from lmms_medtasks.report.document import Cell, Column, Row, Table
-from lmms_medtasks.report.findings import beats
+from lmms_medtasks.report.findings import against_guessing
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
 
@@ -72,7 +72,8 @@ class Drawn:
     def beats_guessing(self, point: Point) -> bool:
         """Whether its interval under bad conditions is above what guessing gets; without an interval its number."""
         number = point.bad
-        return self.chance is None or beats(float(number.value or 0), number.low, number.high, self.chance)
+        value = float(number.value or 0)
+        return self.chance is None or not against_guessing(value, number.low, number.high, self.chance)
 
 
 def drawn(standings: Standings, known: KnownModels) -> Drawn | None:

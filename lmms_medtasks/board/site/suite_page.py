@@ -12,13 +12,13 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import board_tables, rows, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
+from lmms_medtasks.board.site.finding_words import HeadlineFinding, nobody
 from lmms_medtasks.board.site.number_marks import BY_WORDS, legend, signs_of
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.pair_matrix import NOTE, Matrix, matrix
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
 from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure, chart
-from lmms_medtasks.board.site.suite_finding import finding
 from lmms_medtasks.board.site.telling_questions import Telling, telling
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.data.sources import counted
@@ -107,7 +107,7 @@ class SuitePage:
         self._pages.page(
             f"suites/{name}.html", "suite.html", f"suites/{name}",
             name=name, about=about, head=head, drawn=drawn, blocks=blocks, compared=compared,
-            labelled=labelled, finding=finding(about, self._board, self._standings, head, drawn),
+            labelled=labelled, finding=_finding(about, self._standings, head),
             badges=_badges(about, entries, head),
             signs=legend(self._numbers(head).values()) if head else (),
             places=self._places(headline, drawn) if headline else [],
@@ -202,6 +202,15 @@ class SuitePage:
             return found[key].rank or 0, sign * (found[key].mean.estimate or 0.0), self._standings.titles[key].lower()
 
         return sorted((key for key, each in found.items() if each.mean.estimate is not None), key=place)
+
+
+def _finding(about: suite_words.About, standings: Standings, head: TaskMeasure | None) -> str:
+    said = (
+        HeadlineFinding(about, standings, head).sentence()
+        if head
+        else f"{nobody(standings.board.of(suite=about.name))}."
+    )
+    return f"{about.title}: {said}"
 
 
 def _headline(head: TaskMeasure | None, drawn: SuiteChart | None) -> SuiteHeadline | None:

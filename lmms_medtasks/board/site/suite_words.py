@@ -1,16 +1,15 @@
 """What the site says of each suite, and what of its data may be shown: the ``board.yml`` in each benchmark's folder.
 
-Its keys:
+Which number stands for it, and what its numbers are called, its headline says (:mod:`lmms_medtasks.report.headlines`).
+
+The file's keys:
     place: where its page stands among the others', from 1.
     short, question: its name where there is little room; what it asks, a sentence.
-    headline: [task, measure] patterns (fnmatch); the first that an entry has is the suite's column on the first page.
     scatter: what is drawn beside the first page's table; the first suite that says one has it. See :class:`Scatter`.
     open: tasks (patterns) that come first on the suite's page, in this order.
     about, read: what it is, and how its numbers are read, for people in a hurry.
     paper: its address on the web.
     names: task (a pattern) -> its name for people.
-    phrases: [task, measure, words] patterns; the words say what a number is of, behind it ("69.1 % under severe
-        degradation") and as a column's heading.
     values: tag -> value -> its words, where the value itself is a code ("iid").
     chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_chart.py).
     pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
@@ -32,6 +31,8 @@ from typing import Any
 from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.report.headlines import DEFAULT_COLUMNS, Column
+from lmms_medtasks.suites import registry
 
 
 @dataclass(frozen=True)
@@ -40,16 +41,14 @@ class Scatter:
 
     Attributes:
         title, x, y: of the drawing and its axes, without units. bad: what the second number is of.
-        lead: the board's first sentence where the best model loses: of ``{model}``, ``{good}``, ``{bad}`` and the
-            ``{interval}`` of the second.
-        of: (task, measure, task, measure), good and bad; the first that a ranked model has is drawn.
+        of: (task, measure, task, measure), good and bad, of the headline's columns that name what is lost; the first
+            that a ranked model has is drawn.
     """
 
     title: str
     x: str
     y: str
     bad: str
-    lead: str
     of: tuple[tuple[str, str, str, str], ...]
 
 
@@ -61,12 +60,11 @@ class About:
     title: str
     about: str = ""
     read: str = ""
-    headline: tuple[tuple[str, str], ...] = ()
+    columns: tuple[Column, ...] = ()
     open: tuple[str, ...] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
     names: tuple[tuple[str, str], ...] = ()
-    phrases: tuple[tuple[str, str, str], ...] = ()
     chart: Mapping[str, Any] | None = None
     short: str = ""
     question: str = ""
@@ -96,17 +94,19 @@ class About:
         return self._phrase(task, measure) or f"{self.name_of(task)}, {measure.replace('_', ' ')}"
 
     def _phrase(self, task: str, measure: str) -> str:
-        fits = fnmatch.fnmatchcase
-        return next((words for own, name, words in self.phrases if fits(task, own) and fits(measure, name)), "")
+        return next((each.words for each in self.columns if each.words and each.fits(task, measure)), "")
+
+    def before(self, task: str, measure: str) -> tuple[str, str] | None:
+        """The task and measure that the number is lost from, None where that is none."""
+        found = next((each.before for each in self.columns if each.fits(task, measure)), None)
+        return found and (found[0] or task, found[1])
 
     def headline_of(self, entries: Sequence[Entry]) -> tuple[str, str] | None:
         """The task and measure that stand for the suite on the overview; None without an entry that has a measure."""
         have = [(entry.task, measure) for entry in entries for measure in entry.metrics]
-        for task, measure in self.headline:
-            for found in sorted(have, key=lambda each: (each[0], have.index(each))):
-                if fnmatch.fnmatchcase(found[0], task) and fnmatch.fnmatchcase(found[1], measure):
-                    return found
-        return have[0] if have else None
+        ordered = sorted(have, key=lambda each: (each[0], have.index(each)))
+        found = (each for column in self.columns if column.heads for each in ordered if column.fits(*each))
+        return next(found, have[0] if have else None)
 
     def tasks(self, entries: Iterable[Entry], first: str = "") -> list[str]:
         """The tasks of the entries: ``first``, then those of ``open``, in its order, then by name."""
@@ -135,17 +135,17 @@ def about(suite: str) -> About:
     known = _said()
     # A benchmark that is not installed has a page of its own.
     rest = known["contributed"]
-    found = known.get(suite) or ({"headline": rest["headline"]} if suite in titles else {**rest, "title": suite})
+    found = known.get(suite) or ({} if suite in titles else {**rest, "title": suite})
+    columns = _columns(suite)
     return About(
         name=suite,
         title=titles.get(suite) or found.get("title") or suite or "Other",
         about=found.get("about", ""),
         read=found.get("read", ""),
-        headline=tuple((task, measure) for task, measure in _patterns(suite, found, "headline", 2)),
+        columns=columns,
         open=tuple(found.get("open", ())),
         paper=found.get("paper", ""),
         names=tuple(found.get("names", {}).items()),
-        phrases=tuple((task, measure, words) for task, measure, words in _patterns(suite, found, "phrases", 3)),
         chart=found.get("chart"),
         pictures=found.get("pictures", {}),
         short=found.get("short", ""),
@@ -153,24 +153,23 @@ def about(suite: str) -> About:
             tag: {str(value): words for value, words in each.items()} for tag, each in found.get("values", {}).items()
         },
         question=found.get("question", ""),
-        scatter=_scatter(found["scatter"]) if "scatter" in found else None,
+        scatter=_scatter(found["scatter"], columns) if "scatter" in found else None,
     )
 
 
-def _patterns(suite: str, said: Mapping[str, Any], key: str, count: int) -> Sequence[Sequence[str]]:
-    """The lists that ``key`` has. Raises UserError for one that is not of ``count`` texts."""
-    for each in said.get(key, ()):
-        if not isinstance(each, list) or len(each) != count or not all(isinstance(text, str) for text in each):
-            form = "[task, measure, words]" if count > 2 else "[task, measure]; words for a measure stand in phrases"
-            raise UserError(f"board.yml of {suite}: {key} has {each!r}. Each is {form}.")
-    found: Sequence[Sequence[str]] = said.get(key, ())
-    return found
+def _columns(suite: str) -> tuple[Column, ...]:
+    """Those of the headline that the benchmark's folder declares."""
+    from lmms_medtasks.report.reported_suites import report_of
+
+    place = registry.folder_of(suite)
+    declares = place is not None and all((place / name).is_file() for name in ("measures.py", "report.py"))
+    headline = report_of(registry.get(suite)).headline if declares else None
+    return headline.columns if headline else DEFAULT_COLUMNS
 
 
-def _scatter(said: Mapping[str, Any]) -> Scatter:
-    return Scatter(
-        said["title"], said["x"], said["y"], said["bad"], said["lead"], tuple(tuple(each) for each in said["of"])
-    )
+def _scatter(said: Mapping[str, str], columns: Iterable[Column]) -> Scatter:
+    of = tuple((each.before[0] or each.task, each.before[1], each.task, each.metric) for each in columns if each.before)
+    return Scatter(said["title"], said["x"], said["y"], said["bad"], of)
 
 
 def order(names: Iterable[str]) -> list[str]:

@@ -130,12 +130,13 @@ def test_the_loss_is_the_difference_of_both_numbers_with_its_interval(drawn: Dra
 
 
 def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
-    standings: Standings, found: Leaderboard, drawn: Drawn
+    standings: Standings, found: Leaderboard
 ) -> None:
-    said = board_words.headline(standings, found, drawn)
-    assert "best, from 95.0 % to 70.0 % correct [" in said and said.endswith("not told apart from it: like.")
-    assert "Best published model InternVL3 78B, 68.6 %" in board_words.finding(standings, "medq_deg", found)
-    assert "the only one ranked" in board_words.finding(standings, "med_cmr", found)
+    said = board_words.headline(standings, found)
+    assert said.startswith("MedQ-Deg: best 70.0 % [") and said.endswith("not told apart from it: like.")
+    assert "under severe degradation, 95.0 % on clean images: loses 25.0 points [" in said
+    assert "Best published model InternVL3 78B, 68.6 %" in board_words.card(standings, "medq_deg", found)
+    assert "the only model that is ranked" in board_words.card(standings, "med_cmr", found)
 
 
 def test_people_are_not_the_best_published_model(tmp_path: Path, write: Callable[..., Path], rows_of: Any) -> None:
@@ -144,7 +145,7 @@ def test_people_are_not_the_best_published_model(tmp_path: Path, write: Callable
     table = leaderboard_table.leaderboard(made, Links(model=str, suite=str), model_facts.read())
     people = [row.name for row in (*table.published, *table.folded) if row.human]
     assert people == ["Human expert"]
-    said = board_words.finding(made, "medobvious", table)
+    said = board_words.card(made, "medobvious", table)
     assert "Best published model Qwen2.5-VL 7B, 64.6 %; people (published): Human expert, 86.8 %" in said
     [headline] = bullets.headlines(made.board.entries, made)
     assert headline.published is not None and headline.published[1] == pytest.approx(64.6, abs=0.05)
@@ -183,8 +184,8 @@ def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: 
     lone = Standings(collect([tmp_path]), resamples=0)
     assert scatter.drawn(lone, model_facts.read()) is None
     links = Links(model=str, suite=str)
-    said = board_words.headline(lone, leaderboard_table.leaderboard(lone, links, model_facts.read()), None)
-    assert "50.0 %" in said and "the only one ranked" in said
+    said = board_words.headline(lone, leaderboard_table.leaderboard(lone, links, model_facts.read()))
+    assert "50.0 %" in said and "the only model that is ranked" in said
 
 
 def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
@@ -192,8 +193,8 @@ def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tm
         runs.write(tmp_path / name, {"med_cmr_mcq": runs.choice_rows(letters(10), images=IMAGES)}, model=name)
     alike = Standings(collect([tmp_path]), resamples=20)
     found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
-    said = board_words.headline(alike, found, None)
-    assert said.startswith("a and b share the first place") and "no better than guessing (25.0 %)" in said
+    said = board_words.headline(alike, found)
+    assert said.startswith("Med-CMR: a and b share the first place") and "no better than guessing (25.0 %)" in said
 
 
 def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path: Path, runs: ModuleType) -> None:
@@ -208,11 +209,10 @@ def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path
                 row[f"accuracy_l{level}"] = row.pop("accuracy")
         runs.write(tmp_path / name, {"medq_deg": sum(of_level, [])}, model=name)
     alike = Standings(collect([tmp_path]), resamples=20)
-    drawn = scatter.drawn(alike, model_facts.read())
-    assert drawn is not None and (drawn.best.loss.low or 0.0) > 0
     found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
-    said = board_words.headline(alike, found, drawn)
-    assert said.startswith("a and b share the first place") and "best" not in said and "told apart" not in said
+    said = board_words.headline(alike, found)
+    assert said.startswith("MedQ-Deg: a and b share the first place") and "loses 50.0 points" in said
+    assert "best" not in said and "told apart" not in said
 
 
 def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:

@@ -18,7 +18,6 @@ from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.statistics.intervals import Interval
 
 TASK = "medq_deg_l2"
@@ -92,15 +91,17 @@ def headline(
 
 
 def test_the_sentence_has_ranks_the_worst_loss_and_guessing_and_compares_no_levels_of_guessing() -> None:
-    found = [headline("One", 60.0, 1), headline("Two", 80.0, 1), headline("Three", 26.0, 2), headline("Four", 9.0, 3)]
+    one, two, three, four = (
+        headline("One", 60.0, 1), headline("Two", 80.0, 1), headline("Three", 26.0, 2), headline("Four", 9.0, 3)
+    )  # fmt: skip
     change = Interval(-0.2, -0.25, -0.15, 9, 9)
-    lost = [
-        Finding("Two", (), "", "", "", change=change, under="under snow"),
-        Finding("One", (), "", "", "", change=replace(change, estimate=-0.1), under="under rain"),
-        Finding("Three", (), "", "", "", change=Interval(-0.5, -1.0, 0.1, 9, 9), under="under fog"),
+    found = [
+        replace(one, loss=replace(change, estimate=-0.1)),
+        replace(two, loss=change, words="under snow"),
+        replace(three, loss=Interval(-0.5, -1.0, 0.1, 9, 9)),
+        four,
     ]
-    said = model_words.sentence("name", found, lost)
-    assert said == (
+    assert model_words.sentence("name", found) == (
         "name: rank 1 of 4 on 2 of 4 benchmarks; loses 20.0 points [15.0, 25.0] under snow on Two; "
         "no better than guessing on Three; below guessing on Four."
     )
@@ -109,14 +110,14 @@ def test_the_sentence_has_ranks_the_worst_loss_and_guessing_and_compares_no_leve
 def test_of_a_model_whose_replies_could_not_be_read_that_is_said_and_no_guessing() -> None:
     unread = replace(headline("One", 9.0, 3), signs=HARD_TO_READ)
     assert unread.guessing == "" and unread.beats_chance is None
-    said = model_words.sentence("name", [unread, headline("Two", 26.0, 2)], [])
+    said = model_words.sentence("name", [unread, headline("Two", 26.0, 2)])
     assert said.startswith("name: under 90 % of the replies could be read on One, so that nothing is said about the")
     assert said.endswith("no better than guessing on Two.") and "below guessing" not in said
 
 
 def test_a_first_rank_that_chance_leaves_open_is_said() -> None:
     open_rank = replace(headline("One", 60.0, 1), worst=3)
-    assert "(beyond chance on 1)" in model_words.sentence("name", [open_rank, headline("Two", 80.0, 1)], [])
+    assert "(beyond chance on 1)" in model_words.sentence("name", [open_rank, headline("Two", 80.0, 1)])
 
 
 def test_what_nobody_says_of_a_model_is_said_in_one_line(board: Board) -> None:

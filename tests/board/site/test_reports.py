@@ -10,7 +10,6 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import reports
 from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.report.findings import Finding
 
 
 @pytest.fixture(scope="module")
@@ -96,17 +95,6 @@ def test_a_comparison_depends_on_all_runs_and_a_models_part_on_its_own(folder, w
     write(own / "c", "c", "ABBBBB", tasks={"medq_deg": rows_of["medq_deg"]})
     added = dependencies()
     assert [added[model] == changed[model] for model in ("a", "b", "")] == [True, True, False]
-
-
-def test_of_several_findings_that_of_the_tasks_that_are_shown_counts():
-    def found(task, questions):
-        return reports.SourceFinding("m", task, (task,), questions, Finding(task, (), "", "", ""))
-
-    report = reports.Report((), findings=(found("small", 10), found("large", 90)))
-    assert [report.finding_of(each).suite for each in ({"small"}, {"large"}, {"none"}, ())] == [
-        "small", "large", "large", "large",
-    ]  # fmt: skip
-    assert reports.Report(()).finding_of({"small"}) is None
 
 
 def test_a_log_that_no_report_can_be_made_of_ends_neither_the_build_nor_the_comparison(

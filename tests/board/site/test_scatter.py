@@ -22,7 +22,7 @@ QUESTIONS = 20
 def declared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The benchmark of made-up entries declares what is drawn of it."""
     pairs = (("absent", "accuracy", BAD, "accuracy"), (CLEAN, "accuracy", BAD, "accuracy"))
-    said = Scatter("Title", "clean", "lost", "bad", "lead", pairs)
+    said = Scatter("Title", "clean", "lost", "bad", pairs)
     monkeypatch.setattr(suite_words, "about", lambda suite: About(suite, suite, scatter=said))
     yield
 

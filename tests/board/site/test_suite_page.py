@@ -13,14 +13,15 @@ import pytest
 from lmms_medtasks import folders
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import suite_words
+from lmms_medtasks.board.site import finding_words, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.suite_chart import KINDS, chart
-from lmms_medtasks.board.site.suite_finding import finding
+from lmms_medtasks.board.site.suite_page import _finding as finding
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.site.telling_questions import telling
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
 from tests.board.made_up_entries import board_of, of_every_kind
 
@@ -68,35 +69,28 @@ def page(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_the_sentence_says_the_best_its_loss_who_is_like_it_and_that_all_lose(
     about: About, standings: Standings
 ) -> None:
-    drawn = chart(about, standings.board, standings, LINKS, HEAD)
-    said = finding(about, standings.board, standings, HEAD, drawn)
+    said = finding(about, standings, HEAD)
     assert said.startswith("MedQ-Deg: best 75.0 % [")
     # 38 of 40 less 30 of 40 are 20 points; the interval is over images.
-    change = re.search(r", 20\.0 points \[(-?[\d.]+), ([\d.]+)\] less than on clean images", said)
+    change = re.search(r", 95\.0 % on clean images: loses 20\.0 points \[([\d.]+), ([\d.]+)\];", said)
     assert change and float(change[1]) < 20 < float(change[2])
-    assert ("which could be chance" in said) is (float(change[1]) <= 0)
     assert "; not told apart from it: like; all 3 lose beyond chance, by 20.0 to 27.5" in said
     assert "poor is no better than guessing (25.0 %)" in said and said.endswith(".")
 
 
-def test_losses_that_read_the_same_are_said_once(about: About, standings: Standings) -> None:
-    drawn = chart(about, standings.board, standings, LINKS, HEAD)
-    assert drawn is not None
-    alike = replace(drawn, rows=[replace(drawn.rows[0], name=each.name) for each in drawn.rows])
-    assert "all 3 lose beyond chance, by 20.0 points" in finding(about, standings.board, standings, HEAD, alike)
+def test_losses_are_counted_that_are_beyond_chance_and_said_once_where_they_read_the_same(
+    about: About, standings: Standings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(*ends: tuple[float | None, float | None]) -> str:
+        found = dict(zip(sorted(standings.of(*HEAD)), (Interval(-0.2, *each, 9, 9) for each in ends), strict=True))
+        monkeypatch.setattr(finding_words, "headline_change", lambda own, about, key, head: found[key])
+        return finding(about, standings, HEAD)
 
-
-def test_who_may_lose_by_chance_is_not_counted_among_those_that_lose(about: About, standings: Standings) -> None:
-    """Without intervals only that all lose is said: of a part of them nobody knows whether it is chance."""
-    drawn = chart(about, standings.board, standings, LINKS, HEAD)
-    assert drawn is not None
-    (first, *rest), clean = drawn.rows, drawn.rows[0].cells[0]
-    kept = replace(first, cells=(clean,) * len(first.cells))
-    gains = replace(drawn, rows=[kept, *rest, *(replace(each, name=f"{each.name} again") for each in rest)])
-    assert "lose" not in finding(about, standings.board, standings, HEAD, gains)
-    bare = Standings(standings.board, 0)
-    assert "all 3 lose, by 20.0 to 27.5" in finding(about, standings.board, bare, HEAD, drawn)
-    assert "lose" not in finding(about, standings.board, bare, HEAD, gains)
+    lost, open_, bare = (-0.3, -0.1), (-0.4, 0.1), (None, None)
+    assert "; all 3 lose beyond chance, by 20.0 points;" in said(lost, lost, lost)
+    assert "lose beyond" not in said(lost, lost, open_) + said(bare, bare, bare)
+    assert "shows no change beyond chance (-20.0 points [-40.0, 10.0])" in said(open_, open_, open_)
+    assert "loses 20.0 points, without an interval" in said(bare, bare, bare)
 
 
 def test_one_question_is_no_questions(tmp_path: Path, runs: ModuleType) -> None:
@@ -120,7 +114,7 @@ def test_who_is_told_apart_from_another_may_not_be_told_apart_from_the_best(
     monkeypatch.setattr(standings, "ranking", lambda *head: (keys, changed))
     assert set(standings.alike(*HEAD, keys[order[0]])) == {keys[order[1]], keys[order[2]]}
     assert standings.alike(*HEAD, keys[order[1]]) == [keys[order[0]]]
-    assert "not told apart from it: like and poor" in finding(about, standings.board, standings, HEAD, None)
+    assert "not told apart from it: like and poor" in finding(about, standings, HEAD)
 
 
 def test_of_two_models_of_one_number_none_is_the_best(tmp_path: Path, runs: ModuleType) -> None:
@@ -130,14 +124,14 @@ def test_of_two_models_of_one_number_none_is_the_best(tmp_path: Path, runs: Modu
     for name, own in zip(("one", "other", "poor"), letters, strict=True):
         runs.write(tmp_path / name, {SEVERE: runs.choice_rows(own, images=IMAGES)}, model=name)
     equal = Standings(collect([tmp_path]), 100)
-    said = finding(suite_words.about("medq_deg"), equal.board, equal, HEAD, None)
-    assert said.startswith("MedQ-Deg: one 95.0 % [") and "; shares the first place with other" in said
+    said = finding(suite_words.about("medq_deg"), equal, HEAD)
+    assert said.startswith("MedQ-Deg: one and other share the first place, 95.0 % [")
     assert "not told apart" not in said
 
 
 def test_without_a_ranked_entry_the_sentence_says_why(about: About, folder: Path) -> None:
     board = collect([folder / "limited"])
-    said = finding(about, board, Standings(board, 100), None, None)
+    said = finding(about, Standings(board, 100), None)
     assert said.startswith("MedQ-Deg: no model is ranked yet") and "limited" in said
 
 
@@ -179,8 +173,8 @@ def test_who_is_below_guessing_is_not_called_no_better_than_it(tmp_path: Path, r
         rows = runs.choice_rows({f"q{number:02}": letter for number, letter in enumerate(own)})
         runs.write(tmp_path / name, {SEVERE: rows}, model=name)
     found = Standings(collect([tmp_path]), 50)
-    said = finding(About("medq_deg", "Mine"), found.board, found, HEAD, None)
-    assert said.endswith("; guesses is no better than guessing (25.0 %); fails is below guessing.")
+    said = finding(About("medq_deg", "Mine"), found, HEAD)
+    assert said.endswith("; guesses is no better than guessing (25.0 %); fails is below guessing (25.0 %).")
 
 
 def test_a_plane_has_the_line_of_guessing_that_its_report_draws(tmp_path: Path, runs: ModuleType) -> None:
@@ -264,26 +258,19 @@ def test_every_suite_names_its_tasks_and_declares_a_chart_that_can_be_drawn() ->
     for place in folders.having("board.yml"):
         said = suite_words.about(place.name)
         assert said.chart and said.chart["kind"] in KINDS and said.chart["title"] and said.chart["series"], place
-        for task, _ in said.headline[:1]:
-            assert said.name_of(task).lower() != task.removeprefix(f"{said.name}_").replace("_", " "), place
+        task = said.columns[0].task
+        assert said.name_of(task).lower() != task.removeprefix(f"{said.name}_").replace("_", " "), place
 
 
 def test_every_headline_has_words_and_is_named_alike_in_a_heading_and_behind_its_number() -> None:
     for place in folders.having("board.yml"):
         said = suite_words.about(place.name)
-        phrase = said.phrase_of(*said.headline[0])
-        assert phrase == said.heading_of(*said.headline[0]) and "(" not in phrase, place
+        head = said.columns[0].task, said.columns[0].metric
+        phrase = said.phrase_of(*head)
+        assert phrase == said.heading_of(*head) and "(" not in phrase, place
     contributed = suite_words.about("made_by_others")
-    assert contributed.headline[0] == ("*", "accuracy_ood")  # of a task that tests a shift, the shifted questions
+    assert contributed.columns[0].metric == "accuracy_ood"  # of a task that tests a shift, the shifted questions
     assert contributed.phrase_of("words", "accuracy") == f"({contributed.heading_of('words', 'accuracy')})"
-
-
-def test_a_headline_with_words_of_its_own_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words for a measure stand once, in phrases."""
-    said = {"contributed": {}, "medq_deg": {"headline": [["medq_deg", "accuracy", "all levels"]]}}
-    monkeypatch.setattr(suite_words, "_said", lambda: said)
-    with pytest.raises(UserError, match=r"board.yml of medq_deg: headline .*'all levels'.*phrases"):
-        suite_words.about.__wrapped__("medq_deg")  # not what was read before
 
 
 def test_a_model_that_the_ranking_lacks_is_named_beside_it(folder: Path, tmp_path: Path, runs: ModuleType) -> None:

@@ -1,16 +1,13 @@
 """The report of MedObvious: its numbers by hand, what it says first, and what it refuses."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
-from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.report_page import page as html_page
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
+from lmms_medtasks.task_configs.medobvious.report_finding import HEADLINE
 
 QUICK = Options(resamples=20, drawn=False)
 
@@ -64,9 +61,8 @@ def test_the_first_screen_has_the_boards_number_and_the_papers_average_each_by_i
     expected = {"all questions": 100 * 9 / 16, "the paper's average": 100 * sum(columns) / 7, "false alarms": 40}
     assert bars == pytest.approx(expected)
     assert "56.2 %" in finding.sentence and "55.0 %" in finding.sentence and "paper's average" in finding.sentence
-    words = yaml.safe_load((Path(folders.folder()) / "medobvious" / "board.yml").read_text("utf-8"))
-    assert words["headline"][0] == words["phrases"][0][:2] == ["medobvious", "accuracy"]
-    assert "all questions" in words["phrases"][0][2]
+    first = HEADLINE.columns[0]
+    assert (first.task, first.metric) == ("medobvious", "accuracy") and "all questions" in first.words
 
 
 def test_chance(tables):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import pytest
-import yaml
 
-from lmms_medtasks import folders
-from lmms_medtasks.task_configs.sure_vqa.report_finding import finding
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import HEADLINE, Shift
+from lmms_medtasks.task_configs.sure_vqa.measures import SUITE
+from lmms_medtasks.task_configs.sure_vqa.report_finding import HEADLINE
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import MAIN_SHIFT, Shift
 
 
 def asked(count: int, right: float) -> tuple[dict[str, tuple[str, str, str]], dict[str, str]]:
@@ -22,50 +20,47 @@ def asked(count: int, right: float) -> tuple[dict[str, tuple[str, str, str]], di
 def test_the_shift_of_the_board_stands_first_and_the_mean_says_of_how_many_shifts_it_is(write_sure_run, sources_of):
     run = write_sure_run(tasks=["sure_ovqa_body_part", "sure_slake_modality"])
     other = write_sure_run(name="more", labels={"c1": "0", "c4": "0", "c5": "0"}, tasks=["sure_mimic_age"])
-    found = finding(sources_of(run, other)[0])
+    found = HEADLINE.of(SUITE, sources_of(run, other)[0])
     assert [bar.title for bar in found.bars] == [
         "i.i.d., SLAKE modality", "shifted, SLAKE modality", "i.i.d., mean of 3 shifts", "shifted, mean of 3 shifts"
     ]  # fmt: skip
     assert [bar.cell.value for bar in found.bars[1::2]] == pytest.approx([50, 100 / 3])
-    # Of each of two shifts 5 closed questions of both tests are scored, of the third 3.
-    assert "1 of 3 shifts (5 questions)" in found.sentence and "mean of 3 shifts (13 questions)" in found.sentence
-    assert found.under == "under a shift of modality in SLAKE"
+    assert found.changes[0].under == "under a shift of modality in SLAKE, 1 of 3 shifts"
 
 
 def test_without_the_shift_of_the_board_it_is_the_mean_of_those_that_were_asked(write_sure_run, sources_of):
-    found = finding(sources_of(write_sure_run(tasks=["sure_ovqa_body_part", "sure_mimic_age"]))[0])
+    found = HEADLINE.of(SUITE, sources_of(write_sure_run(tasks=["sure_ovqa_body_part", "sure_mimic_age"]))[0])
     assert [bar.title for bar in found.bars] == ["i.i.d., mean of 2 shifts", "shifted, mean of 2 shifts"]
-    assert "10 questions" in found.sentence and "1 of" not in found.sentence
+    assert "in the mean of 2 shifts" in found.sentence and "1 of" not in found.sentence
 
 
 @pytest.mark.parametrize(("share", "beats"), [(0.5, False), (1.0, True)])
 def test_half_of_the_closed_questions_is_what_guessing_gets(write_sure_run, sources_of, share: float, beats: bool):
     questions, labels = asked(20, share)
-    found = finding(sources_of(write_sure_run(questions=questions, labels=labels), resamples=50)[0])
-    assert {bar.chance for bar in found.bars} == {50.0} and found.beats_chance is beats
-    assert ("no better than guessing (50 %)" in found.sentence) is not beats
+    found = HEADLINE.of(SUITE, sources_of(write_sure_run(questions=questions, labels=labels), resamples=50)[0])
+    assert {bar.chance for bar in found.bars} == {50.0} and (not found.guessing) is beats
+    assert ("no better than guessing (50.0 %)" in found.sentence) is not beats
 
 
-def test_a_loss_whose_interval_has_0_is_perhaps_chance(write_sure_run, sources_of):
+def test_a_loss_whose_interval_has_0_is_none_beyond_chance(write_sure_run, sources_of):
     questions, alike = asked(20, 0.5)
     lost = {name: "1" if side == "iid" else "0" for name, (_, side, _) in questions.items()}
     for labels, doubt in ((alike, True), (lost, False)):
         run = write_sure_run(name=f"run_{doubt}", questions=questions, labels=labels)
-        found = finding(sources_of(run, resamples=50)[0])
-        assert ("maybe by chance" in found.sentence) is doubt, found.sentence
+        found = HEADLINE.of(SUITE, sources_of(run, resamples=50)[0])
+        assert ("no change beyond chance" in found.sentence) is doubt, found.sentence
 
 
 def test_the_boards_column_is_of_the_same_shift():
-    words = yaml.safe_load((Path(folders.folder()) / "sure_vqa" / "board.yml").read_text("utf-8"))
-    assert words["headline"][0] == words["phrases"][0][:2] == [f"sure_{HEADLINE}", "closed_ood"]
-    assert "one of 7 shifts" in words["phrases"][0][2]
-    assert Shift.of(HEADLINE).published
+    first = HEADLINE.columns[0]
+    assert (first.task, first.metric) == (f"sure_{MAIN_SHIFT}", "closed_ood") and "one of 7 shifts" in first.words
+    assert Shift.of(MAIN_SHIFT).published
 
 
 def test_the_first_screens_chart_names_the_largest_fall(write_sure_run, sources_of):
     run = write_sure_run(tasks=["sure_slake_modality"])
     other = write_sure_run(name="more", labels={"c1": "0", "c4": "0", "c5": "0"}, tasks=["sure_mimic_age"])
-    drawn = finding(sources_of(run, other)[0]).sketch()
+    drawn = HEADLINE.of(SUITE, sources_of(run, other)[0]).sketch()
     labels = [each.text for each in ElementTree.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}text")]
     # Of MIMIC no closed question is right in either test: it loses nothing.
     assert "SLAKE modality" in labels and "50.0" in labels and "MIMIC age" not in labels
