@@ -89,20 +89,15 @@ def _print(compared: Compared, chosen: Format, everything: bool) -> None:
     if chosen is not Format.terminal:
         typer.echo(_text(compared, chosen), nl=False)
         return
-    from lmms_medtasks.board.comparison import terminal_screens
-    from lmms_medtasks.board.comparison.comparison_document import document
+    from lmms_medtasks.board.comparison.comparison_document import document, screen
+    from lmms_medtasks.report import terminal
 
-    made = document(compared)
     if not everything:
-        flags = sorted(made.parts[0].flags, key=lambda flag: flag.kind != "warning")
-        lines = terminal_screens.compared_lines(compared, [flag.text for flag in flags])
-        typer.echo("\n".join(lines))
+        typer.echo(terminal.screen(screen(compared)), nl=False)
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        from lmms_medtasks.report.terminal import show
-
-        show(made, Console(), everything=True)
+        terminal.show(document(compared), Console(), everything=True)
     else:
         typer.echo(_text(compared, chosen), nl=False)
 

@@ -58,7 +58,8 @@ MORE = ("low", "high", "stderr_clustered", "sd", "reason", "detectable")
 class Column:
     """A column's name, and how its numbers are written; ``unit`` ("%", "points") stands in its head.
 
-    ``fewer``: the least number is the best, and comes first where a page sorts by the column.
+    ``fewer``: the least number is the best, and comes first where a page sorts by the column. ``long``: a screen leaves
+    it to the files. ``letters``: a screen cuts its texts to so many; 0: they are wrapped.
     """
 
     name: str
@@ -67,6 +68,8 @@ class Column:
     signed: bool = False
     unit: str = ""
     fewer: bool = False
+    long: bool = False
+    letters: int = 0
 
     @property
     def head(self) -> str:
@@ -189,7 +192,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a part: what is said, figures, tables.
+    """A section of a part: what is said, in paragraphs and as a list, figures, tables.
 
     ``folded``: a page shows its title only until it is opened, see :attr:`Part.open_sections`. ``summary``: what
     stands beside the title of a folded one, made of the titles of its figures and tables if "".
@@ -202,6 +205,7 @@ class Section:
     figures: tuple[Figure, ...] = ()
     folded: bool = False
     summary: str = ""
+    items: tuple[str, ...] = ()
 
     @property
     def contents(self) -> str:
