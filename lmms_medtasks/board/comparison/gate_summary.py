@@ -169,5 +169,5 @@ def _number(
     each: Verdict, value: float | None, low: float | None = None, high: float | None = None, *, signed: bool = False
 ) -> str:
     """A value of a verdict, with the ends of its interval if it has one, with the digits of its measure."""
-    scaled = [None if number is None else each.scale.factor * number for number in (value, low, high)]
-    return Column("", digits=each.scale.digits, signed=signed).text(Cell(*scaled))
+    shown, *ends = (None if number is None else each.scale.factor * number for number in (value, low, high))
+    return Column("", digits=each.scale.digits, signed=signed).text(Cell(shown, ends[0], ends[1]))
