@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
     from rich.table import Table as RichTable
+    from rich.text import Text
 
 WIDTH = 100
 """Of a screen, in columns."""
@@ -33,10 +34,8 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
     Of a document without a first screen the first part is printed; its long tables, the published models' rows, and the
     other parts are named. ``everything``: they are printed too.
     """
-    from rich.text import Text
-
     for text in document.unread:
-        for line in terminal_first_screen.wrapped(Text(f"! Left out: {text}", style="bold yellow")):
+        for line in terminal_first_screen.wrapped(_text(f"! Left out: {text}", style="bold yellow")):
             console.print(line, soft_wrap=True)
     if document.first is not None:
         for line in terminal_first_screen.lines(document.first, document.title):
@@ -45,22 +44,22 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
         if not everything:
             if any(part.suite == degradation_loss.TITLE for part in document.parts):
                 said = f'What was lost on degraded images: --suite "{degradation_loss.TITLE}"'
-                console.print(Text(said, style="bold"))
+                console.print(_text(said, style="bold"))
             console.print(
-                Text(
+                _text(
                     "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER",
                     style="dim",
                 )
             )
             return
     else:
-        console.print(Text(document.title, style="bold"))
+        console.print(_text(document.title, style="bold"))
     shown = document.parts if everything else document.parts[:1]
     for part in shown:
         _part(part, console, everything)
     if len(shown) < len(document.parts):
         names = "; ".join(part.title for part in document.parts[len(shown) :])
-        console.print(Text(f"More: {names}. --all shows them.", style="dim"))
+        console.print(_text(f"More: {names}. --all shows them.", style="dim"))
 
 
 def screen(document: Document) -> str:
@@ -114,20 +113,26 @@ def _filled(text: str, most: int = 0) -> Iterator[str]:
     yield from lines
 
 
-def _part(part: Part, console: Console, everything: bool) -> None:
-    from rich.text import Text
+def _text(text: str, style: str = "") -> Text:
+    """A text as it is: what can't be seen made visible, and square brackets no markup."""
 
+    import rich.text
+
+    return rich.text.Text(visible(text), style=style)
+
+
+def _part(part: Part, console: Console, everything: bool) -> None:
     console.print()
-    console.rule(Text(part.title))
-    console.print(Text("   ".join(f"{name}: {value}" for name, value in part.facts), style="dim"))
+    console.rule(_text(part.title))
+    console.print(_text("   ".join(f"{name}: {value}" for name, value in part.facts), style="dim"))
     for flag in part.flags:
         style = "bold yellow" if flag.kind == "warning" else "cyan"
-        console.print(Text.assemble((f"{flag.kind.upper()}: ", style), flag.text))
+        console.print(_text(f"{flag.kind.upper()}: ", style) + _text(flag.text))
     left_out: list[str] = []
     published: list[str] = []
     for section in part.sections:
         for paragraph in (*section.paragraphs, *section.items):
-            console.print(Text(paragraph))
+            console.print(_text(paragraph))
         for table in section.tables:
             if table.long and not everything:
                 left_out.append(table.title)
@@ -139,10 +144,10 @@ def _part(part: Part, console: Console, everything: bool) -> None:
             for block in _blocks(shown, console):
                 console.print(block)
             for note in shown.all_notes:
-                console.print(Text(note, style="dim"))
+                console.print(_text(note, style="dim"))
     if left_out or published:
         said = f"Not shown: {'; '.join([*left_out, *published])}. --all shows them, -o FOLDER writes them."
-        console.print(Text(said, style="dim"))
+        console.print(_text(said, style="dim"))
 
 
 def _blocks(table: Table, console: Console, *, is_screen: bool = False) -> Iterator[RichTable]:
@@ -168,20 +173,18 @@ def _rich_table(table: Table, places: Sequence[int], gap: int) -> RichTable:
     """The columns at these places; on a screen with so many blanks between them, 0: as a report has it."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
-    from rich.text import Text
 
-    # Text, not str: square brackets in a model's name are no markup.
     look = {"box": None, "padding": (0, gap, 0, 0), "pad_edge": False} if gap else {"box": SIMPLE_HEAD}
-    title = Text(visible(table.title), style="bold") if table.title else None
+    title = _text(table.title, style="bold") if table.title else None
     shown = RichTable(title=title, title_justify="left", header_style="", **look)
     texts = []
     for place in places:
         column = table.columns[place]
-        head = Text(visible(column.head))
+        head = _text(column.head)
         shown.add_column(head, justify="left" if column.kind == "text" else "right")
         own = [visible(column.text(row.cells[place])) for row in table.rows]
         cut = cut_apart(own, column.letters) if gap and column.letters else {}
         texts.append([cut.get(text, text) for text in own])
     for row, cells in zip(table.rows, zip(*texts, strict=True), strict=True):
-        shown.add_row(*(Text(text, style=_STYLES[row.kind]) for text in cells))
+        shown.add_row(*(_text(text, style=_STYLES[row.kind]) for text in cells))
     return shown
