@@ -63,7 +63,7 @@ def document(compared: Compared) -> Document:
     if compared.telling:
         sections.append(Section("telling", "Most telling questions", tables=tuple(_telling_tables(compared))))
     title = f"{first.name} against {second.name}"
-    part = Part("compare", title, _printable(facts), tuple(_flags(compared)), tuple(sections))
+    part = Part("compare", title, facts, tuple(_flags(compared)), tuple(sections))
     return Document(f"Comparison: {title}", (part,))
 
 
@@ -154,10 +154,6 @@ def _named(each: Comparison) -> str:
 def _first(texts: Sequence[str]) -> str:
     """The first of them, and how many more there are."""
     return texts[0] if len(texts) == 1 else f"{texts[0]}, and {len(texts) - 1} numbers more"
-
-
-def _printable(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, printable(value)) for name, value in facts)
 
 
 def _flags(compared: Compared) -> list[Flag]:
