@@ -24,7 +24,9 @@ def markdown(document: Document) -> str:
     unread = (line for text in document.unread for line in ("", f"> **Warning:** Left out: {escaped(text)}"))
     first = _first_screen(document.first) if document.first else ()
     parts = (line for part in document.parts for line in _part(part))
-    return "\n".join([f"# {escaped(document.title)}", *unread, *first, *parts]) + "\n"
+    # A summary, without parts of its own, stands on a page of others: GitHub's of a workflow.
+    heading = "#" if any(part.title for part in document.parts) else "##"
+    return "\n".join([f"{heading} {escaped(document.title)}", *unread, *first, *parts]) + "\n"
 
 
 _SIGNS = {"yes": "✓", "unknown": "?", "partly": "~", "no": "✕"}

@@ -70,7 +70,7 @@ def test_a_planted_drop_fails_it(decided):
     assert verdict.test.drop == pytest.approx(verdict.baseline - verdict.candidate)
     assert verdict.interval.low > 0.02
     assert verdict.model == "new"  # the candidate's, not the baseline's
-    assert markdown(found).startswith("# Gate: failed (1 reason)")
+    assert markdown(found).startswith("## Gate: failed (1 reason)")
     screen = list(gate_lines(found))
     assert screen[0] == "Gate: failed (1 reason)"
     assert max(map(len, screen)) <= 100 and not any("|" in line or "**" in line for line in screen)
@@ -93,7 +93,7 @@ def test_a_drop_that_is_shown_to_be_less_than_the_margin_passes(decided):
     assert (verdict.outcome, verdict.effect, found.decision) == ("not worse", "ignore", "passed")
     assert verdict.test.not_worse_p < 0.05 < verdict.test.worse_p
     assert 1 / 180 < verdict.most < 0.2
-    assert markdown(found).startswith("# Gate: passed\n")
+    assert markdown(found).startswith("## Gate: passed\n")
 
 
 def test_a_gain_that_is_shown_is_no_drop_of_less_than_nothing(decided):
@@ -112,7 +112,7 @@ def test_noise_with_few_images_can_not_be_told_from_a_drop(decided):
     (verdict,) = found.verdicts
     assert (verdict.outcome, verdict.effect, found.decision) == ("can't tell", "undecided", "undecided")
     assert min(verdict.test.worse_p, verdict.test.not_worse_p) > 0.05
-    assert markdown(found).startswith("# Gate: can't tell (1 measure)")
+    assert markdown(found).startswith("## Gate: can't tell (1 measure)")
 
 
 def test_an_improvement_passes(decided):
@@ -232,7 +232,7 @@ def test_a_drop_within_the_margin_is_a_warning(decided):
 def test_what_it_does_where_it_can_not_tell(decided, action, decision, effect, said):
     found = decided(answers(0.8, 1), answers(0.8, 3), f"rules: [{{on_cannot_tell: {action}}}]")
     assert (found.verdicts[0].outcome, found.verdicts[0].effect, found.decision) == ("can't tell", effect, decision)
-    assert markdown(found).startswith(f"# Gate: {said}\n")
+    assert markdown(found).startswith(f"## Gate: {said}\n")
 
 
 def test_what_is_worse_fails_also_beside_what_can_not_be_told(decided):
@@ -492,7 +492,7 @@ def test_the_exit_status_of_the_command(tmp_path, runs, invoked, wrong, more, st
         runs.write(tmp_path / side, {TASK: runs.choice_rows(with_wrong(count), images=IMAGES)})
     result = invoked(*more)
     assert result.exit_code == status, result.output
-    assert result.stdout.startswith("Gate: ") and (tmp_path / "s.md").read_text().startswith("# Gate: ")
+    assert result.stdout.startswith("Gate: ") and (tmp_path / "s.md").read_text().startswith("## Gate: ")
 
 
 @pytest.mark.parametrize("margin", ["-0.1", "1.5"])

@@ -220,7 +220,7 @@ def test_a_file_of_another_kind_that_the_base_has_is_left_alone_by_all(both):
 
 def test_a_submission_that_holds_says_how_much_of_it_is_ranked(both, runs):
     both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
-    assert markdown(checked(both).document()).startswith("# Submission: holds; ranked: 1 of 1 results\n")
+    assert markdown(checked(both).document()).startswith("## Submission: holds; ranked: 1 of 1 results\n")
     both[1].pack("cy/n.json", {"m1": "AAA"}, "new/model")
     found = checked(both)
     assert screen(found.document()).splitlines()[0] == "Submission: holds; ranked: 0 of 1 results" and not found.wrong
