@@ -22,7 +22,6 @@ from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.samples.result_files import SUFFIX
 from lmms_medtasks.short_texts import interval_text
 
@@ -196,6 +195,7 @@ def _places(entry: Entry, board: Board, resamples: int) -> Iterator[Place]:
             entry.model.name, entry.task, entry.level, metric, _score(entry, metric, own), _rank(own, len(beside)),
             ahead=tuple(name for rank, name in ranks if own.rank and rank < own.rank),
             behind=tuple(name for rank, name in ranks if own.rank and rank > own.rank),
+            by_words=own.mean.estimate is not None and is_by_words(entry, metric),
         )  # fmt: skip
 
 
@@ -204,7 +204,6 @@ def _score(entry: Entry, metric: str, own: Standing) -> str:
     if mean.estimate is None:
         return "no number"
     unit = f" {scale.unit}" if scale.unit in ("%", "points") else ""
-    unit += LEXICAL * is_by_words(entry, metric)
     low, high = (None if end is None else scale.factor * end for end in (mean.low, mean.high))
     return f"{scale.factor * mean.estimate:.{scale.digits}f}{unit}{interval_text(low, high, scale.digits)}"
 

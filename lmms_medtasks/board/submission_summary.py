@@ -1,20 +1,16 @@
-"""What becomes of a submission's entries, for a terminal and as Markdown for a pull request's page."""
+"""What becomes of a submission's entries, for a terminal and a pull request's page."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmms_medtasks.board.word_verdicts import LEGEND
-from lmms_medtasks.report.judged_tables import LEXICAL
-from lmms_medtasks.report.markdown import escaped
-from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.report.cells import label
+from lmms_medtasks.report.document import Cell, Document, Part, Row, Section, Table
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 
-_WIDTH = 100
 _NAMED = 5
-_MOVES = "Rankings that move"
 
 
 @dataclass(frozen=True)
@@ -22,9 +18,9 @@ class Place:
     """Where a new entry would stand on one measure.
 
     Attributes:
-        model, task, level, measure: names, as on the board. score: the mean with its sign and its interval. rank: its
-            rank, the ranks that chance leaves open and the number of models; or why there is none. ahead, behind:
-            models of a better and of a lower rank, the best first.
+        model, task, level, measure: names, as on the board. score: the mean and its interval. rank: its rank, the
+            ranks that chance leaves open and the number of models; or why there is none. ahead, behind: models of a
+            better and of a lower rank, the best first. by_words: whether the judge that compares words gave the score.
     """
 
     model: str
@@ -35,6 +31,7 @@ class Place:
     rank: str
     ahead: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()
+    by_words: bool = False
 
     @property
     def against(self) -> str:
@@ -81,71 +78,43 @@ class Checked:
         for what, files in (("added", self.added), ("changed", self.changed), ("removed", self.removed)):
             yield from ((what, file) for file in files)
 
-    def markdown(self) -> str:
-        """For the summary of a pull request."""
-        said = ["## Submission: " + ("**refused**" if self.wrong else self._holds()), ""]
-        said += [f"- {what}: {escaped(str(file))}" for what, file in self.files]
-        said += ["", "### Refused", "", *(f"- {escaped(text)}" for text in self.wrong)] if self.wrong else []
-        said += ["", f"### {_MOVES}", "", *(f"- {escaped(text)}" for text in self.moves)] if self.moves else []
-        for title, places in _grouped(self.places).items():
-            said += [
-                "",
-                f"### {escaped(title)}",
-                "",
-                "| Task | Measure | Score | Rank | Against |",
-                "|---|---|---:|---|---|",
-            ]
-            said += [
-                "| " + " | ".join(map(escaped, (each.task, each.measure, each.score, each.rank, each.against))) + " |"
-                for each in places
-            ]
-        said += ["", LEGEND] if self._is_signed else []
-        for title, reasons in self._remarks():
-            said += ["", f"### {title}", ""]
-            said += [f"- {escaped(reason)} {escaped(tasks)}" for reason, tasks in reasons.items()]
-        return "\n".join(said) + "\n"
-
-    def lines(self) -> Iterator[str]:
-        """For a terminal, at most 100 columns wide."""
-        yield "Submission: " + ("refused" if self.wrong else self._holds())
-        for what, file in self.files:
-            yield from _filled(f"  {what}: {file}")
-        if self.wrong:
-            yield from ("", "Refused:")
-        for text in self.wrong:
-            yield from _filled(f"  {text}")
-        yield from ("", f"{_MOVES}:") if self.moves else ()
-        for text in self.moves:
-            yield from _filled(f"  {text}")
-        for title, places in _grouped(self.places).items():
-            yield from ("", *_filled(title))
-            for each in places:
-                said = (f"{each.task}, {each.measure}: {each.score}", each.rank, each.against)
-                yield from _filled("  " + ", ".join(text for text in said if text))
-        yield from ("", LEGEND) if self._is_signed else ()
-        for title, reasons in self._remarks():
-            yield from ("", f"{title}:")
-            for reason, tasks in reasons.items():
-                yield from _filled(f"  {reason} {tasks}")
-
-    @property
-    def _is_signed(self) -> bool:
-        """Whether a score has the sign of the judge that compares words."""
-        return any(LEXICAL in each.score for each in self.places)
+    def document(self) -> Document:
+        """What it is first, then why it is refused, and where its entries would stand."""
+        said = (
+            Section("files", "", items=tuple(f"{what}: {file}" for what, file in self.files)),
+            Section("refused", "Refused", items=self.wrong),
+            Section("moves", "Rankings that move", items=self.moves),
+            *(_placed(title, places) for title, places in _grouped(self.places).items()),
+            *(Section(title, title, items=reasons) for title, reasons in self._remarks()),
+        )
+        sections = tuple(each for each in said if each.items or each.tables)
+        title = "refused" if self.wrong else self._holds()
+        return Document(f"Submission: {title}", (Part("submission", "", (), (), sections),))
 
     def _holds(self) -> str:
         """That it may be merged, and how much of what it brings is ranked: a check that holds is no rank."""
         return f"holds; ranked: {self.ranked} of {self.results} results" if self.results else "holds"
 
-    def _remarks(self) -> Iterator[tuple[str, Mapping[str, str]]]:
+    def _remarks(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each reason with the tasks that it is of, so that it is said once."""
         for title, ranked in (("Not ranked", False), ("Ranked, with a remark", True)):
             found: dict[str, dict[str, list[str]]] = {}
             for each in self.remarks:
                 if each.ranked is ranked:
                     found.setdefault(each.reason, {}).setdefault(each.model, []).append(each.task)
-            if found:
-                yield title, {reason: f"({_tasks(models)})" for reason, models in found.items()}
+            yield title, tuple(f"{reason} ({_tasks(models)})" for reason, models in found.items())
+
+
+def _placed(title: str, places: Iterable[Place]) -> Section:
+    rows = tuple(
+        Row((
+            Cell(each.task), Cell(each.measure), Cell(each.score, mark=LEXICAL * each.by_words), Cell(each.rank),
+            Cell(each.against),
+        ))
+        for each in places
+    )  # fmt: skip
+    columns = tuple(map(label, ("task", "measure", "score", "rank", "against")))
+    return Section(title, title, tables=(Table(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
 
 
 def _tasks(models: Mapping[str, Iterable[str]]) -> str:
@@ -163,10 +132,3 @@ def _first(names: Iterable[str]) -> str:
     names = list(names)
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
-
-
-def _filled(text: str) -> Iterator[str]:
-    indent = " " * (len(text) - len(text.lstrip()))
-    yield from textwrap.wrap(
-        printable(text.strip()), _WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
-    )

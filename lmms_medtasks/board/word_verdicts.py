@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, is_lexical
-
-LEGEND = f"{LEXICAL} {MEANINGS[LEXICAL][0].lower()}{MEANINGS[LEXICAL][1:]}"
-"""What the sign means, where it stands in a text and not in a table with marks."""
+from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 
 
 def word_signs(by_words: tuple[bool, bool]) -> tuple[str, str]:

@@ -95,9 +95,9 @@ def _print(judged: Judged, result: Result, format: Format) -> None:
     elif format is Format.csv:
         typer.echo(agreement_tables.as_csv(judged, result), nl=False)
     elif format is Format.markdown:
-        from lmms_medtasks.report.markdown import markdown
+        from lmms_medtasks.report import formats
 
-        typer.echo(markdown(agreement_tables.document(judged, result)), nl=False)
+        typer.echo(formats.text(agreement_tables.document(judged, result), format.value), nl=False)
     else:
         from rich.console import Console
 

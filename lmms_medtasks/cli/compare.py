@@ -89,44 +89,23 @@ def _print(compared: Compared, chosen: Format, everything: bool) -> None:
     if chosen is not Format.terminal:
         typer.echo(_text(compared, chosen), nl=False)
         return
-    from lmms_medtasks.board.comparison import terminal_screens
-    from lmms_medtasks.board.comparison.comparison_document import document
+    from lmms_medtasks.board.comparison.comparison_document import document, screen
+    from lmms_medtasks.report import terminal
 
-    made = document(compared)
     if not everything:
-        flags = sorted(made.parts[0].flags, key=lambda flag: flag.kind != "warning")
-        lines = terminal_screens.compared_lines(compared, [flag.text for flag in flags])
-        typer.echo("\n".join(lines))
+        typer.echo(terminal.screen(screen(compared)), nl=False)
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        from lmms_medtasks.report.terminal import show
-
-        show(made, Console(), everything=True)
+        terminal.show(document(compared), Console(), everything=True)
     else:
         typer.echo(_text(compared, chosen), nl=False)
 
 
 def _text(compared: Compared, chosen: Format) -> str:
     from lmms_medtasks.board.comparison.comparison_document import document, to_json
+    from lmms_medtasks.report import formats
 
     if chosen is Format.json:
         return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"
-    if chosen is Format.markdown:
-        from lmms_medtasks.report.markdown import markdown
-
-        return markdown(document(compared))
-    if chosen is Format.csv:
-        from lmms_medtasks.report.csv_writer import all_csv
-
-        return all_csv(document(compared))
-    import io
-
-    from rich.console import Console
-
-    from lmms_medtasks.report.terminal import show
-
-    # A file has no width of its own: wide enough that no table is cut.
-    buffer = io.StringIO()
-    show(document(compared), Console(file=buffer, width=240), everything=True)
-    return buffer.getvalue()
+    return formats.text(document(compared), chosen.value)

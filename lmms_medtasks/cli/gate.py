@@ -65,8 +65,10 @@ def gate(
     with 3 if neither can be shown, and with 2 if nothing could be compared (unreadable files, bad rules). --margin and
     --cannot-tell are for measures that --rules does not name.
     """
-    from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary, terminal_screens
+    from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary
     from lmms_medtasks.board.comparison.gate import gate as decided
+    from lmms_medtasks.report.markdown import markdown
+    from lmms_medtasks.report.terminal import screen
     from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
@@ -78,9 +80,9 @@ def gate(
         for path in (baseline, candidate)
     )
     found = decided(one, other, chosen)
-    text = gate_summary.markdown(found)
-    plain = "\n".join([*terminal_screens.gate_lines(found), ""])
-    typer.echo(text if format is Format.markdown else plain, nl=False)
+    text = markdown(gate_summary.document(found))
+    printed = text if format is Format.markdown else screen(gate_summary.document(found, is_screen=True))
+    typer.echo(printed, nl=False)
     if output is not None:
         write_text(output, text)
     if status := _STATUS[found.decision]:

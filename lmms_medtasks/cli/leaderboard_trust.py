@@ -142,6 +142,8 @@ def check(
     from lmms_medtasks.board import submission as submissions
     from lmms_medtasks.board.rules import read
     from lmms_medtasks.board.trust import rules_of_trust
+    from lmms_medtasks.report.markdown import markdown
+    from lmms_medtasks.report.terminal import screen
     from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
@@ -149,8 +151,8 @@ def check(
     trust = rules_of_trust.read(pins, owners, verified)
     found = submissions.check(base, submission, account, read(rules), trust, resamples)
     if output is not None:
-        write_text(output, visible(found.markdown()))
-    typer.echo("\n".join(found.lines()))
+        write_text(output, markdown(found.document()))
+    typer.echo(screen(found.document()), nl=False)
     if found.wrong:
         raise typer.Exit(1)
 

@@ -49,7 +49,7 @@ def power(
     Questions of one image are not taken as independent, nor the trials of one question.
     """
     from lmms_medtasks.board.comparison import planning
-    from lmms_medtasks.board.comparison.terminal_screens import planned_lines
+    from lmms_medtasks.report.terminal import screen
     from lmms_medtasks.statistics.power import Criterion
     from lmms_medtasks.suites import registry
 
@@ -82,8 +82,7 @@ def power(
         )
     else:
         raise UserError("Give two runs to plan from (lmms-medtasks power A B), or --tasks TASK,TASK before any run.")
-    for line in planned_lines(found, plan, notes):
-        typer.echo(line)
+    typer.echo(screen(planning.document(found, plan, notes)), nl=False)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -125,18 +125,6 @@ def _print(document: Document, format: Format, everything: bool) -> None:
         console = Console() if sys.stdout.isatty() else Console(width=shutil.get_terminal_size((240, 0)).columns)
         show(document, console, everything=everything)
         return
-    typer.echo(_texts(document, format), nl=False)
+    from lmms_medtasks.report import formats
 
-
-def _texts(document: Document, format: Format) -> str:
-    if format is Format.markdown:
-        from lmms_medtasks.report.markdown import markdown
-
-        return markdown(document)
-    if format is Format.csv:
-        from lmms_medtasks.report.csv_writer import all_csv
-
-        return all_csv(document)
-    from lmms_medtasks.report.report_page import page
-
-    return page(document)
+    typer.echo(formats.text(document, format.value), nl=False)

@@ -100,7 +100,7 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
         # A report on one run opens with what was found, not with two of its task sets beside each other.
         for part in (*own_parts, *together) if len(runs) == 1 else (*together, *own_parts):
             title = f"{suite.title}: {part.title}" if several else part.title
-            parts.append(replace(part, title=title, suite=suite.title))
+            parts.append(replace(part, title=title, name=part.title, suite=suite.title))
         asked += made.found
     parts += degraded
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])

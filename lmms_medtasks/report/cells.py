@@ -41,12 +41,12 @@ def scaled(interval: Interval | None, factor: float, bare: bool = False) -> Cell
         return NONE
     estimate = factor * interval.estimate
     if bare:
-        return Cell(estimate)
+        return Cell(estimate, n=interval.n)
     if interval.low is None or interval.high is None:
-        return Cell(estimate, mark=_MARKS.get(interval.reason, ""), reason=interval.reason or None)
+        return Cell(estimate, mark=_MARKS.get(interval.reason, ""), reason=interval.reason or None, n=interval.n)
     clustered = interval.clustered_error
     stderr = None if clustered is None else factor * clustered
-    return Cell(estimate, factor * interval.low, factor * interval.high, stderr_clustered=stderr)
+    return Cell(estimate, factor * interval.low, factor * interval.high, stderr_clustered=stderr, n=interval.n)
 
 
 def label(name: str) -> Column:

@@ -1,4 +1,4 @@
-"""Tables as CSV: numbers in full, and what else is known of them (:data:`MORE`) in columns of its own; empty without a
+"""Tables as CSV: numbers in full, and what else is known of them (``MORE``) in columns of its own; empty without a
 number."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import io
 import math
 from collections.abc import Sequence
 
-from lmms_medtasks.report.document import MORE, PUBLISHED, Column, Document, Table
+from lmms_medtasks.report.document import PUBLISHED, Column, Document, Table
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.visible_text import visible
 
@@ -21,23 +21,17 @@ def csv_text(table: Table, origin: Sequence[tuple[str, str]] = ()) -> str:
 
     The last columns are those of ``origin`` (see :class:`Part`), empty in published rows, and the kind of the row.
     """
-    places = range(len(table.columns))
-    own = [
-        [name for name in MORE if any(getattr(row.cells[place], name) is not None for row in table.rows)]
-        for place in places
-    ]
     # Another level than the usual one stands beside the ends, for whoever has nothing but the file.
     level = "" if confidence.level() == confidence.DEFAULT else f" {confidence.percent()}"
     head: list[str] = []
-    for column, more in zip(table.columns, own, strict=True):
-        head += [column.head, *(f"{column.head} {name}{level if name in ('low', 'high') else ''}" for name in more)]
+    columns: list[list[str]] = []
+    for column, name, values in table.fields():
+        head.append(f"{column.head} {name}{level if name in ('low', 'high') else ''}" if name else column.head)
+        columns.append([_text(column, value) for value in values])
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*map(_safe, head), *(_safe(name) for name, _ in origin), "row"])
-    for row in table.rows:
-        cells: list[str] = []
-        for column, more, cell in zip(table.columns, own, row.cells, strict=True):
-            cells += [_text(column, value) for value in (cell.value, *(getattr(cell, name) for name in more))]
+    for row, *cells in zip(table.rows, *columns, strict=True):
         said = ["" if row.kind in PUBLISHED else _safe(text) for _, text in origin]
         writer.writerow([*cells, *said, row.kind])
     return buffer.getvalue()

@@ -101,7 +101,7 @@ def parts(runs: Sequence[Run]) -> list[Part]:
         model = model_name(run.content)
         facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", date_of(run.content) or "?"))
         key, title = f"degraded{len(found)}", f"{TITLE}: {model}"
-        found.append(Part(key, title, facts, tuple(flags), sections, (("model", model),), suite=TITLE))
+        found.append(Part(key, title, facts, tuple(flags), sections, (("model", model),), suite=TITLE, name=model))
     return found
 
 

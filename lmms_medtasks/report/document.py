@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -32,10 +33,11 @@ class Cell:
     """A value, None if there is none; numbers may have an interval, or a standard deviation over seeds.
 
     ``mark`` is a key of :data:`MARKS` or of its table's own marks, or "". ``href``: where a page links it to, or "".
-    ``stderr_clustered``: of a mean with an interval Miller's clustered standard error, for files.
-    ``reason``: why a number has no interval, for files. ``detectable``: of a difference, the smallest that would have
-    been shown, see :class:`lmms_medtasks.report.views.Table`; for files. ``tier``: of a ranked number 1 where nobody is
-    better beyond chance, 2 for the next group, 3 for the others; a page tints it. 0: not ranked.
+    ``n``: of an estimate how many questions it is over. ``stderr_clustered``: of a mean with an interval Miller's
+    clustered standard error, for files. ``reason``: why a number has no interval, for files. ``detectable``: of a
+    difference, the smallest that would have been shown, see :class:`lmms_medtasks.report.views.Table`; for files.
+    ``tier``: of a ranked number 1 where nobody is better beyond chance, 2 for the next group, 3 for the others; a page
+    tints it. 0: not ranked.
     """
 
     value: str | int | float | None
@@ -48,8 +50,10 @@ class Cell:
     detectable: float | None = None
     tier: int = 0
     stderr_clustered: float | None = None
+    n: int | None = None
 
 
+Value = str | int | float | None
 MORE = ("low", "high", "stderr_clustered", "sd", "reason", "detectable")
 """What of a cell stands beside its value in files and data frames, a column each where any cell has it."""
 
@@ -58,7 +62,8 @@ MORE = ("low", "high", "stderr_clustered", "sd", "reason", "detectable")
 class Column:
     """A column's name, and how its numbers are written; ``unit`` ("%", "points") stands in its head.
 
-    ``fewer``: the least number is the best, and comes first where a page sorts by the column.
+    ``fewer``: the least number is the best, and comes first where a page sorts by the column. ``long``: a screen leaves
+    it to the files. ``letters``: a screen cuts its texts to so many; 0: they are wrapped.
     """
 
     name: str
@@ -67,6 +72,8 @@ class Column:
     signed: bool = False
     unit: str = ""
     fewer: bool = False
+    long: bool = False
+    letters: int = 0
 
     @property
     def head(self) -> str:
@@ -75,10 +82,10 @@ class Column:
 
     def text(self, cell: Cell) -> str:
         """The cell for people: ``52.3 [50.1, 54.4]``, ``52.3 ± 0.4``."""
-        if cell.value is None:
-            return EMPTY
         if isinstance(cell.value, str):
             return cell.value + cell.mark
+        if cell.value is None or math.isnan(cell.value):
+            return EMPTY
         shown = self._number(cell.value)
         if cell.low is not None and cell.high is not None:
             shown += f" [{self._number(cell.low)}, {self._number(cell.high)}]"
@@ -131,6 +138,38 @@ class Table:
     def __post_init__(self) -> None:
         for name in ("notes", "published_notes"):
             object.__setattr__(self, name, tuple(map(spelled, getattr(self, name))))
+
+    def fields(self) -> Iterator[tuple[Column, str, list[Value]]]:
+        """What files and data frames are made of, column by column: the values of all rows, "" as the name.
+
+        Behind them what of :data:`MORE` any of the cells has, by its name.
+        """
+        for place, column in enumerate(self.columns):
+            cells = [row.cells[place] for row in self.rows]
+            yield column, "", [cell.value for cell in cells]
+            for name in MORE:
+                more = [getattr(cell, name) for cell in cells]
+                if any(each is not None for each in more):
+                    yield column, name, more
+
+    def tidy(self) -> list[dict[str, Value]]:
+        """A record for each number: its row (from 1), the row's kind and texts, its column, and what is known of it.
+
+        Plain records, since a screen needs no library for frames: ``pandas.DataFrame(table.tidy())`` and
+        ``pyarrow.Table.from_pylist(table.tidy())`` both read them.
+        """
+        heads = [place for place, column in enumerate(self.columns) if column.kind == "text"]
+        return [
+            {
+                "table": self.key, "row": number, "kind": row.kind,
+                **{self.columns[place].name: row.cells[place].value for place in heads},
+                "column": column.head, "value": cell.value, **{name: getattr(cell, name) for name in MORE},
+                "n": cell.n, "mark": cell.mark,
+            }
+            for number, row in enumerate(self.rows, start=1)
+            for column, cell in zip(self.columns, row.cells, strict=True)
+            if column.kind == "number"
+        ]  # fmt: skip
 
     def without(self, *kinds: Kind) -> Table:
         """The table without the rows of these kinds."""
@@ -189,7 +228,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a part: what is said, figures, tables.
+    """A section of a part: what is said, in paragraphs and as a list, figures, tables.
 
     ``folded``: a page shows its title only until it is opened, see :attr:`Part.open_sections`. ``summary``: what
     stands beside the title of a folded one, made of the titles of its figures and tables if "".
@@ -202,6 +241,7 @@ class Section:
     figures: tuple[Figure, ...] = ()
     folded: bool = False
     summary: str = ""
+    items: tuple[str, ...] = ()
 
     @property
     def contents(self) -> str:
@@ -246,7 +286,7 @@ class Part:
     """The report of one task set of one run, or the comparison of several.
 
     ``origin``: what the columns of each CSV say of the run that its rows are from, a name and a text each.
-    ``suite``: the benchmark's title.
+    ``suite``: the benchmark's title, "" of what is about none; ``name``: the title without it.
     """
 
     key: str
@@ -256,6 +296,7 @@ class Part:
     sections: tuple[Section, ...]
     origin: tuple[tuple[str, str], ...] = ()
     suite: str = ""
+    name: str = ""
 
     def without(self, *kinds: Kind) -> Part:
         """The part without the rows of these kinds, and without tables that have no other ones."""
@@ -280,11 +321,6 @@ class Part:
         """The other sections."""
         shown = {each.key for each in self.open_sections}
         return tuple(each for each in self.sections if each.key not in shown)
-
-    @property
-    def name(self) -> str:
-        """Its title without the benchmark's."""
-        return self.title.removeprefix(f"{self.suite}: ")
 
 
 @dataclass(frozen=True)

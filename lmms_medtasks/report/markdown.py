@@ -20,11 +20,13 @@ def escaped(text: str) -> str:
 
 
 def markdown(document: Document) -> str:
-    """The whole report; figures are left out, their numbers are in the tables."""
+    """The whole report; figures are left out, their numbers are in the tables. What has no title gets no heading."""
     unread = (line for text in document.unread for line in ("", f"> **Warning:** Left out: {escaped(text)}"))
     first = _first_screen(document.first) if document.first else ()
     parts = (line for part in document.parts for line in _part(part))
-    return "\n".join([f"# {escaped(document.title)}", *unread, *first, *parts]) + "\n"
+    # A summary, without parts of its own, stands on a page of others: GitHub's of a workflow.
+    heading = "#" if any(part.title for part in document.parts) else "##"
+    return "\n".join([f"{heading} {escaped(document.title)}", *unread, *first, *parts]) + "\n"
 
 
 _SIGNS = {"yes": "✓", "unknown": "?", "partly": "~", "no": "✕"}
@@ -53,21 +55,22 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
 
 
 def _part(part: Part) -> Iterator[str]:
-    yield from ("", f"## {escaped(part.title)}", "")
+    yield from ("", f"## {escaped(part.title)}", "") if part.title else ("",)
     for name, value in part.facts:
         yield f"- {escaped(name)}: {escaped(value)}"
     for flag in part.flags:
         yield from ("", f"> **{flag.kind.capitalize()}:** {escaped(flag.text)}")
     for section in part.sections:
-        yield from ("", f"### {escaped(section.title)}")
+        yield from ("", f"### {escaped(section.title)}") if section.title else ()
         for paragraph in section.paragraphs:
             yield from ("", escaped(paragraph))
+        yield from ("", *(f"- {escaped(text)}" for text in section.items)) if section.items else ()
         for table in section.tables:
             yield from _table(table)
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield from ("", f"**{escaped(table.title)}**", "")
+    yield from ("", f"**{escaped(table.title)}**", "") if table.title else ("",)
     yield _line(escaped(column.head) for column in table.columns)
     yield _line("---" if column.kind == "text" else "---:" for column in table.columns)
     for row in table.rows:

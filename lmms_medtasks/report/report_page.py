@@ -7,7 +7,6 @@ import functools
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section
 from lmms_medtasks.report.findings import Bar, Finding, Sketch, titles
 from lmms_medtasks.report.first_screen import ALL, NAMED
 from lmms_medtasks.report.judged_tables import MEANINGS
+from lmms_medtasks.report.suite_report import part_key
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.visible_text import visible
 
@@ -107,7 +107,7 @@ def _groups(document: Document) -> list[Group]:
     models = document.first.models if document.first else ()
     return [
         Group(
-            _anchor(title, by_suite),
+            f"suite-{part_key(title)}",
             title,
             tuple(parts),
             tuple((model.model, each) for model in models for each in model.findings if each.suite == title),
@@ -115,19 +115,6 @@ def _groups(document: Document) -> list[Group]:
         )
         for title, parts in by_suite.items()
     ]
-
-
-def _anchor(title: str, titles: Iterable[str]) -> str:
-    """An id made of a benchmark's title, which stays when other benchmarks join; with a digest where two look alike."""
-    made = _anchor_text(title)
-    alike = [each for each in titles if _anchor_text(each) == made]
-    if made and len(alike) == 1:
-        return f"suite-{made}"
-    return f"suite-{hashlib.sha256(title.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
-
-
-def _anchor_text(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60]
 
 
 def environment() -> Environment:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.assemble import build
-from lmms_medtasks.report.document import MORE, Document, Part, Table
+from lmms_medtasks.report.document import Document, Part, Table
 from lmms_medtasks.report.report_options import RESAMPLES, Options
 from lmms_medtasks.samples.run_paths import RunPaths, paths_of
 from lmms_medtasks.statistics.confidence import DEFAULT, at, level
@@ -217,15 +217,7 @@ def _named(document: Document) -> Iterable[tuple[str, Table, Part]]:
 def _frame(table: Table) -> DataFrame:
     import pandas as pd
 
-    columns: list[tuple[str, list[object]]] = []
-    for place, column in enumerate(table.columns):
-        cells = [row.cells[place] for row in table.rows]
-        columns.append((column.head, [cell.value for cell in cells]))
-        for name in MORE:
-            more = [getattr(cell, name) for cell in cells]
-            if any(each is not None for each in more):
-                columns.append((f"{column.head} {name}", more))
-    columns.append(("row", [row.kind for row in table.rows]))
-    frame = pd.concat([pd.Series(values, name=name) for name, values in columns], axis="columns")
+    columns = [pd.Series(values, name=f"{column.head} {name}".strip()) for column, name, values in table.fields()]
+    frame = pd.concat([*columns, pd.Series([row.kind for row in table.rows], name="row")], axis="columns")
     frame.attrs = {"title": table.title, "notes": list(table.all_notes)}
     return frame

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lmms_medtasks.board.submission_summary import Checked, Place, Remark
-from lmms_medtasks.board.word_verdicts import LEGEND
-from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
+from lmms_medtasks.report.markdown import markdown
+from lmms_medtasks.report.terminal import screen
 
 WIDTH = 100
 PLACE = Place("new/model", "a_task", "scores only", "accuracy", "80.6 % [60.1, 95.0]", "rank 2 [1, 3] of 3")
@@ -20,16 +21,20 @@ NOTHING = Checked((), (), (), (), (), ())
 HOSTILE = "<script>alert(1)</script> | **x** [y](javascript:z)"
 
 
+def lines(found: Checked) -> list[str]:
+    return screen(found.document()).splitlines()
+
+
 def shown(found: Checked) -> str:
-    return " ".join(" ".join(found.lines()).split())
+    return " ".join(" ".join(lines(found)).split())
 
 
 @pytest.mark.parametrize(("wrong", "status"), [((), "holds"), (("Its name is taken.",), "refused")])
 def test_it_is_refused_where_anything_is_wrong(wrong: tuple[str, ...], status: str) -> None:
     found = replace(NOTHING, wrong=wrong)
-    assert next(iter(found.lines())) == f"Submission: {status}"
-    assert status in found.markdown().splitlines()[0]
-    for text in (shown(found), found.markdown()):
+    assert lines(found)[0] == f"Submission: {status}"
+    assert status in markdown(found.document()).splitlines()[0]
+    for text in (shown(found), markdown(found.document())):
         assert all(each.rstrip(".") in text for each in wrong) and ("Refused" in text) is bool(wrong)
 
 
@@ -38,8 +43,8 @@ def test_what_was_done_to_each_file_is_said_once() -> None:
     assert [(what, str(file)) for what, file in found.files] == [
         ("added", "cy/new.json"), ("changed", "cy/old.json"), ("removed", "b/x.json"),
     ]  # fmt: skip
-    assert list(found.lines())[1:] == ["  added: cy/new.json", "  changed: cy/old.json", "  removed: b/x.json"]
-    assert found.markdown().count("\n- ") == 3
+    assert lines(found)[2:] == ["added: cy/new.json", "changed: cy/old.json", "removed: b/x.json"]
+    assert markdown(found.document()).count("\n- ") == 3
 
 
 @pytest.mark.parametrize(
@@ -59,32 +64,31 @@ def test_of_the_models_that_it_is_ranked_against_five_are_named(
     place = replace(PLACE, ahead=ahead, behind=behind)
     assert place.against == against
     found = replace(NOTHING, places=(place,))
-    said = ", ".join(filter(None, (f"a_task, accuracy: {place.score}", place.rank, against)))
-    assert shown(found).endswith(f"new/model, scores only {said}")
+    [row] = [line for line in markdown(found.document()).splitlines() if line.startswith("| **a")]
+    assert row.replace("\\", "").endswith(f"| accuracy | {place.score} | {place.rank} | {against} |")
 
 
 def test_places_of_one_model_and_level_stand_together_each_in_a_row() -> None:
     other = replace(PLACE, model="other")
     found = replace(NOTHING, places=(PLACE, other, replace(PLACE, task="b_task"), replace(PLACE, level="re-scored")))
-    text = found.markdown()
-    assert text.count("### ") == text.count("| Task | Measure |") == 3
-    rows = [line for line in text.splitlines() if line.startswith("| a") or line.startswith("| b")]
+    text = markdown(found.document())
+    assert text.count("### ") == text.count("| task | measure |") == 3
+    rows = [line for line in text.splitlines() if line.startswith(("| **a", "| **b"))]
     assert len(rows) == 4 and "b" in rows[1] and all(row.count(" | ") == 4 for row in rows)
 
 
 @pytest.mark.parametrize("signed", [0, 1, 2])
 def test_what_the_sign_of_a_score_means_is_said_once(signed: int) -> None:
-    score = f"80.6 %{LEXICAL} [60.1, 95.0]"
-    places = [replace(PLACE, task=f"task_{row}", score=score if row < signed else PLACE.score) for row in range(3)]
+    places = [replace(PLACE, task=f"task_{row}", by_words=row < signed) for row in range(3)]
     found = replace(NOTHING, places=tuple(places))
-    for text in ("\n".join(found.lines()), found.markdown()):
-        assert text.count(LEGEND) == bool(signed) and text.count(LEXICAL) == signed + bool(signed)
+    for text in (screen(found.document()), markdown(found.document())):
+        assert text.count(MEANINGS[LEXICAL]) == bool(signed) and text.count(LEXICAL) == signed + bool(signed)
 
 
 def test_what_is_said_of_several_tasks_is_said_once_with_their_names() -> None:
     remarks = [Remark("m", f"task_{row}", "scores only", "No judge was configured.", False) for row in range(7)]
     found = replace(NOTHING, remarks=tuple(remarks))
-    for text in ("\n".join(found.lines()), found.markdown()):
+    for text in (screen(found.document()), markdown(found.document())):
         said = " ".join(text.replace("\\", "").split())
         assert said.count("No judge was configured. (m: task_0, task_1, task_2, task_3, task_4 and 2 more)") == 1
 
@@ -98,7 +102,7 @@ def test_what_keeps_out_of_the_ranking_stands_apart_from_what_does_not() -> None
             Remark("m", "t2", "scores only", "Slow.", True),
         ),
     )
-    assert list(found.lines())[1:] == [
+    assert lines(found)[1:] == [
         "",
         "Not ranked:",
         "  Few. (m: t1; n: t1)",
@@ -106,7 +110,9 @@ def test_what_keeps_out_of_the_ranking_stands_apart_from_what_does_not() -> None
         "Ranked, with a remark:",
         "  Slow. (m: t2)",
     ]
-    assert found.markdown().index("### Not ranked") < found.markdown().index("### Ranked, with a remark")
+    assert markdown(found.document()).index("### Not ranked") < markdown(found.document()).index(
+        "### Ranked, with a remark"
+    )
     assert "Not ranked" not in shown(replace(found, remarks=found.remarks[2:]))
 
 
@@ -115,12 +121,13 @@ def test_texts_of_others_are_no_markup_and_no_control_characters() -> None:
         (Path(HOSTILE),), (), (), (HOSTILE,), (Place(*[HOSTILE] * 6, (HOSTILE,), ()),),
         (Remark(HOSTILE, "t", "l", f"\x1b[31m{HOSTILE}", False),),
     )  # fmt: skip
-    text = found.markdown()
-    assert not set("<>[]*") & set(re.sub(r"\\.", "", text.partition("\n")[2]))
+    text = markdown(found.document())
+    # The first cell of a row is printed bold.
+    assert not set("<>[]*") & set(re.sub(r"\\.|(?<=\| )\*\*|\*\*(?= \|)", "", text.partition("\n")[2]))
     # A row has its five cells: no bar of theirs ends one.
     (row,) = [line for line in text.splitlines() if line.startswith("| ") and "alert" in line]
     assert row.replace("\\|", "").count("|") == 6
-    assert "\x1b" not in "".join(found.lines())
+    assert "\x1b" not in screen(found.document())
 
 
 TEXT = st.text("aB -_/.;|<*\t\n\x1b\u200b\u202eé漢", max_size=160)
@@ -132,4 +139,4 @@ def test_no_line_is_wider_than_a_hundred_characters_whatever_is_in_it(name: str,
         (Path(name),), (), (), (reason,), (replace(PLACE, model=name, task=task, ahead=(name, task)),),
         (Remark(name, task, "level", reason, False),),
     )  # fmt: skip
-    assert max(map(len, found.lines())) <= WIDTH
+    assert max(map(len, lines(found))) <= WIDTH

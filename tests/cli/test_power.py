@@ -3,9 +3,9 @@
 import pytest
 from typer.testing import CliRunner
 
-from lmms_medtasks.board.comparison.planning import Plan, Planned
-from lmms_medtasks.board.comparison.terminal_screens import planned_lines
+from lmms_medtasks.board.comparison.planning import Plan, Planned, document
 from lmms_medtasks.cli.app import build
+from lmms_medtasks.report.terminal import screen
 from lmms_medtasks.statistics.power import Criterion
 
 
@@ -29,10 +29,10 @@ def test_the_screen_has_at_most_a_hundred_columns_whatever_is_planned_for():
     trials = (1, 2, 3, 10, 30, 100, 1000)
     needed = dict.fromkeys(trials, 10_000_000)
     found = [Planned(name, "accuracy", 100_000, 999_999, 100, 0.9999, "", needed) for name in names]
-    lines = list(planned_lines(found, Plan(0.02, Criterion(), trials), ["a note " * 30]))
+    lines = screen(document(found, Plan(0.02, Criterion(), trials), ["a note " * 30])).splitlines()
     assert max(map(len, lines)) <= 100
     rows = [line for line in lines if "10,000,000" in line]
-    assert len(rows) == 2 * 3 and len({line.split("  ")[0] for line in rows}) == 2
+    assert len(rows) == 2 * 2 and len({line[:40] for line in rows}) == 2
     heads = [each for line in lines if line.startswith("task, measure") for each in line.split() if each[:2] == "T="]
     assert heads == [f"T={each}" for each in trials]
 

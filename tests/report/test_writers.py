@@ -339,9 +339,7 @@ def test_an_address_of_a_benchmark_stays_when_another_joins(document):
     joined = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("Other", "My Ward (CT)")))
     twins = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("A b", "a B", "日本")))
     ids = [set(re.findall(r'id="(suite-[^"]*)"', page(each))) for each in (alone, joined, twins)]
-    assert [{"suite-my-ward-ct"} <= found for found in ids[:2]] == [True, True]
-    # What can't be told apart, or written, by letters has a digest of its title: not a number, which would move.
-    assert len(ids[2]) == 3 and not ids[2] & {"suite-1", "suite-2", "suite-3"}
+    assert ids[0] < ids[1] and len(ids[2]) == 3
     moved = replace(document, parts=tuple(replace(part, suite=suite) for suite in ("Other", "日本", "a B", "A b")))
     assert ids[2] <= set(re.findall(r'id="(suite-[^"]*)"', page(moved)))
 

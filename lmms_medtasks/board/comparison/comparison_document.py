@@ -1,4 +1,4 @@
-"""A comparison as a document, for all writers of reports, and as JSON."""
+"""A comparison as documents for all writers, the whole and one screen of it, and as JSON."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
 from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
+from lmms_medtasks.report.terminal import MOST_ROWS
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import first_listed, short
-from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL, level
+from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL, alpha, level, percent
 
 _TEXT = 300
-ONE_SIDED = "questions have a score in one of both only."
-OTHER = "≠"
+_MOST_REMARKS = 4
+_ONE_SIDED = "questions have a score in one of both only."
+_OTHER, _DISAGREES = "≠", "†"
 _BY_WORDS = {LEXICAL: MEANINGS[LEXICAL]}
-_MARKS = {OTHER: "A and B are not of the same thing: why is said first.", **_BY_WORDS}
+_MARKS = {
+    _OTHER: "Not of the same thing, and why is said first: a difference says nothing of the models.",
+    _DISAGREES: "The interval looks at this row alone, p (Holm) is corrected for all rows. Where the two seem to "
+    "disagree both are right, and p (Holm) decides.",
+    **_BY_WORDS,
+}
 _NOTES = (
-    "Difference: B minus A over the same questions, with a {level} interval over {clusters}, here and below. Each "
-    "interval is of its row alone, not corrected for the others: where it leaves 0 out and p (Holm) is above {alpha}, "
-    "p decides. "
+    "Difference: B minus A over the same questions, with a {level} interval over {clusters}, here and below. "
     "Wins: questions on which B is better; in a row without a number of questions, images.",
     "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided "
     "and corrected for all rows of all tables, from their own variance over {clusters}. Where no difference is shown, "
@@ -58,12 +63,97 @@ def document(compared: Compared) -> Document:
     if compared.telling:
         sections.append(Section("telling", "Most telling questions", tables=tuple(_telling_tables(compared))))
     title = f"{first.name} against {second.name}"
-    part = Part("compare", title, _printable(facts), tuple(_flags(compared)), tuple(sections))
+    part = Part("compare", title, facts, tuple(_flags(compared)), tuple(sections))
     return Document(f"Comparison: {title}", (part,))
 
 
-def _printable(facts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, printable(value)) for name, value in facts)
+def screen(compared: Compared) -> Document:
+    """Who is better in how many numbers, and of each number the difference: those that are told apart first."""
+    rows = [each for each in compared.comparisons if each.found.mean.estimate is not None]
+    signed = [(_sign(each), each) for each in rows]
+    signed.sort(key=lambda pair: (_SIGNS.index(pair[0]), -abs(pair[1].scale.factor * (_estimate(pair[1])))))
+    better, worse, same, others = ([each for found, each in signed if found == sign] for sign in _SIGNS)
+    said = list(compared.warnings)
+    if len(others) < len(rows) or not rows:
+        said.append(
+            f"B is better in {len(better)} of {len(rows) - len(others)} numbers, worse in {len(worse)}, not told apart "
+            f"in {len(same)} (level {alpha():g})."
+        )
+    notes = []
+    if left := len(rows) - MOST_ROWS:
+        untold = ", none of them told apart" if len(better) + len(worse) <= MOST_ROWS else ""
+        notes += [f"and {left} more{untold}"] if left > 0 else []
+    untested: dict[str, list[str]] = {}
+    for each in compared.comparisons:
+        untested.setdefault(each.found.pairs.lacking.removesuffix("."), []).append(_named(each))
+    notes += [f"{why}: {_first(own)}." for why, own in untested.items() if why]
+    if len(others) < len(rows) or not rows:
+        notes += [
+            "▲ better  ▼ worse  = not told apart, which does not mean equal   p (Holm): corrected for all rows",
+            "Test: any difference, two-sided. gate tests one-sided against a margin, and can say otherwise.",
+        ]
+    columns = (
+        label(""), replace(label("task, measure"), letters=40), Column("A"), Column("B"),
+        Column(f"B minus A [{percent()}]"), p_value("p (Holm)"), count("images"),
+    )  # fmt: skip
+    made = tuple(_screen_row(sign, each) for sign, each in signed[:MOST_ROWS])
+    table = Table("screen", "", columns, made, tuple(notes), marks=_MARKS)
+    remarks = _remarks(compared)
+    if len(remarks) > _MOST_REMARKS:
+        left = len(remarks) - _MOST_REMARKS
+        remarks = [*remarks[:_MOST_REMARKS], f"and {left} remark{'s' if left > 1 else ''} more"]
+    sections = (
+        Section("decision", "", tuple(said[1:]), (table,)),
+        Section("remarks", "Remarks", items=tuple(remarks)),
+        Section("more", "", ("All numbers, tests and questions: --all     As a file: -o FILE.md, .csv, .json",)),
+    )
+    first, second = compared.sides
+    part = Part("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections)
+    return Document(said[0], (part,))
+
+
+_SIGNS = ("▲", "▼", "=", _OTHER)
+
+
+def _sign(each: Comparison) -> str:
+    if not each.alike:
+        return _OTHER
+    if each.adjusted is None or each.adjusted > alpha():
+        return "="
+    return "▲" if (_estimate(each) > 0) is each.scale.higher_is_better else "▼"
+
+
+def _estimate(each: Comparison) -> float:
+    return each.found.mean.estimate or 0.0
+
+
+def _screen_row(sign: str, each: Comparison) -> Row:
+    """Its numbers as texts: the digits are those of the row's measure."""
+    _, _, _, _, first, second, change, *_ = _row(each).cells
+    plain, signed = (Column("", digits=each.scale.digits, signed=signed) for signed in (False, True))
+    written = ((plain, first), (plain, second), (signed, change))
+    texts = (Cell(column.text(replace(cell, mark="")), mark=cell.mark) for column, cell in written)
+    p = probability(each.adjusted if each.alike else None)
+    images = Cell(each.found.pairs.images if len(each.found.pairs) else None)
+    return Row((Cell(sign), Cell(_named(each)), *texts, p, images))
+
+
+def _remarks(compared: Compared) -> list[str]:
+    """What a screen has below its numbers, the gravest first; scores of one side alone once."""
+    lacking = [_named(each) for each in compared.comparisons if each.found.pairs.unscored]
+    said = [f"Some questions have a score in one of both only: {_first(lacking)}."] if lacking else []
+    flags = sorted(_flags(compared), key=lambda flag: flag.kind != "warning")
+    texts = (flag.text for flag in flags if not flag.text.endswith(_ONE_SIDED))
+    return [*said, *(text for text in texts if text not in compared.warnings)]
+
+
+def _named(each: Comparison) -> str:
+    return f"{each.task}, {each.measure}"
+
+
+def _first(texts: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    return texts[0] if len(texts) == 1 else f"{texts[0]}, and {len(texts) - 1} numbers more"
 
 
 def _flags(compared: Compared) -> list[Flag]:
@@ -72,7 +162,7 @@ def _flags(compared: Compared) -> list[Flag]:
     for each in compared.comparisons:
         pairs, what = each.found.pairs, f"{each.task}, {each.measure}"
         if pairs.unscored:
-            found.append(Flag("warning", f"{what}: {pairs.unscored:,} {ONE_SIDED}"))
+            found.append(Flag("warning", f"{what}: {pairs.unscored:,} {_ONE_SIDED}"))
         # Of a run with a limit that is known already.
         if (pairs.only_first and not each.second.limited) or (pairs.only_second and not each.first.limited):
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
@@ -129,20 +219,28 @@ def _row(each: Comparison) -> Row:
         Cell(None if value is None else factor * value, mark=sign)
         for value, sign in zip((found.first, found.second), word_signs(each.by_words), strict=True)
     ]
-    shown = scaled(found.mean, factor)
+    shown = _change(each)
     least = each.detectable.difference if each.detectable else None
     reason = (each.detectable.reason if each.detectable else "") or None
     power = Cell(None if least is None else factor * least, reason=reason)
     lacking = found.pairs.lacking or None
     sizes = Cell(len(found.pairs) if found.pairs.of_questions else None), Cell(None if lacking else found.pairs.images)
     return Row((
-        Cell(each.task, mark="" if each.alike else OTHER), Cell(each.measure), *sizes, *cells, shown,
+        Cell(each.task, mark="" if each.alike else _OTHER), Cell(each.measure), *sizes, *cells, shown,
         power,
         *map(Cell, _counts(found)),
         replace(probability(found.p), reason=lacking), probability(each.adjusted), probability(found.question_p),
         Cell(found.test),
         Cell(found.cohens_h), Cell(found.odds), Cell(found.rank_biserial),
     ))  # fmt: skip
+
+
+def _change(each: Comparison) -> Cell:
+    """The difference; marked where its interval leaves 0 out and the corrected p shows none, or the reverse."""
+    cell = scaled(each.found.mean, each.scale.factor)
+    if cell.low is None or cell.high is None or each.adjusted is None or not each.alike:
+        return cell
+    return cell if (cell.low <= 0 <= cell.high) is (each.adjusted > alpha()) else replace(cell, mark=_DISAGREES)
 
 
 def _counts(found: Difference) -> Sequence[int | None]:

@@ -1,56 +1,100 @@
-"""A gate's decision in Markdown, for a pull request."""
+"""A gate's decision as a document: its screen, and the summary of a pull request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 from lmms_medtasks.board.boards import drawn_clusters
+from lmms_medtasks.board.comparison.compared_entries import asked_in_part
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
-from lmms_medtasks.board.word_verdicts import LEGEND, word_signs
-from lmms_medtasks.report.document import EMPTY
-from lmms_medtasks.report.markdown import escaped
-from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.board.word_verdicts import word_signs
+from lmms_medtasks.report.cells import count, label, p_value, probability
+from lmms_medtasks.report.document import Cell, Column, Document, Part, Row, Section, Table
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
+from lmms_medtasks.report.terminal import MOST_ROWS
+from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.p_values import p_text
 
-_WORD = {"fail": "**FAIL**", "undecided": "**can't tell**", "warn": "warning", "ignore": "pass"}
-_HEAD = (
-    "", "task", "measure", "model", "images", "questions", "baseline", "candidate", "change [{level}]",
-    "drop, upper limit", "margin", "detectable drop", "p (worse)", "p (worse), corrected", "p (not worse)", "",
-)  # fmt: skip
+_FEW, _MOST_NAMED = 2, 4
+_SIGNS = {"fail": "✕", "undecided": "?", "warn": "!", "ignore": "✓"}
+_SIGNS_SAID = "✕ fails  ? can't tell  ! warning  ✓ passes"
 
 
-def markdown(gate: Gate) -> str:
-    """The summary: the decision first, then what failed, then the rest."""
-    return "\n".join(_lines(gate)) + "\n"
-
-
-def _lines(gate: Gate) -> Iterator[str]:
-    yield f"## Gate: {decision(gate)}"
-    yield ""
-    yield f"Candidate {_text(gate.candidate.shown)} against baseline {_text(gate.baseline.shown)}."
-    if gate.remarks:
-        yield from ("", *(f"- {_text(text)}" for text in gate.remarks))
-    if gate.verdicts:
-        yield from (
-            "",
-            f"| {' | '.join(_HEAD).format(level=confidence.percent())} |",
-            f"|{'---|' * 4}{'---:|' * 11}---|",
-        )
-        for each in sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect)):
-            yield _row(each)
-    if any(any(each.by_words) for each in gate.verdicts):
-        yield from ("", LEGEND)
-    if said := margins(gate.verdicts):
-        yield from ("", said)
+def document(gate: Gate, *, is_screen: bool = False) -> Document:
+    """The decision first, then what failed, then the rest. A screen names what many have in common once."""
+    sides = (gate.baseline, gate.candidate)
+    limits = [said for called, side in zip(("The baseline", "The candidate"), sides, strict=True)
+              for said in asked_in_part(called, side.board.entries)]  # fmt: skip
+    facts = (("candidate", gate.candidate.shown), ("against", gate.baseline.shown))
+    verdicts = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
+    sections = [Section("remarks", "Remarks", items=(*limits, *gate.remarks)), _verdicts(gate, verdicts, is_screen)]
+    if is_screen:
+        sections.append(Section("alike", "", items=tuple(_said_once(verdicts))))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
-        found = {f"- {_text(problem.task or problem.source)}: {_text(problem.reason)}": None
-                 for own, problem in gate.problems if own == action}  # fmt: skip
-        found |= {f"- {_text(text)}": None for text in gate.warnings if action == "warn"}
-        if found:
-            yield from ("", f"### {title}", "", *found)
-    yield ""
-    yield _NOTE.format(
+        problems = _problems(gate, action, is_screen)
+        sections.append(Section(action, title, items=tuple(problems)))
+    said = "All rows, tests, intervals and what they mean: --format md" if is_screen else _note(gate)
+    sections = [*(each for each in sections if each.items or each.tables), Section("more", "", (said,))]
+    return Document(f"Gate: {decision(gate)}", (Part("gate", "", facts, (), tuple(sections)),))
+
+
+def _verdicts(gate: Gate, verdicts: Sequence[Verdict], is_screen: bool) -> Section:
+    shown = [each for each in verdicts if each.test is not None] if is_screen else verdicts
+    cut = shown[MOST_ROWS:] if is_screen else ()
+    outcomes = Counter(each.outcome for each in cut)
+    notes = [f"and {len(cut)} more: {', '.join(f'{many} {name}' for name, many in outcomes.items())}"] if cut else []
+    notes += [_SIGNS_SAID, _TESTS, *([_WIDE] if any(each.scale.low < 0 and each.test for each in verdicts) else [])]
+    columns = (
+        label(""), replace(label("task, measure"), letters=40), _long(label("model")), _long(count("images")),
+        _long(count("questions")), Column("before"), Column("now"), _long(Column(f"change [{confidence.percent()}]")),
+        Column("drop, upper limit"), Column("margin"), _long(Column("detectable drop")), _long(p_value("p (worse)")),
+        _long(p_value("p (worse), corrected")), _long(p_value("p (not worse)")), label("outcome"), _long(label("why")),
+    )  # fmt: skip
+    rows = tuple(map(_row, shown[: len(shown) - len(cut)]))
+    table = Table("verdicts", "", columns, rows, tuple(notes), marks={LEXICAL: MEANINGS[LEXICAL]})
+    return Section("verdicts", "", tables=(table,) if rows else ())
+
+
+def _long(column: Column) -> Column:
+    return replace(column, long=True)
+
+
+def _said_once(verdicts: Sequence[Verdict]) -> list[str]:
+    """Why verdicts are no matter of their numbers, each reason once with whose it is."""
+    found: dict[str, list[Verdict]] = {}
+    for each in verdicts:
+        if each.detail or each.test is None:
+            why = f"{each.detail[:1].lower()}{each.detail[1:].removesuffix('.')}"
+            found.setdefault(f"{_SIGNS[each.effect]} {each.outcome.capitalize()}|{why}", []).append(each)
+    said = []
+    for key, own in found.items():
+        outcome, _, why = key.partition("|")
+        named = first_listed([f"{each.task}, {each.measure}" for each in own], _MOST_NAMED)
+        said.append(f"{outcome} ({len(own)}): {why}: {named}.")
+    return said
+
+
+def _problems(gate: Gate, action: str, is_screen: bool) -> list[str]:
+    """Each once; on a screen the first ones of a kind."""
+    found: dict[str, list[str]] = {}
+    for own, problem in gate.problems:
+        # On a screen a limit that is no reason is said above.
+        if own == action and not (is_screen and (action, problem.code) == ("warn", "limited")):
+            found.setdefault(problem.code, []).append(f"{problem.task or problem.source}: {problem.reason}")
+    groups = [*found.values(), *([list(gate.warnings)] if action == "warn" else [])]
+    most = _FEW if is_screen else None
+    texts = []
+    for each in groups:
+        texts += each[:most]
+        if is_screen and len(each) > _FEW:
+            texts.append(f"and {len(each) - _FEW} more like these")
+    return list(dict.fromkeys(texts))
+
+
+def _note(gate: Gate) -> str:
+    return _NOTE.format(
         level=confidence.percent(),
         clusters=drawn_clusters(gate.baseline.board.entries),
         correction="corrected over all rows that were tested (Holm)" if gate.correction == "holm" else "not corrected",
@@ -75,11 +119,7 @@ def decision(gate: Gate) -> str:
     return f"passed (can't tell of {measures})" if untold else "passed"
 
 
-def margins(verdicts: Sequence[Verdict]) -> str:
-    """What the margin of a change is, where one of them is a change; else ""."""
-    return _WIDE if any(each.scale.low < 0 and each.test is not None for each in verdicts) else ""
-
-
+_TESTS = "Tests: one-sided against the margin. compare tests any difference, two-sided, and can say otherwise."
 _WIDE = "A margin is a share of the scale's width: that of a change, from -1 to 1, is twice as wide as that of a share."
 _NOTE = (
     "Change: candidate less baseline over the same questions, with a {level} interval over {clusters}. Drop, upper "
@@ -95,52 +135,40 @@ _NOTE = (
 )
 
 
-def _row(each: Verdict) -> str:
+def _row(each: Verdict) -> Row:
+    """Its numbers as texts: digits and unit are those of the row's measure."""
     interval, test = each.interval, each.test
-    change = EMPTY
+    change = None
     if test is not None:
-        change = shown_number(each, each.oriented(test.drop), signed=True)
-        if interval is not None and interval.low is not None and interval.high is not None:
-            ends = sorted([each.oriented(interval.low), each.oriented(interval.high)])
-            change += f" [{', '.join(shown_number(each, end, signed=True) for end in ends)}]"
+        low, high = (interval.low, interval.high) if interval else (None, None)
+        ends = () if low is None or high is None else sorted([each.oriented(low), each.oriented(high)])
+        change = _number(each, each.oriented(test.drop), *ends, signed=True)
     one, other = word_signs(each.by_words)
-    said = f"{each.outcome}. {each.detail}" if each.detail else each.outcome
-    cells = (
-        _WORD[each.effect], _text(each.task), _text(each.measure), _text(each.model),
-        f"{test.clusters:,}" if test else "0",
-        EMPTY if not each.of_questions else f"{test.n:,}" if test else "0",
-        shown_number(each, each.baseline) + one, shown_number(each, each.candidate) + other, change, shown_most(each),
-        shown_difference(each, each.margin), shown_difference(each, each.detectable),
-        _p(test.worse_p if test else None), _p(each.adjusted), _p(test.not_worse_p if test else None),
-        _text(said),
-    )  # fmt: skip
-    return f"| {' | '.join(cells)} |"
+    return Row((
+        Cell(_SIGNS[each.effect]), Cell(f"{each.task}, {each.measure}"), Cell(each.model),
+        Cell(test.clusters if test else 0), Cell((test.n if test else 0) if each.of_questions else None),
+        Cell(_number(each, each.baseline), mark=one), Cell(_number(each, each.candidate), mark=other), Cell(change),
+        Cell(_most(each)), Cell(_difference(each, each.margin)), Cell(_difference(each, each.detectable)),
+        probability(test.worse_p if test else None), probability(each.adjusted),
+        probability(test.not_worse_p if test else None), Cell(each.outcome), Cell(each.detail or None),
+    ))  # fmt: skip
 
 
-def _p(value: float | None) -> str:
-    return EMPTY if value is None else p_text(value)
-
-
-def shown_most(each: Verdict) -> str:
+def _most(each: Verdict) -> str:
     """The largest drop that can't be ruled out; where that is less than none, the least gain."""
-    text = shown_difference(each, each.most)
+    text = _difference(each, each.most)
     return f"gain ≥ {text[1:]}" if text.startswith("-") else text
 
 
-def shown_difference(each: Verdict, value: float | None) -> str:
-    """A difference of two values: percentage points where the values are in percent."""
-    return shown_number(each, value).replace(" %", " points")
+def _difference(each: Verdict, value: float | None) -> str:
+    """A difference of two values with its unit: percentage points where the values are in percent."""
+    unit = " points" if each.scale.unit in ("%", "points") and value is not None else ""
+    return _number(each, value) + unit
 
 
-def shown_number(each: Verdict, value: float | None, *, signed: bool = False) -> str:
-    """A value of a verdict as its measure is shown."""
-    if value is None:
-        return EMPTY
-    shown = each.scale.factor * value
-    text = f"{shown:{'+' if signed else ''},.{each.scale.digits}f}"
-    text = text.lstrip("+-") if not text.strip("+-0.,") else text
-    return text + (f" {each.scale.unit}" if each.scale.unit in ("%", "points") and not signed else "")
-
-
-def _text(text: str) -> str:
-    return escaped(printable(text))
+def _number(
+    each: Verdict, value: float | None, low: float | None = None, high: float | None = None, *, signed: bool = False
+) -> str:
+    """A value of a verdict, with the ends of its interval if it has one, with the digits of its measure."""
+    shown, *ends = (None if number is None else each.scale.factor * number for number in (value, low, high))
+    return Column("", digits=each.scale.digits, signed=signed).text(Cell(shown, ends[0], ends[1]))

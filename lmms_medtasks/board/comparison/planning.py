@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.paired import pairs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import EMPTY
+from lmms_medtasks.report.cells import count, label
+from lmms_medtasks.report.document import EMPTY, Cell, Column, Document, Part, Row, Section, Table
 from lmms_medtasks.statistics import power
 from lmms_medtasks.statistics.intervals import FEW, MINIMUM
 from lmms_medtasks.statistics.power import Criterion, Variation
@@ -120,7 +121,27 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
     return found
 
 
-def meaning(plan: Plan) -> str:
+def document(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) -> Document:
+    """A row a task and measure; ``notes``: where its numbers are from."""
+    trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
+    heads = (replace(label("task, measure"), letters=40), count("images"), count("questions"), count("T"))
+    columns = (*heads, Column("shows", digits=1), *(count(f"T={each}") for each in trials))
+    rows = tuple(
+        Row((
+            Cell(f"{each.task}, {each.measure}"), Cell(each.images), Cell(each.questions), Cell(each.trials),
+            Cell(None if each.shown is None else 100 * each.shown), *(Cell(each.needed.get(many)) for many in trials),
+        ))
+        for each in found
+    )  # fmt: skip
+    sections = (
+        Section("plan", "", tables=(Table("plan", "", columns, rows),)),
+        Section("meaning", "", (_meaning(plan), *notes)),
+    )
+    title = f"What a comparison can show, and what {100 * plan.difference:g} points take"
+    return Document(title, (Part("power", "", (), (), sections),))
+
+
+def _meaning(plan: Plan) -> str:
     """What the numbers of :class:`Planned` are, for below a table."""
     asked = plan.criterion
     corrected = "" if asked.comparisons == 1 else f", corrected for {asked.comparisons} comparisons"
@@ -128,9 +149,10 @@ def meaning(plan: Plan) -> str:
         f"Shows: the smallest true difference between two models on the same questions that is found with "
         f"{100 * asked.power:g} % probability, by a two-sided test over images at {asked.alpha:g}{corrected}; in "
         f"points, of which a measure's whole scale has 100 (so one of a change, from -100 to 100 %, is two percentage "
-        f"points). Images needed: how many a difference of "
-        f"{100 * plan.difference:g} points takes, with as many questions each as here. {EMPTY} under 'shows': fewer "
-        f"than five images, no variation, or a difference larger than the scale. {EMPTY} under 'images needed': more "
+        f"points). T=1, T=3 and so on: how many images a difference of "
+        f"{100 * plan.difference:g} points takes, with so many trials and as many questions each as here. "
+        f"{EMPTY} under 'shows': fewer "
+        f"than five images, no variation, or a difference larger than the scale. {EMPTY} there: more "
         "than ten million, fewer than five images to plan from, or no data on that number of trials."
     )
 

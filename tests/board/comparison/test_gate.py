@@ -13,14 +13,14 @@ from typer.testing import CliRunner
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries, gate_rules
 from lmms_medtasks.board.comparison.gate import Verdict, _decided, _measured, gate, outcomes
-from lmms_medtasks.board.comparison.gate_summary import decision, markdown
+from lmms_medtasks.board.comparison.gate_summary import decision, document
 from lmms_medtasks.board.comparison.measure_comparison import compare
 from lmms_medtasks.board.comparison.paired import Pairs
-from lmms_medtasks.board.comparison.terminal_screens import gate_lines
-from lmms_medtasks.board.word_verdicts import LEGEND
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.report import markdown as markdown_writer
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
+from lmms_medtasks.report.terminal import screen
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
@@ -60,6 +60,14 @@ def decided(tmp_path, runs):
     return run
 
 
+def markdown(found):
+    return markdown_writer.markdown(document(found))
+
+
+def gate_lines(found):
+    return screen(document(found, is_screen=True)).splitlines()
+
+
 def test_a_planted_drop_fails_it(decided):
     found = decided(answers(0.8, 1), answers(0.5, 2))
     (verdict,) = found.verdicts
@@ -71,14 +79,16 @@ def test_a_planted_drop_fails_it(decided):
     screen = list(gate_lines(found))
     assert screen[0] == "Gate: failed (1 reason)"
     assert max(map(len, screen)) <= 100 and not any("|" in line or "**" in line for line in screen)
-    assert sum(line.startswith("✕ ") for line in screen) == 1
+    assert sum(line.startswith("✕ ") and TASK in line for line in screen) == 1
 
 
 def test_shares_are_in_percent_and_their_differences_in_points(decided):
     found = decided(answers(0.9, 1), answers(0.6, 2))
-    [row] = [line.split(" | ") for line in markdown(found).splitlines() if "| medq" in line]
-    assert [cell.split()[-1] for cell in row[6:8]] == ["%", "%"]
-    assert [cell.split()[-1] for cell in row[9:12]] == ["points"] * 3
+    [row] = [line.split(" | ") for line in markdown(found).splitlines() if "medq" in line and line.startswith("|")]
+    assert [row[place] for place in (5, 6)] == [
+        f"{100 * value:.1f}" for value in (found.verdicts[0].baseline, found.verdicts[0].candidate)
+    ]
+    assert [cell.split()[-1] for cell in row[8:11]] == ["points"] * 3
 
 
 def test_a_drop_that_is_shown_to_be_less_than_the_margin_passes(decided):
@@ -139,7 +149,7 @@ def test_a_limit_is_said_before_the_table_and_folders_tell_the_runs_apart(tmp_pa
         rows = runs.choice_rows(with_wrong(0, count))
         runs.write(tmp_path / name, {TASK: rows}, original=original, limit=20 if original else None)
     found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
-    assert list(gate_lines(found))[1] == "The candidate asked 20 questions a task (--limit 20)."
+    assert list(gate_lines(found))[6].strip() == "The candidate asked 20 questions a task (--limit 20)."
     text = "".join(line.strip() for line in gate_lines(found))
     assert text.count("--limit 20") == 1
     assert all(f"({tmp_path / name})" in text for name in ("base", "new"))
@@ -360,7 +370,7 @@ def test_numbers_of_the_judge_that_compares_words_and_of_mini_data_are_said_to_b
     assert {line.count(LEXICAL) for line in rows} == {sum(words)} and max(map(len, lines)) <= 100
     rows = [line for line in text.splitlines() if line.startswith("| ") and "cmr" in line]
     assert {line.count(LEXICAL) for line in rows} == {sum(words)}
-    assert sum(LEGEND in line for line in lines) == text.count(LEGEND) == any(words)
+    assert sum(MEANINGS[LEXICAL] in line for line in lines) == text.count(MEANINGS[LEXICAL]) == any(words)
 
 
 APART = [
@@ -545,10 +555,14 @@ def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_ne
     assert (robust.test.not_worse_p, robust.most, robust.test.worse_p) == (None, None, pytest.approx(1.0))
     assert robust.detail.startswith("No test shows “not worse” of a number that is no sum over images")
     assert {each.outcome for name, each in by_name.items() if name not in told} == {"not worse"}
-    rows = {line.split(" | ")[2]: line.split(" | ") for line in markdown(found).splitlines() if "| made" in line}
-    assert [rows["accuracy"][place] for place in (4, 5)] == ["60", "120"]
-    assert [rows["drop"][place] for place in (4, 5, 6, 10)] == ["60", "–", "50.0 points", "40.0 points"]
-    assert [rows["robust"][place] for place in (4, 5, 9, 14)] == ["60", "–", "–", "–"]
+    rows = {
+        line.split(" | ")[1].rpartition(" ")[2].replace("\\", ""): line.split(" | ")
+        for line in markdown(found).splitlines()
+        if "| made" in line
+    }
+    assert [rows["accuracy"][place] for place in (3, 4)] == ["60", "120"]
+    assert [rows["drop"][place] for place in (3, 4, 5, 9)] == ["60", "–", "50.0", "40.0 points"]
+    assert [rows["robust"][place] for place in (3, 4, 8, 13)] == ["60", "–", "–", "–"]
     screen = list(gate_lines(found))
     for text in (" ".join(screen), markdown(found)):
         assert "twice as wide as that of a share" in " ".join(text.split())

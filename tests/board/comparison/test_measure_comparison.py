@@ -14,13 +14,12 @@ from typer.testing import CliRunner
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.comparison import compared_entries, gate_rules, measure_comparison
-from lmms_medtasks.board.comparison.comparison_document import document, to_json
+from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
 from lmms_medtasks.board.comparison.gate import gate
 from lmms_medtasks.board.comparison.paired import cohens_h
-from lmms_medtasks.board.comparison.terminal_screens import compared_lines
-from lmms_medtasks.board.word_verdicts import LEGEND
 from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import terminal
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.statistics.intervals import mean_interval
 from tests.board.made_up_entries import KINDS, board_of, of_every_kind
@@ -105,7 +104,7 @@ def test_numbers_of_the_judge_that_compares_words_are_marked_and_the_sign_is_sai
     lines = _screen(found)
     rows = [line for line in lines if "med_cmr_open," in line and line[0] in "=≠"]
     assert rows and {line.count(LEXICAL) for line in rows} == {sum(words)} and max(map(len, lines)) <= 100
-    assert sum(LEGEND in line for line in lines) == any(words)
+    assert sum(MEANINGS[LEXICAL] in line for line in lines) == any(words)
     assert [each["by_words"] for each in to_json(found)["comparisons"]] == [dict(zip("ab", words, strict=True))]
 
 
@@ -190,8 +189,7 @@ def test_what_does_not_compare_is_said(both):
 
 
 def _screen(found):
-    flags = sorted(document(found).parts[0].flags, key=lambda flag: flag.kind != "warning")
-    return list(compared_lines(found, [flag.text for flag in flags]))
+    return terminal.screen(screen(found)).splitlines()
 
 
 def test_runs_of_other_things_are_no_wins_and_said_to_be_others_first(both):
@@ -243,8 +241,9 @@ def test_a_broken_log_is_the_first_remark(tmp_path, runs):
         runs.write(tmp_path / name, tasks, model=name, metadata={"data": "mini"})
     (log,) = (tmp_path / "b").glob("*_l2.jsonl")
     log.write_text(log.read_text()[:-40])
-    remarks = [line for line in _screen(compared([tmp_path / "a", tmp_path / "b"])) if line.startswith("!")]
-    assert log.name[-10:] in "".join(_screen(compared([tmp_path / "a", tmp_path / "b"]))).replace(" ", "")
+    found = screen(compared([tmp_path / "a", tmp_path / "b"]))
+    (remarks,) = [section.items for section in found.parts[0].sections if section.title == "Remarks"]
+    assert log.name[-10:] in remarks[0]
     assert "Mini data" not in remarks[0] and any("Mini data" in each for each in remarks[1:])
 
 
@@ -344,13 +343,11 @@ def test_where_no_question_differs_p_is_1_and_said(both):
 def test_the_screen_has_the_decision_first_in_a_hundred_columns(both):
     first = {f"q{number}": "B" for number in range(40)}
     found = compared(both(first=first, second={**first, **{f"q{number}": "A" for number in range(30)}}))
-    lines = list(compared_lines(found, ["a warning " + 200 * "it "]))
+    lines = _screen(found)
     assert max(map(len, lines)) <= 100
-    # A remark that is cut says so.
-    assert [line[-1] for line in lines if line.startswith("  it")] == ["t", "…"]
-    assert any(line.startswith("B is better in 1 of 1 numbers, worse in 0") for line in lines)
+    assert lines[0].startswith("B is better in 1 of 1 numbers, worse in 0")
     # 0 of 40 right against 30 of 40.
-    assert any(line.startswith(f"▲ {TASK}, accuracy") and " 0.0 " in line and " 75.0 " in line for line in lines)
+    assert any(line.startswith(f"▲  {TASK}, accuracy") and " 0.0 " in line and " 75.0 " in line for line in lines)
 
 
 def test_an_interval_without_0_beside_a_p_above_the_level_is_marked_and_explained(both):
@@ -359,10 +356,10 @@ def test_an_interval_without_0_beside_a_p_above_the_level_is_marked_and_explaine
     found = compared(both(first=first, second=dict.fromkeys(first, "A")))
     (comparison,) = found.comparisons
     assert comparison.found.mean.low > 0 and comparison.adjusted > 0.05
-    lines = list(compared_lines(found, []))
-    (row,) = [line for line in lines if line.startswith(f"= {TASK}")]
-    assert row.count("°") == 1 and max(map(len, lines)) <= 100
-    assert any(line.startswith("°") and "go by p" in line for line in lines)
+    lines = _screen(found)
+    (row,) = [line for line in lines if line.startswith(f"=  {TASK}")]
+    assert row.count("†") == 1 and max(map(len, lines)) <= 100
+    assert "Where the two seem to disagree both are right, and p (Holm) decides." in " ".join(" ".join(lines).split())
     assert any("two-sided" in line and "gate" in line for line in lines)
 
 
@@ -428,12 +425,12 @@ def test_why_there_is_no_test_is_told():
     by_name = {each.measure: each.found for each in found.comparisons}
     assert by_name["drop"].pairs.lacking == "There is no value in both." and by_name["drop"].p is None
     assert (by_name["drop"].pairs.unscored, by_name["balanced"].pairs.unscored) == (5, 5)
-    assert "There is no value in both: made_up_task, drop, and " in " ".join(compared_lines(found, []))
+    assert "There is no value in both: made_up_task, drop, and " in " ".join(_screen(found))
     found = measure_comparison.compare(*sides(of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000")))
     (robust,) = [each for each in found.comparisons if each.measure == "robust"]
     assert (robust.found.first, robust.found.second) == pytest.approx((0.5, 1 / 3))
     assert (robust.found.p, robust.found.pairs.lacking) == (None, "No test: fewer than 5 images.")
-    screen = " ".join(" ".join(compared_lines(found, [])).split())
+    screen = " ".join(" ".join(_screen(found)).split())
     assert "No test: fewer than 5 images: made_up_task, robust" in screen
     larger = measure_comparison.compare(
         *sides(of_every_kind("a", "1" * 8, "10" * 4), of_every_kind("b", "1" * 6, "10" * 3))

@@ -7,8 +7,8 @@ import pytest
 
 from lmms_medtasks.board.comparison import compared_entries, planning
 from lmms_medtasks.board.comparison.planning import Plan
-from lmms_medtasks.board.comparison.terminal_screens import planned_lines
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.terminal import screen
 from lmms_medtasks.statistics.power import Criterion, standard_errors_needed
 from tests.board.made_up_entries import board_of, of_every_kind
 
@@ -129,5 +129,7 @@ def test_what_is_no_mean_over_questions_is_planned_by_image():
     for name in ("balanced", "drop", "robust", "items", "ece"):
         assert (found[name].images, found[name].questions, set(found[name].needed)) == (12, None, {2})
     assert found["balanced"].shown == pytest.approx(found["accuracy"].shown)
-    (line,) = [line for line in planned_lines([found["balanced"]], plan(), ()) if "balanced" in line]
+    (line,) = [
+        line for line in screen(planning.document([found["balanced"]], plan(), ())).splitlines() if "balanced" in line
+    ]
     assert line.split()[2:5] == ["12", "–", "2"]

@@ -14,7 +14,8 @@ from lmms_medtasks.board.trust import pins
 from lmms_medtasks.board.trust.limits import limits
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.report.markdown import markdown
+from lmms_medtasks.report.terminal import screen
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, Submissions, ranked
 
 VERSIONS = ("1.0", "1.2")
@@ -45,9 +46,9 @@ def test_a_new_entry_is_told_its_rank_and_against_whom(both):
     assert (place.model, place.task, place.level, place.measure) == ("new/model", TASK, "scores only", "accuracy")
     assert place.score.startswith("80.6 % [") and place.rank.startswith("rank 2 [") and place.rank.endswith("of 3")
     assert (place.ahead, place.behind) == (("other/model",), ("honest/model",))
-    shown = " ".join(" ".join(found.lines()).split())
-    assert f"{TASK}, accuracy: {place.score}, {place.rank}, behind other/model; ahead of honest/model" in shown
-    assert "| behind other/model; ahead of honest/model |" in found.markdown() and "\\" not in shown
+    shown = " ".join(screen(found.document()).split())
+    assert f"{TASK} accuracy {place.score} {place.rank} behind other/model; ahead of honest/model" in shown
+    assert "| behind other/model; ahead of honest/model |" in markdown(found.document()) and "\\" not in shown
 
 
 @pytest.mark.parametrize("judge", ["lexical", "openai:judge"])
@@ -56,7 +57,7 @@ def test_a_score_of_the_judge_that_compares_words_is_marked(tmp_path, runs, judg
     folder = tmp_path / "head" / "cy" / "run"
     runs.write(folder, {"med_cmr_open": rows}, metadata={"judge": {**runs.JUDGE, "name": judge}})
     found = check(tmp_path / "base", tmp_path / "head", "cy", rules.read(), Trust(), 20)
-    assert found.places and {LEXICAL in place.score for place in found.places} == {judge == "lexical"}
+    assert found.places and {place.by_words for place in found.places} == {judge == "lexical"}
 
 
 def test_who_changes_or_removes_files_of_others_is_refused(both):
@@ -145,7 +146,7 @@ def test_the_first_entry_of_a_new_version_pushes_nobody_out_and_moves_the_rankin
     assert ranked(collect([base], trust=trust)) == ["honest/model"]
     said = f"{TASK}: from version 1.0, full data to version 1.2, full data; 1 entry is ranked by the first now."
     assert found.moves == (said,)
-    assert said in " ".join(" ".join(found.lines()).split()) and "### Rankings that move" in found.markdown()
+    assert said in " ".join(screen(found.document()).split()) and "### Rankings that move" in markdown(found.document())
 
 
 def test_who_is_not_ranked_moves_no_ranking_to_the_version_of_his_entry(old):
@@ -171,7 +172,7 @@ def test_each_row_of_a_name_is_counted(both):
         )
     two = replace(trust, owners=replace(trust.owners, rows={"new/model": 2}))
     found = checked((base, changed, two))
-    assert (found.ranked, found.results) == (2, 2) and "ranked: 2 of 2 results" in found.markdown()
+    assert (found.ranked, found.results) == (2, 2) and "ranked: 2 of 2 results" in markdown(found.document())
 
 
 def test_a_name_has_no_more_entries_than_a_page_can_be_asked_to_show(both):
@@ -219,10 +220,10 @@ def test_a_file_of_another_kind_that_the_base_has_is_left_alone_by_all(both):
 
 def test_a_submission_that_holds_says_how_much_of_it_is_ranked(both, runs):
     both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
-    assert checked(both).markdown().startswith("## Submission: holds; ranked: 1 of 1 results\n")
+    assert markdown(checked(both).document()).startswith("## Submission: holds; ranked: 1 of 1 results\n")
     both[1].pack("cy/n.json", {"m1": "AAA"}, "new/model")
     found = checked(both)
-    assert next(found.lines()) == "Submission: holds; ranked: 0 of 1 results" and not found.wrong
+    assert screen(found.document()).splitlines()[0] == "Submission: holds; ranked: 0 of 1 results" and not found.wrong
 
 
 def test_reasons_name_files_as_the_submission_has_them(both):
