@@ -15,7 +15,7 @@ from rich.text import Text
 from lmms_medtasks.report import Options, best_models, build
 from lmms_medtasks.report.document import MARKS, Cell
 from lmms_medtasks.report.findings import Bar, Change, Finding, lost, shown, titles, whole
-from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _Kept, _why_empty
+from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _Kept
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
@@ -127,13 +127,7 @@ def test_every_form_has_the_verdict(document):
         assert "clean images" in text
 
 
-def test_a_benchmark_that_was_run_and_not_judged_has_a_box_that_says_so(document):
-    def asked(*judgements):
-        rows = Samples.of_rows([{"id": str(n), "judgement": each} for n, each in enumerate(judgements)])
-        return SimpleNamespace(source=SimpleNamespace(rows=rows))
-
-    assert _why_empty(asked("missing", None)).startswith("Not judged")
-    assert _why_empty(asked("judged", "missing")) == _why_empty(asked(None)) != _why_empty(asked("missing"))
+def test_a_benchmark_that_was_run_and_has_no_headline_has_a_box_that_says_why(document):
     shown = replace(document, first=replace(document.first, empty={"Other": "Not judged: no number yet."}))
     for text in ("\n".join(screen(shown)), markdown(shown), html.unescape(page(shown))):
         assert "Not judged: no number yet." in text
