@@ -171,6 +171,14 @@ class Column:
         table = source.derived(self.over) if self.over else source
         return table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
 
+    def count(self, source: Source, row: Row) -> int | None:
+        """How many questions the cell of a row is over; None where it is empty."""
+        of, where = row.estimates.get(self.name, self.of), _both(row.where, self.within)
+        if of is None or where is None:
+            return None
+        table = source.derived(self.over) if self.over else source
+        return table.interval(of, where, self.statistic).n if isinstance(of, Estimate) else len(table.rows.where(where))
+
     def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
         of = row.estimates.get(self.name, self.of)
@@ -297,15 +305,16 @@ class Table:
         made = [
             document.Row((*map(_label, row.labels), *cells), row.kind) for row, cells in zip(rows, filled, strict=True)
         ]
-        table = self._table((*made, *self._printed_rows(columns)), columns, sources)
+        table = self._table((*made, *self.printed_rows(columns)), columns, sources)
         return replace(table, notes=(*table.notes, said)) if said else table
 
     def printed(self) -> document.Table:
         """The table with its published rows alone."""
         columns = self.columns_of(())
-        return self._table(self._printed_rows(columns), columns, ())
+        return self._table(self.printed_rows(columns), columns, ())
 
-    def _printed_rows(self, columns: Sequence[Column]) -> tuple[document.Row, ...]:
+    def printed_rows(self, columns: Sequence[Column]) -> tuple[document.Row, ...]:
+        """Its published rows, the averages first."""
         if self.published is None:
             return ()
         rows = []
@@ -374,18 +383,6 @@ class Drawn(Protocol):
 
     def figure(self, sources: Sequence[Source]) -> document.Figure | None:
         """The figure of these sources, None where they have none."""
-
-
-@dataclass(frozen=True)
-class Folded:
-    """A figure of which a page shows the title only, as long as its section has others."""
-
-    chart: Drawn
-
-    def figure(self, sources: Sequence[Source]) -> document.Figure | None:
-        """The figure of these sources, None where they have none."""
-        found = self.chart.figure(sources)
-        return found and replace(found, folded=True)
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.cells import percent
-from lmms_medtasks.report.charts import (
-    DISC,
-    Chart,
-    Guide,
-    Panel,
-    Point,
-    RangeRow,
-    Series,
-    axis_of,
-    places_axis,
-    range_chart,
-    small_plane,
-)
+from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import (
     Bar,
     Finding,
@@ -34,7 +21,7 @@ from lmms_medtasks.report.findings import (
     whole,
     without_interval,
 )
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.report.views import Column, Published, Row, Source, Table
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, pairs
@@ -71,37 +58,14 @@ def finding(source: Source) -> Finding | None:
     change = source.interval(FALL[asked]) if asked and 0 in bars else None
     return Finding(
         "MedQ-Deg", tuple(bars.values()), sentence, clause, "questions about degraded images", loss, change=change,
-        under=f"under {TITLES[asked]}", sketch=(lambda: _sketch(bars)) if len(bars) > 1 else None,
+        under=f"under {TITLES[asked]}", sketch=(lambda: _sketch(source)) if len(bars) > 1 else None,
     )  # fmt: skip
 
 
-def _sketch(bars: dict[int, Bar]) -> Sketch:
+def _sketch(source: Source) -> Sketch:
     """The fall: a line through the levels, those of the paper's models grey."""
-    asked = sorted(bars)
-    printed = [values for _, values in _printed(asked)]
-    own = tuple(
-        Point(
-            place, bar.cell.value, f"{bar.title}: {shown(bar)}", bar.cell.low, bar.cell.high,
-            label=f"{bar.cell.value:.1f}", size=3.5,
-        )
-        for place, bar in enumerate(bars[level] for level in asked)
-        if isinstance(bar.cell.value, int | float)
-    )  # fmt: skip
-    chance = bars[asked[0]].chance
-    ends = [end for point in own for end in (point.y, point.low, point.high)]
-    x = places_axis([_SHORT[level].partition(" ")[0] for level in asked])
-    grey = tuple(
-        Series("", tuple(Point(place, value) for place, value in enumerate(values)), None, "joined-published faint")
-        for values in printed
-    )
-    panel = Panel(
-        x,
-        axis_of([*ends, chance, *(value for values in printed for value in values)], most=4),
-        (*grey, Series("this model", own, DISC, "joined")),
-        guides=() if chance is None else (Guide(x.low, chance, x.high, chance, "guessing"),),
-    )
-    svg = small_plane(f"Correct by level. {', '.join(each.said for each in own)}.", panel)
-    return Sketch(svg, f"correct (%); grey: {len(printed)} published models, on the paper's data")
+    printed = len(_SKETCH.published_names([source]))
+    return Sketch(_SKETCH.small(source), f"correct (%); grey: {printed} published models, on the paper's data")
 
 
 def _said(source: Source, bars: dict[int, Bar]) -> tuple[str, str]:
@@ -136,19 +100,6 @@ PRINTED = 9
 """Published models that are drawn, evenly spaced by rank; the table has them all."""
 
 
-def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
-    asked = sorted({level for source in sources for level in LEVELS if source.interval(ACCURACY[level]).n})
-    own = []
-    for source, name in zip(sources, _row_names(sources), strict=True):
-        cells = [percent(source.interval(ACCURACY[level])) for level in asked]
-        values = tuple(cell.value if isinstance(cell.value, int | float) else None for cell in cells)
-        own.append(RangeRow(name, values, cells[-1].low, cells[-1].high))
-    ranked = sorted(_printed(asked), key=lambda each: -each[1][-1])
-    step = (len(ranked) - 1) / (PRINTED - 1)
-    printed = [RangeRow(*ranked[round(number * step)], published=True) for number in range(PRINTED)]
-    return [*sorted(own, key=lambda row: -(row.values[-1] or 0.0)), *printed]
-
-
 def _row_names(sources: Sequence[Source]) -> list[str]:
     """The sources' names without what all share of how they were asked, and of one model without its name."""
     parts = [source.name.partition(" (") for source in sources]
@@ -162,19 +113,6 @@ def _row_names(sources: Sequence[Source]) -> list[str]:
     return [each or model for each, model in zip(short, models, strict=True)]
 
 
-def _printed(asked: Sequence[int]) -> list[tuple[str, tuple[float, ...]]]:
-    """The paper's models, each with its accuracy at these levels, in percent."""
-    with (REFERENCE / "table6.csv").open(encoding="utf-8", newline="") as lines:
-        return [(row["model"], tuple(float(row[f"L{level}"]) for level in asked)) for row in csv.DictReader(lines)]
-
-
-def _draw_fall(sources: Sequence[Source]) -> str:
-    series = [_SHORT[level] for level in LEVELS if any(source.interval(ACCURACY[level]).n for source in sources)]
-    chance = chance_of_options(sources[0].rows)
-    title = "From clean to degraded images"
-    return range_chart(title, series, _fall_rows(sources), None if chance is None else 100 * chance)
-
-
 def _is_drawn(sources: Sequence[Source]) -> bool:
     if any(map(asks_otherwise, sources)):
         return False
@@ -182,13 +120,45 @@ def _is_drawn(sources: Sequence[Source]) -> bool:
     return len({level for source in sources for level in levels(source) if source.interval(ACCURACY[level]).n}) > 1
 
 
+def _fall_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    for source, name in zip(sources, _row_names(sources), strict=True):
+        yield Row((name,), source=source)
+    chance = Cell(None if (share := chance_of_options(sources[0].rows)) is None else 100 * share)
+    guess = dict.fromkeys(_SHORT.values(), lambda source, row, rows: chance)
+    yield Row(("uniform guessing",), kind="counts", estimates=guess)
+
+
+PRINTED = 9
+"""Published models that are drawn, evenly spaced by rank; the table has them all."""
 FALL_CHART = Chart(
+    "ranges",
     "fall",
     "From clean to degraded images, beside published models",
-    f"Share correct in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the "
-    f"paper's data.",
-    "levels",
-    _draw_fall,
-    _is_drawn,
+    f"Share correct in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the paper's "
+    "data.",
+    Table(
+        "levels",
+        "From clean to degraded images",
+        ("model",),
+        _fall_rows,
+        tuple(Column(_SHORT[level], ACCURACY[level]) for level in LEVELS),
+        published=Published(
+            REFERENCE / "table6.csv",
+            {f"L{level}": _SHORT[level] for level in LEVELS},
+            lambda row: (row["model"],),
+        ),
+    ),
+    tuple(_SHORT.values()),
+    printed=PRINTED,
+    sort="falling",
+    shown=_is_drawn,
 )
-FALL_CHART_OF_MODELS = replace(FALL_CHART, table="models")
+FALL_CHART_OF_MODELS = replace(FALL_CHART, numbers="models")
+_SKETCH = replace(
+    FALL_CHART,
+    kind="plane",
+    joined=True,
+    scale="fitted",
+    printed=0,
+    heads={each: each.partition(" ")[0] for each in _SHORT.values()},
+)

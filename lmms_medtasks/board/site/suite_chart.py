@@ -32,9 +32,9 @@ from lmms_medtasks.report.charts import (
     DISC,
     PUBLISHED,
     Axis,
+    Chart,
     Guide,
     Panel,
-    Plane,
     Point,
     RangeRow,
     plane_chart,
@@ -269,8 +269,9 @@ def _guess(entry: Entry | None) -> Guide | None:
     """The line that the report of the entry's benchmark draws in its plane."""
     suite = entry.declaration if entry else None
     views = report_of(suite).views if suite else ()
-    planes = [each for view in views for each in view.figures if isinstance(each, Plane) and each.alarms]
-    return planes[0].guessing(entry.samples) if entry and planes else None
+    charts = (each for view in views for each in view.figures if isinstance(each, Chart))
+    lines = [each.guide for each in charts if each.guide]
+    return lines[0](entry.samples) if entry and lines else None
 
 
 def _series(said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry], ranked: bool) -> list[Series]:

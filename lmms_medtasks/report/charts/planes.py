@@ -129,7 +129,7 @@ def _entries(panels: Sequence[Panel]) -> list[Entry]:
     for series in (each for panel in panels for each in panel.series):
         if series.name and not series.named_at_end and series.points:
             found.setdefault(series.name, series.look or "guess")
-    cut = cut_apart(found, 23)
+    cut = cut_apart(found, 32)
     return [(look, cut[name]) for name, look in found.items()] if len(found) > 1 else []
 
 

@@ -196,7 +196,7 @@ def test_a_plane_has_the_line_of_guessing_that_its_report_draws(tmp_path: Path, 
     board = collect([runs.write(tmp_path, {"medobvious": rows}, reported=reported)])
     head = ("medobvious", "accuracy")
     drawn = chart(suite_words.about("medobvious"), board, Standings(board, 0), LINKS, head)
-    assert drawn is not None and drawn.guess == PLANE.guessing(board.entries[0].samples)
+    assert drawn is not None and PLANE.guide and drawn.guess == PLANE.guide(board.entries[0].samples)
     # Who always claims an outlier finds one of the four places.
     assert (drawn.guess.x2, drawn.guess.y2, drawn.guess.label) == (100, 25.0, "guessing")
     assert ">guessing</text>" in drawn.drawings[0][1] and drawn.drawings[0][1].count('class="guess"') == 1
