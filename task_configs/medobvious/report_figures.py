@@ -34,7 +34,7 @@ PLANE = Chart(
     FORMATS_TABLE,
     ("positive",),
     x="negative",
-    rest=("negative",),
+    rest={"negative": 100},
     group="source",
     axis=("wrong where there is none, percent", "correct where there is an outlier, percent"),
     guide=found_by_claiming,

@@ -87,7 +87,8 @@ class Chart:
             each panel is of, and groups of published rows.
         size, total: columns of numbers: what a mark's area stands for, what stands at a row's end.
         heads: what stands in place of a name of a column or a text.
-        where: own rows that are drawn, by a column of texts. rest: columns of which 100 less their number is drawn.
+        where: own rows that are drawn, by a column of texts. rest: of what is drawn of a column what is left
+            to this number.
         printed: so many published rows, evenly spaced by rank; 0 draws all.
         sort: own rows by their total or last number, "falling" or "rising".
         turned: whether columns are the chart's rows.
@@ -116,7 +117,7 @@ class Chart:
     total: str = ""
     heads: Mapping[str, str] = field(default_factory=dict)
     where: Mapping[str, str] = field(default_factory=dict)
-    rest: Sequence[str] = ()
+    rest: Mapping[str, float] = field(default_factory=dict)
     printed: int = 0
     sort: Literal["", "falling", "rising"] = ""
     turned: bool = False
@@ -147,7 +148,11 @@ class Chart:
 
     def of(self, table: document.Table) -> Figure | None:
         """The figure of a table that is made already; None where it has no number of its own."""
-        return self._figure(self._marks(_of_document(table)), str(self.about), (), table.key)
+        return self._figure(self.marks_of(table), str(self.about), (), table.key)
+
+    def marks_of(self, table: document.Table) -> list[Mark]:
+        """What is drawn of a table that is made already."""
+        return self._marks(_of_document(table))
 
     def small(self, source: Source) -> str:
         """The chart of one source for a column of a page, without legend and titles; "" where it has none."""
@@ -167,7 +172,7 @@ class Chart:
         if isinstance(self.table, Table):
             return self._marks(_filled(self.table, sources))
         made = self.table(sources) if callable(self.table) else None
-        return self._marks(_of_document(made)) if made else []
+        return self.marks_of(made) if made else []
 
     def _guides(self, sources: Sequence[Source]) -> tuple[Guide, ...]:
         return (self.guide(sources[0].rows),) if self.guide else ()
@@ -191,7 +196,9 @@ class Chart:
         for row in filled.rows:
             if row.kind == "run" and any(row.text(texts[name]) != text for name, text in self.where.items()):
                 continue
-            name = self.heads.get(said := row.text(texts.get(self.name, 0)), said)
+            name = row.text(texts.get(self.name, 0))
+            # Beside a mark stands the short name, its tooltip has the whole.
+            name = name if self.names == "points" else self.heads.get(name, name)
             for panel, columns in panels.items():
                 for column in columns:
                     at = place(column)
@@ -220,13 +227,14 @@ class Chart:
         return self.heads.get(said, said)
 
     def _cell(self, column: str, cell: Cell) -> Cell:
-        """A cell as it is drawn: of ``rest`` what is left to 100, with its interval turned."""
+        """A cell as it is drawn: of ``rest`` what is left, with its interval turned."""
         if not isinstance(cell.value, int | float) or cell.value != cell.value:
             return Cell(None, mark=cell.mark)
         if column not in self.rest:
             return cell
-        low, high = (None if end is None else 100 - end for end in (cell.high, cell.low))
-        return Cell(100 - cell.value, low, high, cell.mark)
+        best = self.rest[column]
+        low, high = (None if end is None else best - end for end in (cell.high, cell.low))
+        return Cell(best - cell.value, low, high, cell.mark)
 
 
 @dataclass(frozen=True)

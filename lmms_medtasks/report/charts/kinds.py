@@ -23,18 +23,19 @@ if TYPE_CHECKING:
 
 _STRONGEST = 60.0
 """Points lost from which on a cell of a heat map has its full colour."""
-_ALONE, _SEVERAL, _LINE = 300.0, 200.0, 26.0
-"""Heights of a plot, alone and beside others, and of a rank, in pixels."""
+_NAMED, _ALONE, _SEVERAL, _LINE = 360.0, 300.0, 200.0, 26.0
+"""Heights of a plot with names beside its marks, of others, of one beside others, and of a rank, in pixels."""
 _BULLET = 54
 
 
-def drawn(chart: Chart, marks: Sequence[Mark], guides: Sequence[Guide] = ()) -> str:
-    """The chart as an <svg>."""
+def drawn(chart: Chart, marks: Sequence[Mark], guides: Sequence[Guide] = (), *, legend: bool = True) -> str:
+    """The chart as an <svg>; without ``legend`` what is around a plane says what its marks are."""
     if chart.kind == "plane":
         panels = panels_of(chart, marks, guides)
         ranks = len(panels[0].series) * _LINE if chart.scale == "ranks" else 0
-        height = ranks or (_ALONE if len(panels) == 1 else _SEVERAL)
-        return plane_chart(said_of(chart.title, panels), panels, height=height)
+        alone = _NAMED if chart.names == "points" else _ALONE
+        height = ranks or (alone if len(panels) == 1 else _SEVERAL)
+        return plane_chart(said_of(chart.title, panels), panels, height=height, entries=None if legend else ())
     return {"ranges": _ranges, "points": _points, "heat": _heat, "shares": _shares, "bullets": _bullets}[chart.kind](
         chart, marks
     )
@@ -100,7 +101,9 @@ def _guess(marks: Sequence[Mark]) -> float | None:
 
 def _ranges(chart: Chart, marks: Sequence[Mark]) -> str:
     rows = _own(chart, marks)
-    asked = {each.column for own in rows.values() for each in own if each.y.value is not None}
+    # Of own rows none may be there, as where published ones are drawn apart.
+    known = rows or chosen(chart, marks)
+    asked = {each.column for own in known.values() for each in own if each.y.value is not None}
     series = [each for each in dict.fromkeys(mark.column for mark in marks) if each in asked]
     made = []
     for published, group in ((False, rows), (True, chosen(chart, marks))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,18 +30,20 @@ if TYPE_CHECKING:
 
 _NAMED, _LONGEST = 6, 24
 """Marks of ours that have their name beside them, the highest ones; and letters of a name."""
+_TICKS = 6
+"""Parts of an axis of a plot with many marks."""
 _BESIDE = 0.05
 """How far series stand apart at one place, so that intervals do not hide each other; a part of that distance."""
 _SIZE, _PRINTED, _LEAST, _MORE = 5.0, 3.5, 2.5, 7.0
 """Sizes of marks, in pixels; of those whose area stands for a number the least, and what the whole adds to it."""
 
 
-def axis_around(marks: Iterable[Mark], title: str = "", more: Iterable[float | None] = ()) -> Axis:
+def axis_around(marks: Iterable[Mark], title: str = "", most: int = 5) -> Axis:
     """An axis with round ticks around numbers and intervals; of changes with 0."""
     marks = list(marks)
     ends = [end for each in marks for end in (each.y.value, each.y.low, each.y.high) if isinstance(end, int | float)]
     zero = [0.0] if any(each.signed for each in marks) else []
-    return axis_of([*zero, *ends, *more], title)
+    return axis_of([*zero, *ends], title, most=most)
 
 
 def said_of(title: str, panels: Sequence[Panel]) -> str:
@@ -80,6 +82,13 @@ def without_common_end(texts: Sequence[str]) -> tuple[list[str], str]:
     return ([each.partition(" (")[0] for each in texts], common) if common else (list(texts), "")
 
 
+def _within(guide: Guide, x: Axis, y: Axis) -> Guide:
+    """The line with ends that are not beyond the plot's."""
+    ends = [min(max(end, axis.low), axis.high) for end, axis in
+            ((guide.x1, x), (guide.y1, y), (guide.x2, x), (guide.y2, y))]  # fmt: skip
+    return replace(guide, x1=ends[0], y1=ends[1], x2=ends[2], y2=ends[3])
+
+
 class _Panel:
     """The making of a panel; ``series``: those of ours in all panels, so that one has one look everywhere."""
 
@@ -96,8 +105,8 @@ class _Panel:
         return float(mark.x.value) if self._numbers else float(self._places.index(mark.column))  # type: ignore[arg-type]
 
     def made(self, guides: Sequence[Guide]) -> Panel:
-        x, y = self._axes()
-        lines = [*guides, *self._guides(x, y)]
+        x, y = self._axes([each.x1 for each in guides if each.x1 == each.x2])
+        lines = [*(_within(each, x, y) for each in guides), *self._guides(x, y)]
         if self._small:
             lines = [replace(each, label=each.label if len(self._own) > 1 else "") for each in lines]
             x, y = replace(x, title=""), replace(y, title="")
@@ -105,7 +114,8 @@ class _Panel:
         series = [*self._published(), *self._of_guessing(), *self._of_ours(x)]
         return Panel(x, y, tuple(series), title, tuple(lines), upside_down=self._chart.scale == "ranks")
 
-    def _axes(self) -> tuple[Axis, Axis]:
+    def _axes(self, lines: Sequence[float]) -> tuple[Axis, Axis]:
+        """Across and up; ``lines``: places of lines that the first has to hold."""
         chart, titles = self._chart, [*self._chart.axis, "", ""]
         known = [each for each in self._marks if self._is_there(each)]
         if self._small and chart.worst:
@@ -120,7 +130,7 @@ class _Panel:
         elif chart.scale == "logarithmic":
             x = logarithmic_axis([self._place(each) for each in known], titles[0])
         else:
-            x = self._number_axis(known, titles[0])
+            x = self._number_axis(known, titles[0], lines)
         shares = all(0 <= each.value <= 1 for each in known) and not known[0].signed and not known[0].unit
         if chart.scale == "ranks":
             count = len({each.series for each in self._own})
@@ -130,13 +140,16 @@ class _Panel:
         elif shares:
             y = quarters_axis(0, 1, titles[1], digits=2)
         else:
-            y = axis_around(known, titles[1])
+            y = axis_around(known, titles[1], most=_TICKS if len(known) > _TICKS and not self._small else 5)
             y = replace(y, unit=" %" if known[0].unit == "%" else "")
         return x, y
 
-    def _number_axis(self, known: Sequence[Mark], title: str) -> Axis:
+    def _number_axis(self, known: Sequence[Mark], title: str, lines: Sequence[float]) -> Axis:
         """From 0 to 1 or 100 where all numbers are between; of a few whole numbers a tick each; else around them."""
         places = [self._place(each) for each in known]
+        if self._chart.scale == "fitted":
+            ends = [end for each in known for end in (each.x.low, each.x.high)]
+            return axis_of([*places, *ends, *lines], title, most=_TICKS)
         ticks = sorted(set(places))
         if len(ticks) <= 4 and all(each == int(each) for each in ticks) and self._chart.joined:
             room = (ticks[-1] - ticks[0]) / 10 or 1
@@ -192,7 +205,9 @@ class _Panel:
         found = []
         for group, look in zip(groups, [*looks, *[PUBLISHED] * len(groups)], strict=False):
             points = tuple(
-                self._point(each, cut[each.row] if id(each) in ends else "", 4 if len(groups) > 1 else _PRINTED)
+                self._point(
+                    each, self._label(each, cut) if id(each) in ends else "", 4 if len(groups) > 1 else _PRINTED
+                )
                 for each in known
                 if each.group == group or self._small
             )
@@ -269,12 +284,19 @@ class _Panel:
         return MODELS[number] if number < len(MODELS) else OTHER
 
     def _named(self) -> Series:
-        """All of ours with one look; the highest have their names."""
-        ranked = sorted(self._own, key=lambda each: -each.value)[:_NAMED]
-        cut = cut_apart([each.row for each in self._own], _LONGEST)
-        named = {id(each) for each in ranked}
-        points = tuple(self._point(each, cut[each.row] if id(each) in named else "") for each in self._own)
-        return Series("measured", points, DISC, faint=len(points) > 2 * _NAMED)
+        """All of ours with one look, the best on top; these have their names."""
+        ranked = sorted(self._own, key=lambda each: -(each.value if each.total is None else each.total))
+        crowded = len(ranked) > 2 * _NAMED
+        cut = cut_apart([each.row for each in ranked], _LONGEST)
+        named = {id(each) for each in ranked[: _NAMED // 2 if crowded else _NAMED]}
+        points = [
+            self._point(each, self._label(each, cut) if id(each) in named else "", _PRINTED if crowded else _SIZE)
+            for each in ranked
+        ]
+        return Series("measured", tuple(reversed(points)), DISC, faint=crowded)
+
+    def _label(self, mark: Mark, cut: Mapping[str, str]) -> str:
+        return self._chart.heads.get(mark.row, cut[mark.row])
 
     def _point(self, mark: Mark, label: str = "", size: float = _SIZE) -> Point:
         digits, unit = mark.digits, " %" if mark.unit == "%" else ""
@@ -291,4 +313,9 @@ class _Panel:
         if mark.size is not None:
             total = sum(each.size or 0 for each in self._own if each.series == mark.series) or 1
             size, said = round(_LEAST + _MORE * (mark.size / total) ** 0.5, 1), f"{said}, {mark.size:,.0f} questions"
-        return Point(self._place(mark), mark.value, said, mark.y.low, mark.y.high, mark.x.low, mark.x.high, label, size)
+        # As the first page's filters name a model.
+        model = f"{'published' if mark.is_published else 'measured'} {mark.row.lower()}"
+        return Point(
+            self._place(mark), mark.value, said, mark.y.low, mark.y.high, mark.x.low, mark.x.high, label, size,
+            model if self._chart.names == "points" else "",
+        )  # fmt: skip
