@@ -149,8 +149,8 @@ class SuiteChart:
             return [("", self._drawn(chart, self.rows, self.printed))]
         chart = Chart("ranges", "chart", self.title, "", "chart", [each.name for each in self.series])
         parts = [("", self._drawn(chart, self.rows[:OPEN], self.printed[:OPEN_PUBLISHED]))]
-        if rest := self.rows[OPEN:]:
-            parts.append((f"{len(rest)} more measured models", self._drawn(chart, rest, ())))
+        if others := self.rows[OPEN:]:
+            parts.append((f"{len(others)} more measured models", self._drawn(chart, others, ())))
         if more := self.printed[OPEN_PUBLISHED:]:
             parts.append((f"{len(more)} more published models", self._drawn(chart, (), more)))
         return parts

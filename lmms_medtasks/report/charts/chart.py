@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from lmms_medtasks.errors import unknown
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import document
 from lmms_medtasks.report.charts.planes import Guide
 from lmms_medtasks.report.document import PUBLISHED, Cell, Figure
@@ -15,6 +16,7 @@ from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.samples.table import Samples, Where
 
 Kind = Literal["ranges", "points", "plane", "heat", "shares", "bullets"]
+_SHARES = 3
 KINDS: tuple[str, ...] = get_args(Kind)
 Tags = tuple[tuple[str, str], ...]
 """Names and values that restrict questions."""
@@ -59,10 +61,12 @@ class Mark:
         """Whether the paper printed it."""
         return self.kind in PUBLISHED
 
-    def as_record(self) -> dict[str, Any]:
-        """The mark as a row of a data frame."""
+    def as_record(self, chart: Chart) -> dict[str, Any]:
+        """The mark as a row of a data frame: ``name`` its row in the chart, ``place`` what it is of there."""
+        name, place = (self.column, self.row) if chart.turned else (self.row, self.column)
+        series = self.series if chart.turned or chart.kind == "plane" else self.column
         return {
-            "panel": self.panel, "row": self.row, "series": self.series, "column": self.column, "whose": self.kind,
+            "panel": self.panel, "name": name, "place": place, "series": series, "whose": self.kind,
             "x": self.x.value, "x low": self.x.low, "x high": self.x.high, "value": self.y.value, "low": self.y.low,
             "high": self.y.high, "unit": self.unit, "n": self.n,
         }  # fmt: skip
@@ -138,6 +142,9 @@ class Chart:
         object.__setattr__(self, "declared", _caller())
         if self.kind not in KINDS:
             raise unknown("kind of chart", self.kind, KINDS, self.declared)
+        if self.kind == "shares" and len(self.columns) != _SHARES:
+            said = "a chart of shares has three columns: gains, neither, losses"
+            raise UserError(f"{self.declared}: {said}; got {len(self.columns)}.")
 
     def figure(self, sources: Sequence[Source]) -> Figure | None:
         """The figure of these sources; None where they have none."""
@@ -178,12 +185,14 @@ class Chart:
         return (self.guide(sources[0].rows),) if self.guide else ()
 
     def _figure(self, marks: Sequence[Mark], about: str, guides: Sequence[Guide], key: str = "") -> Figure | None:
-        from lmms_medtasks.report.charts.kinds import drawn
+        from lmms_medtasks.report.charts.kinds import chosen, drawn
 
         if not _is_own(marks):
             return None
         key = self.numbers or key or (self.table.key if isinstance(self.table, Table) else self.key)
-        records = tuple(each.as_record() for each in marks)
+        kept = {id(each) for row in chosen(self, marks).values() for each in row}
+        shown = (each for each in marks if each.kind != "reference" or id(each) in kept)
+        records = tuple(each.as_record(self) for each in shown)
         return Figure(self.key, self.title, about, drawn(self, marks, guides), key, self.folded, self.kind, records)
 
     def _marks(self, filled: _Filled) -> list[Mark]:
@@ -228,7 +237,7 @@ class Chart:
 
     def _cell(self, column: str, cell: Cell) -> Cell:
         """A cell as it is drawn: of ``rest`` what is left, with its interval turned."""
-        if not isinstance(cell.value, int | float) or cell.value != cell.value:
+        if not isinstance(cell.value, int | float) or not math.isfinite(cell.value):
             return Cell(None, mark=cell.mark)
         if column not in self.rest:
             return cell
