@@ -15,6 +15,7 @@ from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, SUITE, pairs
+from lmms_medtasks.task_configs.medq_deg.report_published import TABLE_6
 from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, levels
 
 TITLES = {0: "clean images (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
