@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks.statistics.confidence import spelled
 
@@ -212,7 +212,8 @@ class Table:
 class Figure:
     """A drawing as an SVG element, and the key of the table that has its numbers.
 
-    ``folded``: a page shows its title only until it is opened.
+    ``folded``: a page shows its title only until it is opened. ``kind``, ``marks``: which of the kinds of
+    :mod:`lmms_medtasks.report.charts` it is, and what is drawn in it, a mark a record.
     """
 
     key: str
@@ -221,6 +222,8 @@ class Figure:
     svg: str
     table: str
     folded: bool = False
+    kind: str = ""
+    marks: tuple[dict[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "about", spelled(self.about))

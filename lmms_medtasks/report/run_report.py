@@ -37,6 +37,8 @@ class SvgChart:
 
     title: str
     _element: str = field(repr=False)
+    _kind: str = field(default="", repr=False)
+    _records: tuple[dict[str, object], ...] = field(default=(), repr=False)
 
     @property
     def svg(self) -> str:
@@ -44,6 +46,20 @@ class SvgChart:
         head, rest = self._element.split(">", 1)
         head = head.replace('width="100%"', f'width="{_WIDTH}"', 1)
         return f'{head} style="background: #ffffff"><style>{_chart_style()}</style>{rest}'
+
+    @property
+    def frame(self) -> DataFrame:
+        """What is drawn, a mark a row: where it stands, whose it is, its number, interval and number of questions."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self._records))
+
+    @property
+    def vega_lite(self) -> dict[str, object]:
+        """The chart as a Vega-Lite specification with its data; ``altair.Chart.from_dict`` and others read it."""
+        from lmms_medtasks.report.charts.vega import specification
+
+        return specification(self._kind, self.title, self._records)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the chart to a file ``*.svg``, and return its path. Raises UserError for another ending."""
@@ -101,7 +117,9 @@ class RunReport:
         """Name -> :class:`SvgChart`. {} where the report was made without figures."""
         several = len(self.document.parts) > 1
         return {
-            f"{part.key}-{figure.key}" if several else figure.key: SvgChart(figure.title, figure.svg)
+            f"{part.key}-{figure.key}" if several else figure.key: SvgChart(
+                figure.title, figure.svg, figure.kind, figure.marks
+            )
             for part in self.document.parts
             for section in part.sections
             for figure in section.figures

@@ -150,6 +150,14 @@ class Column:
         table = source.derived(self.over) if self.over else source
         return table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
 
+    def count(self, source: Source, row: Row) -> int | None:
+        """How many questions the cell of a row is over; None where it is empty."""
+        of, where = row.estimates.get(self.name, self.of), _both(row.where, self.within)
+        if of is None or where is None:
+            return None
+        table = source.derived(self.over) if self.over else source
+        return table.interval(of, where, self.statistic).n if isinstance(of, Estimate) else len(table.rows.where(where))
+
     def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
         of = row.estimates.get(self.name, self.of)
@@ -244,6 +252,10 @@ class Table:
         """The table with its published rows alone."""
         return self._table((), self.columns_of(()), ())
 
+    def printed_rows(self, columns: Sequence[Column]) -> tuple[document.Row, ...]:
+        """Its published rows, the averages first."""
+        return self.published.filled([each.name for each in columns]) if self.published else ()
+
     def _table(
         self, rows: tuple[document.Row, ...], columns: Sequence[Column], sources: Sequence[Source]
     ) -> document.Table:
@@ -251,7 +263,7 @@ class Table:
             self.key,
             self.title(sources) if callable(self.title) else self.title,
             (*(document.Column(name, "text") for name in self.labels), *(each.column() for each in columns)),
-            (*rows, *(self.published.filled([each.name for each in columns]) if self.published else ())),
+            (*rows, *self.printed_rows(columns)),
             self.notes(sources) if callable(self.notes) else self.notes,
             self.published.notes if self.published else (),
             self.marks,
@@ -302,18 +314,6 @@ class Drawn(Protocol):
 
     def figure(self, sources: Sequence[Source]) -> document.Figure | None:
         """The figure of these sources, None where they have none."""
-
-
-@dataclass(frozen=True)
-class Folded:
-    """A figure of which a page shows the title only, as long as its section has others."""
-
-    chart: Drawn
-
-    def figure(self, sources: Sequence[Source]) -> document.Figure | None:
-        """The figure of these sources, None where they have none."""
-        found = self.chart.figure(sources)
-        return found and replace(found, folded=True)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, REPORTS
 from lmms_medtasks.task_configs.bones_joints.report_groups import find_group, task_groups
 
+FOLDER = Path(__file__).parent
 IMAGING = {"images": AS_PUBLISHED, "reports": REPORTS}
 """What stood for a case's imaging in Tasks IV to VII, and the condition under which we ask so."""
 
@@ -50,6 +51,6 @@ PUBLISHED_TABLE = Table(
         Column("in the paper", unit="text"),
     ),
     ("Without intervals; the tables of each run have them.",),
-    Published(Path(__file__).parent, labels=("model", "published", "imaging")),
+    Published(FOLDER, labels=("model", "published", "imaging")),
     MEANINGS,
 )

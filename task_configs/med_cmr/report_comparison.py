@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, p_value, percent, probability
@@ -25,7 +26,7 @@ from lmms_medtasks.task_configs.med_cmr.measures import (
     SIDE_ACCURACY,
     TOTAL,
 )
-from lmms_medtasks.task_configs.med_cmr.report_figures import DIMENSIONS_OF_MODELS, size_figure, tuned_figure
+from lmms_medtasks.task_configs.med_cmr.report_figures import DIMENSIONS_CHART, SIZE, TUNED
 from lmms_medtasks.task_configs.med_cmr.report_models import (
     FEWEST,
     Pairs,
@@ -60,7 +61,7 @@ def comparison(sources: Sequence[Source], key: str, options: Options) -> Part:
     """The comparison of at least two models."""
     named = {each.name: each for each in sources}
     runs = {id(run) for source in sources for run, _ in source.asked}
-    published = View("published", "Beside the published models", (MAIN,), (DIMENSIONS_OF_MODELS,))
+    published = View("published", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,))
     views = (View("models", "The models together", tuple(_models(sources))), published)
     sections = [section for view in views if (section := view.section(sources, options.drawn))]
     flags = list(_flags(sources))
@@ -137,9 +138,9 @@ def _judge_cell(source: Source, row: Row, rows: Samples) -> Cell:
 
 def _pairs(found: Pairs, key: str, options: Options) -> Section:
     tables = (_pair_tests(found), _pair_dimensions(found.tuned)) if found.tuned else ()
-    figures = (tuned_figure(found.tuned),) if options.drawn and found.tuned else ()
+    drawn = TUNED.of(tables[1]) if options.drawn and tables else None
     said = () if found.tuned else ("No pair was asked the same form of questions.",)
-    return Section("pairs", "Base and medically fine-tuned models", said, tables, figures)
+    return Section("pairs", "Base and medically fine-tuned models", said, tables, (drawn,) if drawn else ())
 
 
 def _pair_tests(found: Pairs) -> document.Table:
@@ -255,9 +256,11 @@ def _scale(found: Scale, key: str, options: Options) -> Section:
         said.append("The open answers were judged by different judges: no figure of theirs is here.")
     if not found.correlations:
         said.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
-    tables = (*([_correlations(found)] if found.correlations else []), _scale_models(found))
-    figures = (size_figure(found),) if options.drawn and found.scores else ()
-    return Section("scale", "Size and score", tuple(said), tables, figures)
+    models = _scale_models(found)
+    tables = (*([_correlations(found)] if found.correlations else []), models)
+    scores = {name: (name,) for name in found.scores}
+    drawn = replace(SIZE, columns=scores).of(models) if options.drawn and scores else None
+    return Section("scale", "Size and score", tuple(said), tables, (drawn,) if drawn else ())
 
 
 def _correlations(found: Scale) -> document.Table:

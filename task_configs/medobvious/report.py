@@ -11,7 +11,7 @@ from lmms_medtasks.report.about import data_of
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
-from lmms_medtasks.report.views import Column, Folded, Row, Source, Table, View, rows_of_sources
+from lmms_medtasks.report.views import Column, Row, Source, Table, View, rows_of_sources
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.task_configs.medobvious import report_finding
@@ -155,7 +155,7 @@ REPORT = Report(
             "published",
             "Beside the published models",
             (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
-            (PLANE, FORMAT_POINTS, Folded(SCALING)),
+            (PLANE, FORMAT_POINTS, replace(SCALING, folded=True)),
         ),
         View("ways", "What the image and the wording are worth", (WAYS,)),
     ),

@@ -14,7 +14,7 @@ from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.document import Table as MadeTable
 from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.views import CellFunction, Column, Folded, Row, Source, Table, View
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import outcome_count, parse_rate
 from lmms_medtasks.suites.estimates import Mean
@@ -232,7 +232,7 @@ REPORT = Report(
             "degradations",
             "Where it fails: degradation by capability",
             (HEAT, DEGRADATIONS),
-            (heatmap(2), Folded(heatmap(1))),
+            (heatmap(2), heatmap(1, folded=True)),
             shown=_has_degraded,
         ),
         replace(report_calibration.RELIABILITY_VIEW, shown=_as_released),

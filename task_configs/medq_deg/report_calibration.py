@@ -27,7 +27,7 @@ from lmms_medtasks.statistics.calibration import (
 )
 from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL
 from lmms_medtasks.statistics.intra_model import EXCHANGES, Change, IntraModelDKE
-from lmms_medtasks.statistics.reliability import Binning, Kind
+from lmms_medtasks.statistics.reliability import Binning, Kind, Reliability, reliability
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import (
     AGREEMENT,
@@ -42,13 +42,7 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     counted,
     dunning_kruger,
 )
-from lmms_medtasks.task_configs.medq_deg.report_calibration_charts import (
-    COVERAGE_CHART,
-    RELIABILITY_CHART,
-    SHIFT_CHART,
-    TITLES,
-    reliability_of,
-)
+from lmms_medtasks.task_configs.medq_deg.report_calibration_charts import coverage_chart, reliability_chart, shift_chart
 from lmms_medtasks.task_configs.medq_deg.task_sets import counts_by_level, level_rows, levels, setup_of
 
 _UNDER = {0: "on clean images", 1: "under mild degradation (L1)", 2: "under severe degradation (L2)"}
@@ -255,6 +249,18 @@ BY_DEGRADATION = Table(
 )
 
 
+TITLES: dict[Kind, str] = {"share": "majority share", "entropy": "C"}
+
+
+def reliability_of(source: Source, level: int, kind: Kind) -> Reliability:
+    """Bins, curve and ties of a level; its intervals are those of the measure of its errors."""
+
+    def made(rows: Samples) -> Reliability:
+        return reliability(counted(rows.where({"severity": level})), kind)
+
+    return source.once((reliability_of, level, kind), made)
+
+
 def _bins(sources: Sequence[Source]) -> document.Table:
     """The reliability diagrams' bins, empty ones included."""
     rows = []
@@ -429,14 +435,14 @@ RELIABILITY_VIEW = View(
     "reliability",
     "Does it know when it is wrong?",
     (_bins,),
-    (RELIABILITY_CHART,),
+    (reliability_chart(_bins),),
     paragraphs=_means,
 )
 CALIBRATION_VIEW = View(
     "calibration",
     "Confidence and calibration",
     (SHIFT, AGREEMENTS, _dke, ERRORS, BY_DEGRADATION, _coverage),
-    (SHIFT_CHART, COVERAGE_CHART),
+    (shift_chart(SHIFT), coverage_chart(_coverage)),
     paragraphs=_missing,
     folded=True,
     summary=_errors_said,

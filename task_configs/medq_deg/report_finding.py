@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.cells import percent
-from lmms_medtasks.report.charts import (
-    DISC,
-    Chart,
-    Guide,
-    Panel,
-    Point,
-    RangeRow,
-    Series,
-    axis_of,
-    places_axis,
-    range_chart,
-    small_plane,
-)
-from lmms_medtasks.report.findings import Change, Sketch, chance_of_options, is_lost, shown
-from lmms_medtasks.report.headlines import Column, Headline, Number
+from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.findings import Change, Sketch, chance_of_options, is_lost
+from lmms_medtasks.report.headlines import Column as BoardColumn
+from lmms_medtasks.report.headlines import Headline, Number
 from lmms_medtasks.report.published import span
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, SUITE, pairs
@@ -58,48 +47,23 @@ def _changes(source: Source) -> Iterator[Change]:
         yield Change(change, f"under {TITLES[asked[-1]]}", names and f"under {names}")
 
 
-def _columns() -> Iterator[Column]:
+def _columns() -> Iterator[BoardColumn]:
     """Of three trials first, as the paper's accuracies are (Table 6); those of calibration are of ten."""
     for task in ("medq_deg", "medq_deg_l2", "medq_deg_calib"):
         own = ("accuracy", "medq_deg_l0", "accuracy") if task == "medq_deg_l2" else ("accuracy_l2", "", "accuracy_l0")
-        yield Column(task, own[0], WORDS[2], before=own[1:])
-    yield Column("medq_deg*", "*")
+        yield BoardColumn(task, own[0], WORDS[2], before=own[1:])
+    yield BoardColumn("medq_deg*", "*")
     for level, words in WORDS.items():
-        yield Column("medq_deg*", f"accuracy_l{level}", words, heads=False)
-        yield Column(f"medq_deg*_l{level}", "accuracy", words, heads=False)
+        yield BoardColumn("medq_deg*", f"accuracy_l{level}", words, heads=False)
+        yield BoardColumn(f"medq_deg*_l{level}", "accuracy", words, heads=False)
 
 
 def _sketch(source: Source) -> Sketch | None:
     """The fall: a line through the levels, those of the paper's models grey; None of one level."""
-    numbers = zip(LEVELS, _numbers(source), strict=True)
-    bars = {level: bar for level, number in numbers if (bar := number.of(source))}
-    asked = sorted(bars)
-    if len(asked) == 1:
+    if sum(source.interval(ACCURACY[level]).n > 0 for level in LEVELS) == 1:
         return None
-    printed = [values for _, values in _printed(asked)]
-    own = tuple(
-        Point(
-            place, bar.cell.value, f"{bar.title}: {shown(bar)}", bar.cell.low, bar.cell.high,
-            label=f"{bar.cell.value:.1f}", size=3.5,
-        )
-        for place, bar in enumerate(bars[level] for level in asked)
-        if isinstance(bar.cell.value, int | float)
-    )  # fmt: skip
-    chance = bars[asked[0]].chance
-    ends = [end for point in own for end in (point.y, point.low, point.high)]
-    x = places_axis([_SHORT[level].partition(" ")[0] for level in asked])
-    grey = tuple(
-        Series("", tuple(Point(place, value) for place, value in enumerate(values)), None, "joined-published faint")
-        for values in printed
-    )
-    panel = Panel(
-        x,
-        axis_of([*ends, chance, *(value for values in printed for value in values)], most=4),
-        (*grey, Series("this model", own, DISC, "joined")),
-        guides=() if chance is None else (Guide(x.low, chance, x.high, chance, "guessing"),),
-    )
-    svg = small_plane(f"Correct by level. {', '.join(each.said for each in own)}.", panel)
-    return Sketch(svg, f"correct (%); grey: {len(printed)} published models, on the paper's data")
+    printed = len(_SKETCH.published_names([source]))
+    return Sketch(_SKETCH.small(source), f"correct (%); grey: {printed} published models, on the paper's data")
 
 
 def worst(source: Source, level: int) -> list[str]:
@@ -119,19 +83,6 @@ PRINTED = 9
 """Published models that are drawn, evenly spaced by rank; the table has them all."""
 
 
-def _fall_rows(sources: Sequence[Source]) -> list[RangeRow]:
-    asked = sorted({level for source in sources for level in LEVELS if source.interval(ACCURACY[level]).n})
-    own = []
-    for source, name in zip(sources, _row_names(sources), strict=True):
-        cells = [percent(source.interval(ACCURACY[level])) for level in asked]
-        values = tuple(cell.value if isinstance(cell.value, int | float) else None for cell in cells)
-        own.append(RangeRow(name, values, cells[-1].low, cells[-1].high))
-    ranked = sorted(_printed(asked), key=lambda each: -each[1][-1])
-    step = (len(ranked) - 1) / (PRINTED - 1)
-    printed = [RangeRow(*ranked[round(number * step)], published=True) for number in range(PRINTED)]
-    return [*sorted(own, key=lambda row: -(row.values[-1] or 0.0)), *printed]
-
-
 def _row_names(sources: Sequence[Source]) -> list[str]:
     """The sources' names without what all share of how they were asked, and of one model without its name."""
     parts = [source.name.partition(" (") for source in sources]
@@ -145,19 +96,6 @@ def _row_names(sources: Sequence[Source]) -> list[str]:
     return [each or model for each, model in zip(short, models, strict=True)]
 
 
-def _printed(asked: Sequence[int]) -> list[tuple[str, tuple[float, ...]]]:
-    """The paper's models, each with its accuracy at these levels, in percent."""
-    rows = TABLE_6.published.rows() if TABLE_6.published else ()
-    return [(row.texts["model"], row.values(*(f"L{level}" for level in asked))) for row in rows]
-
-
-def _draw_fall(sources: Sequence[Source]) -> str:
-    series = [_SHORT[level] for level in LEVELS if any(source.interval(ACCURACY[level]).n for source in sources)]
-    chance = chance_of_options(sources[0].rows)
-    title = "From clean to degraded images"
-    return range_chart(title, series, _fall_rows(sources), None if chance is None else 100 * chance)
-
-
 def _is_drawn(sources: Sequence[Source]) -> bool:
     if any(map(asks_otherwise, sources)):
         return False
@@ -165,13 +103,41 @@ def _is_drawn(sources: Sequence[Source]) -> bool:
     return len({level for source in sources for level in levels(source) if source.interval(ACCURACY[level]).n}) > 1
 
 
+def _fall_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    for source, name in zip(sources, _row_names(sources), strict=True):
+        yield Row((name,), source=source)
+    chance = Cell(None if (share := chance_of_options(sources[0].rows)) is None else 100 * share)
+    guess = dict.fromkeys((f"L{level}" for level in LEVELS), lambda source, row, rows: chance)
+    yield Row(("uniform guessing",), kind="counts", estimates=guess)
+
+
+PRINTED = 9
+"""Published models that are drawn, evenly spaced by rank; the table has them all."""
 FALL_CHART = Chart(
+    "ranges",
     "fall",
     "From clean to degraded images, beside published models",
-    f"Share correct in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the "
-    f"paper's data.",
-    "levels",
-    _draw_fall,
-    _is_drawn,
+    f"Share correct in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the paper's "
+    "data.",
+    Table(
+        "levels",
+        "From clean to degraded images",
+        ("model",),
+        _fall_rows,
+        tuple(Column(_SHORT[level], ACCURACY[level], key=f"L{level}") for level in LEVELS),
+        published=TABLE_6.published and replace(TABLE_6.published, labels=("model",)),
+    ),
+    tuple(f"L{level}" for level in LEVELS),
+    printed=PRINTED,
+    sort="falling",
+    shown=_is_drawn,
 )
-FALL_CHART_OF_MODELS = replace(FALL_CHART, table="models")
+FALL_CHART_OF_MODELS = replace(FALL_CHART, numbers="models")
+_SKETCH = replace(
+    FALL_CHART,
+    kind="plane",
+    joined=True,
+    scale="fitted",
+    printed=0,
+    heads={f"L{level}": said.partition(" ")[0] for level, said in _SHORT.items()},
+)

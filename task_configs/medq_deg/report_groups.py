@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.report.cells import negated, percent
-from lmms_medtasks.report.charts import Chart, HeatCell, HeatRow, RangeRow, heat_chart, range_chart
+from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import is_told_apart
 from lmms_medtasks.report.published import discrepancies
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Macro, MacroContrast, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
-from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, GROUPS, MACROS, pairs
+from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, GROUPS, LEVELS, MACROS, pairs
 from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, degraded_levels, level_names, levels
 
 INTERVALS = f"In brackets: {LEVEL} interval over images; of a change between the same images."
@@ -284,69 +285,49 @@ HEAT = Table(
 )
 
 
-def _draw_modalities(sources: Sequence[Source]) -> str:
-    """A row a modality that has questions, worst first."""
-    source, asked = sources[0], levels(sources[0])
-    rows = []
-    for name in source.rows.values("modality"):
-        cells = [percent(source.interval(ACCURACY[level], {"modality": name})) for level in asked]
-        values = tuple(cell.value if isinstance(cell.value, int | float) else None for cell in cells)
-        rows.append(RangeRow(printable(str(name)), values, cells[-1].low, cells[-1].high))
-    ordered = sorted(rows, key=lambda row: (row.values[-1] is None, row.values[-1] or 0.0, row.name))
-    return range_chart("Accuracy by modality", [f"{SEVERITY[level]} (L{level})" for level in asked], ordered)
-
-
 MODALITY_CHART = Chart(
-    "modalities", "Accuracy by modality", "Share correct in percent, lowest first.", "modalities", _draw_modalities
+    "ranges",
+    "modalities",
+    "Accuracy by modality",
+    "Share correct in percent, lowest first.",
+    replace(MODALITIES, columns=tuple(Column(f"{SEVERITY[level]} (L{level})", ACCURACY[level]) for level in LEVELS)),
+    (),
+    sort="rising",
 )
 
 
-STRONGEST = 60.0
-"""Points lost from which on a cell of the heat map has its full colour."""
+def _worst_rows(level: int) -> Callable[[Sequence[Source]], list[Row]]:
+    """The degradations that have questions at this level."""
+    wheres = {each.name: {"severity": level, "degradation": each.name} for each in taxonomy.degradation_types()}
+    return lambda sources: [
+        Row((name.replace("_", " "),), where)
+        for name, where in wheres.items()
+        if len(sources[0].rows.where(where).scored("accuracy"))
+    ]
 
 
-def _draw_heatmap(level: int, sources: Sequence[Source]) -> str:
-    """Change from the clean questions by degradation and capability; the row's end is the accuracy."""
-    source, mids = sources[0], taxonomy.mids()
-    rows = []
-    for each in taxonomy.degradation_types():
-        where = {"severity": level, "degradation": each.name}
-        mean = source.interval(MEAN, where).estimate
-        if mean is None:
-            continue
-        cells = tuple(_heat_cell(source, {**where, "mid": mid}, f"{each.name}, {mid}") for mid in mids)
-        rows.append((mean, HeatRow(each.name.replace("_", " "), cells, f"{100 * mean:.1f}")))
-    ordered = [row for _, row in sorted(rows, key=lambda each: each[0])]
-    heads = [mid.partition(" ")[0] for mid in mids]
-    return heat_chart(f"Change by degradation and capability, L{level}", heads, ordered, "correct (%)")
-
-
-def _heat_cell(source: Source, where: Where, said: str) -> HeatCell:
-    change = source.derived(pairs).interval(CHANGE, where)
-    if change.estimate is None:
-        return HeatCell(None, change.n, 0.0)
-    points = 100 * change.estimate
-    tasks = source.rows.where({"severity": where["severity"]}).values("task")
-    # A task of one level has no choice of levels on a board.
-    several = len(source.rows.where({"task": tuple(tasks)}).values("severity")) > 1
-    return HeatCell(
-        points,
-        change.n,
-        min(1.0, max(0.0, -points / STRONGEST)),
-        f"{said}: {points:+.1f} points, {change.n:,} questions",
-        str(tasks[0]) if len(tasks) == 1 else "",
-        tuple((name, str(where[name])) for name in (*(["severity"] if several else []), "degradation", "mid")),
-    )
-
-
-def heatmap(level: int) -> Chart:
-    """The heat map of a level."""
+def heatmap(level: int, *, folded: bool = False) -> Chart:
+    """The change from the clean questions by degradation and capability at a level; a row's end is the accuracy."""
+    heads = {mid: mid.partition(" ")[0] for mid in taxonomy.mids()}
     return Chart(
+        "heat",
         f"heatmap_l{level}",
         f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
         "Change in points from the same questions clean; darker is worse. Sorted by the share still correct. Italic, "
         f"paler: fewer than five questions. A dot: none. Columns: {', '.join(taxonomy.mids())}.",
-        "heatmap",
-        functools.partial(_draw_heatmap, level),
-        lambda sources: level in levels(sources[0]) and 0 in levels(sources[0]),
+        Table(
+            "heatmap",
+            "Change by degradation and capability",
+            ("degradation",),
+            _worst_rows(level),
+            (
+                *(Column(head, CHANGE, "points", 1, {"mid": mid}, over=pairs) for mid, head in heads.items()),
+                Column("correct (%)", MEAN, bare=True),
+            ),
+        ),
+        tuple(heads.values()),
+        total="correct (%)",
+        sort="rising",
+        shown=lambda sources: level in levels(sources[0]) and 0 in levels(sources[0]),
+        folded=folded,
     )

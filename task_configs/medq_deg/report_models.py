@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -32,7 +32,7 @@ from lmms_medtasks.statistics.sums import Group, group
 from lmms_medtasks.statistics.votes import VoteTable, common
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, AGREEMENT, CALIBRATION, FALL, LEVELS, counted
 from lmms_medtasks.task_configs.medq_deg.report_calibration import CONFIDENCES
-from lmms_medtasks.task_configs.medq_deg.report_models_charts import bump, overconfidence
+from lmms_medtasks.task_configs.medq_deg.report_models_charts import BUMP, OVERCONFIDENCE
 from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, setup_of
 
 
@@ -264,9 +264,12 @@ def _inter_model(found: Comparison, drawn: bool) -> Section:
     for each in found.overconfidence:
         of_trials.setdefault(each.condition.trials, []).append(each)
     for trials, own in of_trials.items():
-        shown += [_dke(own, trials), _points(own, trials)]
-        points = {each.condition.label: each.points["entropy"] for each in own}
-        pictures += [overconfidence(points, trials)] if drawn else []
+        points = _points(own, trials)
+        shown += [_dke(own, trials), points]
+        chart = replace(OVERCONFIDENCE, key=f"inter-model-t{trials}", title=f"{OVERCONFIDENCE.title}, T = {trials}").of(
+            points
+        )
+        pictures += [chart] if drawn and chart else []
     said = "Equation 6: is the less accurate of two models the more confident one, beyond what luck shows?"
     return Section("inter-model", title, (), tuple(shown), tuple(pictures), folded=True, summary=said)
 
@@ -364,7 +367,8 @@ def _ranks(found: Comparison, drawn: bool) -> Section:
     said: tuple[str, ...] = ()
     if found.bump:
         shown.append(_bump_table(found.bump))
-        pictures = (bump(found.bump),) if drawn else ()
+        chart = BUMP.of(shown[-1]) if drawn else None
+        pictures = (chart,) if chart else ()
         if found.not_in_bump:
             names = found.not_in_bump
             was, them = ("was", "it") if len(names) == 1 else ("were", "them")

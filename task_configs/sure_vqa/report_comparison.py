@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.report.document import Flag, Part, Row, Section, Table
@@ -21,7 +22,7 @@ from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across
 from lmms_medtasks.task_configs.sure_vqa.report_baselines import MOST_FREQUENT, NO_IMAGE, Standing
 from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, methods
-from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import slopes_of_models
+from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import SLOPES_OF_MODELS
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import SIDE_NAMES
 
 _ALL_PAIRS = 4
@@ -42,7 +43,7 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     if len(competing) > 1:
         found = across.across(competing, resamples=options.resamples, every=found_methods)
     joined = tuple(published.tables(found_methods)) or (published.joined(found_methods),)
-    drawn = slopes_of_models(sources, joined[0].key) if options.drawn else None
+    drawn = replace(SLOPES_OF_MODELS, numbers=joined[0].key).figure(sources) if options.drawn else None
     sections = [
         Section(
             "joined",

@@ -2,193 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.cells import percent
-from lmms_medtasks.report.charts import (
-    DISC,
-    MODELS,
-    PUBLISHED,
-    WORST,
-    Chart,
-    Guide,
-    Panel,
-    Point,
-    Series,
-    axis_of,
-    percent_axis,
-    places_axis,
-    plane_chart,
-    signed,
-    small_plane,
-)
-from lmms_medtasks.report.charts.svg import Entry, Look
-from lmms_medtasks.report.document import Figure
+from lmms_medtasks.report.cells import NONE, percent
+from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Sketch
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.short_texts import first_listed
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_methods import model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, Shift, groups, statistic
 
 _KIND = "closed"
-_UNTUNED, _FREQUENT = "LLaVA-Med 1.5: No fine-tuning", "Most frequent"
-_NAMES = {_UNTUNED: "LLaVA-Med 1.5 without fine-tuning", _FREQUENT: "most frequent answers"}
+_UNTUNED = "LLaVA-Med 1.5: No fine-tuning"
+_BASELINES = {_UNTUNED: "LLaVA-Med 1.5 without fine-tuning", "Most frequent": "most frequent answers"}
 """The paper's baselines: the first has both tests of each shift, the other the i.i.d. tests of two datasets."""
-_SQUARE = Look("square", "published")
-_SAID = ("i.i.d.", "shifted")
-_BESIDE = 0.05
-"""How far the shifted points stand apart, so that intervals do not hide each other."""
+_TESTS = dict(zip(SIDES, ("i.i.d.", "shifted"), strict=True))
 
 
-def _slope(source: Source, shift: Shift) -> tuple[Point, ...]:
-    """Both tests of a shift; () where one has no score. The shifted one has its interval."""
-    cells = [percent(statistic(source, shift, _KIND, side)) for side in SIDES]
-    values = [cell.value for cell in cells if isinstance(cell.value, int | float)]
-    if len(values) < len(SIDES):
-        return ()
-    ood = cells[-1]
-    ends = "" if ood.low is None else f" [{ood.low:.1f}, {ood.high:.1f}]"
-    return (
-        Point(0, values[0], f"{shift.label}, i.i.d.: {values[0]:.1f} %", size=4.5),
-        Point(1, values[1], f"{shift.label}, shifted: {values[1]:.1f} %{ends}", ood.low, ood.high, size=4.5),
-    )
+def _score(side: str) -> CellFunction:
+    def cell(source: Source, row: Row, rows: Samples) -> Cell:
+        found = percent(statistic(source, Shift.of(row.where["shift"]), _KIND, side))
+        return Cell(found.value) if side == "iid" else found
+
+    return cell
 
 
-def _printed(shift: Shift, baseline: str) -> tuple[Point, ...]:
-    """A baseline of the paper on the tests of a shift that it is printed for."""
-    said = f"{shift.label}, {_NAMES[baseline]}, published"
-    return tuple(
-        Point(place, 100 * share, f"{said}, {_SAID[place]}: {100 * share:.0f} %", size=3)
-        for row in shift.printed().rows()
-        if row.texts["model"] == baseline
-        for place, share in enumerate(row.values("closed_iid", "closed_ood"))
-    )
+def _fixed(cell: Cell) -> CellFunction:
+    return lambda source, row, rows: cell
 
 
-def _slopes(source: Source) -> dict[Shift, tuple[Point, ...]]:
+def _printed(shift: Shift, baseline: str) -> dict[str, CellFunction]:
+    """A baseline of the paper on the tests of a shift that it is printed for, by test."""
+    for row in (each for each in shift.printed().rows() if each.texts["model"] == baseline):
+        cells = {test: row.cell(f"{_KIND}_{side}") for side, test in _TESTS.items()}
+        return {test: _fixed(_in_percent(cell)) for test, cell in cells.items()}
+    return {}
+
+
+def _in_percent(cell: Cell) -> Cell:
+    return Cell(100 * cell.value) if isinstance(cell.value, int | float) else NONE
+
+
+def _names(sources: Sequence[Source]) -> Mapping[int, str]:
+    """Each source by its model alone, where that tells them apart."""
+    names = [model_of(each) for each in sources]
+    own = names if len(set(names)) == len(names) else [each.name for each in sources]
+    return {id(source): name for source, name in zip(sources, own, strict=True)}
+
+
+def _asked(source: Source) -> list[Shift]:
     """The shifts with both tests, the largest fall first."""
-    shifts = [shift for shift, kind in groups(source) if kind == _KIND]
-    slopes = {shift: points for shift in shifts if (points := _slope(source, shift))}
-    return dict(sorted(slopes.items(), key=lambda each: each[1][1].y - each[1][0].y))
+
+    def fall(shift: Shift) -> float | None:
+        first, last = (statistic(source, shift, _KIND, side).estimate for side in SIDES)
+        return None if first is None or last is None else last - first
+
+    falls = {shift: found for shift, kind in groups(source) if kind == _KIND and (found := fall(shift)) is not None}
+    return sorted(falls, key=lambda shift: falls[shift])
 
 
-def _draw(found: Sequence[Source]) -> str:
-    slopes = _slopes(found[0])
-    ordered = list(slopes)
-    untuned, frequent = (
-        [points for shift in ordered if (points := _printed(shift, each))] for each in (_UNTUNED, _FREQUENT)
-    )
-    series = [Series("", points, PUBLISHED, "joined-published", quiet=True) for points in untuned]
-    series += [Series("", points, _SQUARE, quiet=True) for points in frequent]
-    worst = ordered[:1] if ordered and slopes[ordered[0]][1].y < slopes[ordered[0]][0].y else []
-    for number, shift in enumerate(reversed(ordered)):
-        is_worst = shift in worst
-        beside = _BESIDE * (number - (len(ordered) - 1) / 2)
-        first, last = slopes[shift]
-        line, look = ("joined-harm", WORST) if is_worst else ("joined-thin", DISC)
-        series.append(Series(shift.label, (first, replace(last, x=1 + beside)), look, line, True))
-    changes = [f"{shift.label} {signed(slopes[shift][1].y - slopes[shift][0].y)} points" for shift in ordered]
-    entries: list[Entry] = [(WORST, "the largest fall")] if worst else []
-    entries += [(DISC, "other shifts" if worst else "shifts")] if len(ordered) > len(worst) else []
-    entries += [(PUBLISHED, _NAMES[_UNTUNED])] if untuned else []
-    entries += [(_SQUARE, _NAMES[_FREQUENT])] if frequent else []
-    ends = [end for each in series for point in each.points for end in (point.y, point.low, point.high)]
-    panel = Panel(places_axis(_SAID), axis_of(ends), tuple(series), "Closed questions correct, percent")
-    said = f"Closed questions from i.i.d. to shifted: {first_listed(changes)}."
-    return plane_chart(said, [panel], height=300, entries=entries)
+def _rows(sources: Sequence[Source]) -> Iterator[Row]:
+    """Of one source its shifts with the paper's baselines; of several the real shifts that more than one was asked."""
+    shown = sources if len(sources) == 1 else [each for each in sources if not each.condition]
+    names, asked = _names(shown), {id(each): _asked(each) for each in shown}
+    every = list(dict.fromkeys(shift for own in asked.values() for shift in own))
+    if len(sources) > 1:
+        often = [shift for shift in every if sum(shift in own for own in asked.values()) > 1 and not shift.strength]
+        every = sorted(often, key=lambda each: each.place)
+    for shift in every:
+        for source in (each for each in shown if shift in asked[id(each)]):
+            yield Row((_label(shift), names[id(source)], _strength(shift)), shift.where(_KIND), source=source)
+        for baseline, said in _BASELINES.items() if len(sources) == 1 else [(_UNTUNED, _BASELINES[_UNTUNED])]:
+            if cells := _printed(shift, baseline):
+                yield Row((_label(shift), said, ""), kind="reference", estimates=cells, source=shown[0])
+        guess = dict.fromkeys(_TESTS.values(), _fixed(Cell(100 * GUESSING[_KIND])))
+        yield Row((_label(shift), "uniform guessing", ""), kind="counts", estimates=guess, source=shown[0])
 
 
-def sketch(source: Source) -> Sketch | None:
-    """The lines of the real shifts without their names but that of the largest fall; None without a shift."""
-    slopes = {shift: points for shift, points in _slopes(source).items() if not shift.strength}
-    if not slopes:
-        return None
-    worst, (first, last) = next(iter(slopes.items()))
-    falls = last.y < first.y
-    printed = [points for shift in slopes if (points := _printed(shift, _UNTUNED))]
-    series = [Series("", points, None, "joined-published faint") for points in printed]
-    for shift, points in reversed(slopes.items()):
-        own = tuple(replace(each, size=3.5, low=None, high=None) for each in points)
-        if falls and shift == worst:
-            named = replace(own[1], low=last.low, high=last.high, label=f"{_named(shift)}\n{last.y:.1f}")
-            series.append(Series(shift.label, (own[0], named), WORST, "joined-harm"))
-        else:
-            series.append(Series(shift.label, own, DISC, "joined-thin"))
-    ends = [end for each in series for point in each.points for end in (point.y, point.low, point.high)]
-    # The name of the largest fall stands at the right.
-    x, chance = replace(places_axis(_SAID), low=-0.35, high=1.9), 100 * GUESSING[_KIND]
-    guide = Guide(x.high, chance, x.low, chance, "guessing")
-    panel = Panel(x, axis_of([*ends, chance], most=4), tuple(series), guides=(guide,))
-    changes = [f"{shift.label} {signed(points[1].y - points[0].y)} points" for shift, points in slopes.items()]
-    svg = small_plane(f"Closed questions from i.i.d. to shifted: {first_listed(changes)}.", panel)
-    orange = "; orange: the largest fall" if falls else ""
-    grey = f"; grey: {_NAMES[_UNTUNED]}" if printed else ""
-    return Sketch(svg, f"closed questions correct (%), {len(slopes)} shift{'s' * (len(slopes) > 1)}{orange}{grey}")
-
-
-def _named(shift: Shift) -> str:
+def _label(shift: Shift) -> str:
     """``MIMIC age``: short enough for a column of a page, and for a panel on a phone."""
     dataset, name = shift.label.split(", ")
     return f"{dataset.partition('-')[0]} {name}"
 
 
+def _strength(shift: Shift) -> str:
+    return "corrupted" if shift.strength else "real"
+
+
 SLOPES = Chart(
+    "plane",
     "shifts",
     "Closed questions, i.i.d. and shifted",
     "A line a shift, from the i.i.d. test (data as the paper's models were trained on) to the shifted one. Orange: the "
     f"largest fall. Bars: {LEVEL} intervals of the shifted test, over images. Grey lines: "
-    f"{_NAMES[_UNTUNED]}, from the paper and on its data. Squares: always the most frequent answer, which the paper "
-    "prints for i.i.d. tests only.",
-    "robustness",
-    _draw,
-    lambda found: any(kind == _KIND for _, kind in groups(found[0])),
+    f"{_BASELINES[_UNTUNED]}, from the paper and on its data. Squares: always the most frequent answer, which the "
+    "paper prints for i.i.d. tests only. Dashed: guessing.",
+    Table(
+        "shifts",
+        "Closed questions, i.i.d. and shifted",
+        ("shift", "model", "strength"),
+        _rows,
+        tuple(Column(test, _score(side)) for side, test in _TESTS.items()),
+    ),
+    tuple(_TESTS.values()),
+    group="model",
+    joined=True,
+    names="ends",
+    worst=True,
+    scale="fitted",
+    axis=("", "correct, percent"),
+    numbers="robustness",
 )
+SLOPES_OF_MODELS = replace(
+    SLOPES,
+    title="Closed questions of each model, i.i.d. and shifted",
+    about="A panel a shift, a line a model, from the i.i.d. test to the shifted one, percent. Bars: "
+    f"{LEVEL} intervals of the shifted test, over images. Grey: {_BASELINES[_UNTUNED]}, from the paper and on its "
+    "data. Dashed: guessing.",
+    panel="shift",
+    series="model",
+    names="legend",
+    worst=False,
+    scale="",
+    axis=(),
+)
+_SKETCH = replace(SLOPES, where={"strength": "real"}, group="")
 
 
-_OF_MODELS = "Closed questions of each model, i.i.d. and shifted"
-
-
-def slopes_of_models(sources: Sequence[Source], table: str) -> Figure | None:
-    """A panel a real shift that several models were asked, a line a model; None without one.
-
-    ``table``: the key of the table with the numbers. Of more models than there are looks the first ones are drawn.
-    """
-    shown = [source for source in sources if not source.condition]
-    drawn = shown[: len(MODELS)]
-    slopes = dict(zip(_model_names(drawn), map(_slopes, drawn), strict=True))
-    shifts = {shift for own in slopes.values() for shift in own if not shift.strength}
-    shifts = {shift for shift in shifts if sum(shift in own for own in slopes.values()) > 1}
-    if not shifts:
+def sketch(source: Source) -> Sketch | None:
+    """The lines of the real shifts without their names but that of the largest fall; None without a shift."""
+    known = [each for each in _SKETCH.marks([source]) if each.y.value is not None]
+    own = {each.row for each in known if each.kind == "run"}
+    if not own:
         return None
-    asked = sorted(shifts, key=lambda each: each.place)
-    panels = [_panel(shift, {name: own.get(shift, ()) for name, own in slopes.items()}) for shift in asked]
-    changes = [(name, shift, own[shift]) for name, own in slopes.items() for shift in asked if shift in own]
-    gist = [f"{name}, {shift.label} {signed(last.y - first.y)} points" for name, shift, (first, last) in changes]
-    about = (
-        f"A panel a shift, a line a model, from the i.i.d. test to the shifted one, percent. Bars: {LEVEL} intervals "
-        f"of the shifted test, over images. Grey: {_NAMES[_UNTUNED]}, from the paper and on its data. Dashed: guessing."
-    )
-    about += f" {len(drawn)} of {len(shown)} models; the tables have all." if len(drawn) < len(shown) else ""
-    svg = plane_chart(f"{_OF_MODELS}: {first_listed(gist)}.", panels, height=130)
-    return Figure("shifts", _OF_MODELS, about, svg, table)
-
-
-def _model_names(sources: Sequence[Source]) -> list[str]:
-    """Each source by its model alone, where that tells them apart."""
-    names = [model_of(each) for each in sources]
-    return names if len(set(names)) == len(names) else [each.name for each in sources]
-
-
-def _panel(shift: Shift, models: Mapping[str, tuple[Point, ...]]) -> Panel:
-    """``models``: by name the points of the two tests, () where they were not asked."""
-    chance = 100 * GUESSING[_KIND]
-    series = [Series("published", _printed(shift, _UNTUNED), PUBLISHED, "joined-published", quiet=True)]
-    for place, ((name, points), look) in enumerate(zip(models.items(), MODELS, strict=False)):
-        beside = _BESIDE * (place - (len(models) - 1) / 2)
-        moved = [replace(point, x=point.x + beside, said=f"{name}, {point.said}") for point in points]
-        series.append(Series(name, tuple(moved), look, "joined-thin"))
-    guide = Guide(-0.5, chance, 1.5, chance)
-    return Panel(places_axis(_SAID), percent_axis(), tuple(series), _named(shift), guides=(guide,))
+    svg = _SKETCH.small(source)
+    orange = "; orange: the largest fall" if 'class="harm"' in svg else ""
+    grey = f"; grey: {_BASELINES[_UNTUNED]}" if any(each.is_published for each in known) else ""
+    return Sketch(svg, f"closed questions correct (%), {len(own)} shift{'s' * (len(own) > 1)}{orange}{grey}")

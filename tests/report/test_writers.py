@@ -365,17 +365,23 @@ def test_reliability_and_coverage_are_drawn_from_the_cells_of_their_tables(sever
     tables = {table.key: table for section in part.sections for table in section.tables}
     bins = [row.cells for row in tables["reliability_bins"].rows if row.cells[4].value]
     said = re.findall(
-        r"<title>(?:clean|mild|severe) \(L(\d)\), (.*?) ([\d.]+): ([\d.]+) correct, (\d+) quest", figures["reliability"]
+        r"<title>(?:clean|mild|severe) \(L(\d)\), (.*?): ([\d.]+), ([\d.]+), (\d+) quest", figures["reliability"]
     )
     assert [(f"L{level}", kind, sure, right, count) for level, kind, sure, right, count in said] == [
-        (cells[0].value, cells[1].value, f"{cells[5].value:.2f}", f"{cells[6].value:.2f}", str(cells[4].value))
+        (
+            cells[0].value,
+            cells[1].value,
+            f"{cells[5].value:.2f}".removesuffix(".00"),
+            f"{cells[6].value:.3f}",
+            str(cells[4].value),
+        )
         for kind in ("majority share", "C")
-        for cells in bins
+        for cells in sorted(bins, key=lambda cells: cells[0].value)
         if cells[1].value == kind
     ]
-    points = re.findall(r"<title>L(\d): the ([\d.]+)% most confident ones, ([\d.]+)% wrong", figures["coverage"])
+    points = re.findall(r"<title>\w+ \(L(\d)\): ([\d.]+), ([\d.]+) %", figures["coverage"])
     assert points == [
-        (cells[0].value[1], f"{cells[3].value:.1f}", f"{cells[4].value:.1f}")
+        (cells[0].value[1], f"{cells[3].value:.1f}".replace(".0", ""), f"{cells[4].value:.1f}")
         for cells in (row.cells for row in tables["risk_coverage"].rows)
     ]
 

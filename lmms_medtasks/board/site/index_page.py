@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, board_words, leaderboard_table, scatter, scatter_chart, suite_words
+from lmms_medtasks.board.site import board_tables, board_words, leaderboard_table, scatter, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.pages import Pages
@@ -68,7 +68,7 @@ def write(
         found=found,
         table=leaderboard_table.as_table(found, standings),
         drawn=drawn,
-        picture=scatter_chart.chart(drawn) if drawn else "",
+        picture=scatter.picture(drawn) if drawn else "",
         numbers=scatter.as_table(drawn) if drawn else None,
         whole=drawn is None or len(found.heads) > MANY_SUITES,
         many=len(found.heads) > MANY_SUITES,

@@ -5,20 +5,32 @@ Which two measures these are stands in ``board.yml`` of a benchmark's folder.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import KnownModels
+from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site import changes, suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import Scatter
 from lmms_medtasks.report.cells import label, scaled
+from lmms_medtasks.report.charts import Chart, Guide
+from lmms_medtasks.report.charts.kinds import drawn as drawn_chart
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.findings import against_guessing
+from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
+from lmms_medtasks.visible_text import visible
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_LONGEST, _FAR = 24, 1e9
+"""Letters of a name beside a mark; beyond every axis."""
 
 
 @dataclass(frozen=True)
@@ -135,3 +147,23 @@ def as_table(found: Drawn) -> Table:
     ]
     note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
     return Table("scatter", said.title, columns, tuple(rows), (note,))
+
+
+def picture(found: Drawn) -> Markup:
+    """The drawing; the best under bad conditions have their names."""
+    from markupsafe import Markup
+
+    said, numbers = found.said, as_table(found)
+    *before, loss = numbers.columns
+    names = short_names(dict.fromkeys(each.name for each in found.points))
+    cut = cut_apart([visible(each) for each in names.values()], _LONGEST)
+    chart = Chart(
+        "plane", "scatter", said.title, "", "scatter", (said.y,), x=said.x, total=said.bad, names="points",
+        scale="fitted", heads={name: cut[visible(each)] for name, each in names.items()},
+        axis=(f"{said.x} ({found.shown.unit})", ""),
+    )  # fmt: skip
+    # A change: below 0 a model is better under bad conditions.
+    marks = chart.marks_of(replace(numbers, columns=(*before, replace(loss, signed=True))))
+    chance = found.chance
+    line = [] if chance is None else [Guide(chance, -_FAR, chance, _FAR, f"guessing {chance:.1f}")]
+    return Markup(drawn_chart(chart, marks, line, legend=False))  # noqa: S704 - its texts are escaped

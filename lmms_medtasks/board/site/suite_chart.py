@@ -14,7 +14,6 @@ A suite that declares none has its headline, a row a model.
 from __future__ import annotations
 
 import fnmatch
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -28,26 +27,11 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, label
-from lmms_medtasks.report.charts import (
-    DISC,
-    PUBLISHED,
-    Axis,
-    Guide,
-    Panel,
-    Plane,
-    Point,
-    RangeRow,
-    plane_chart,
-    quarters_axis,
-    range_chart,
-    step_of,
-)
-from lmms_medtasks.report.charts import Series as PointSeries
-from lmms_medtasks.report.charts.svg import Entry as LegendEntry
+from lmms_medtasks.report.charts import Chart, Guide
+from lmms_medtasks.report.charts.kinds import drawn
 from lmms_medtasks.report.document import Cell, Column, Row, Table
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.reported_suites import report_of
-from lmms_medtasks.short_texts import short
 from lmms_medtasks.suites.suite import Measure
 
 if TYPE_CHECKING:
@@ -56,13 +40,8 @@ if TYPE_CHECKING:
 KINDS = ("change", "plane", "heat")
 OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
-_NAMED, _NAMED_OF_MORE, _NAMED_PUBLISHED = 6, 3, 2
-"""Models of a plane that have their names in it: all of few, the best of more; and published ones."""
-_MANY = 4
-"""Models of a plane from which on their intervals are faint."""
 _WITH_INTERVALS = 60
 """Entries up to which a plane has intervals: those of many hide each other."""
-_PRINTED = "published in the paper, on its own data"
 _FEW_PRINTED = 3
 """Published models from which on it is said how they change."""
 
@@ -105,7 +84,7 @@ class ChartRow:
 class SuiteChart:
     """A chart with all its rows, best first; ``chance``: what guessing gets on the last series.
 
-    ``guess``: the line of guessing of a ``plane``. ``axis``: of ``change``, in the unit of the last series.
+    ``guess``: the line of guessing of a ``plane``.
     """
 
     kind: str
@@ -117,7 +96,6 @@ class SuiteChart:
     rows: tuple[ChartRow, ...]
     printed: tuple[ChartRow, ...]
     chance: float | None
-    axis: Axis
 
     def text(self, row: ChartRow, place: int) -> str:
         """A series' number of a model, without its interval."""
@@ -162,57 +140,30 @@ class SuiteChart:
     @property
     def drawings(self) -> list[tuple[str, Markup]]:
         """SVG elements of ``change`` and ``plane``; the first is open, the others are folded below their titles."""
+        if self.kind == "plane":
+            first, second = (each.name for each in self.series[:2])
+            rest = {first: sum(_ends(self.series[0].measure))}
+            chart = Chart(
+                "plane", "chart", self.title, "", "chart", (second,), x=first, rest=rest, names="points", axis=self.axes
+            )
+            return [("", self._drawn(chart, self.rows, self.printed))]
+        chart = Chart("ranges", "chart", self.title, "", "chart", [each.name for each in self.series])
+        parts = [("", self._drawn(chart, self.rows[:OPEN], self.printed[:OPEN_PUBLISHED]))]
+        if others := self.rows[OPEN:]:
+            parts.append((f"{len(others)} more measured models", self._drawn(chart, others, ())))
+        if more := self.printed[OPEN_PUBLISHED:]:
+            parts.append((f"{len(more)} more published models", self._drawn(chart, (), more)))
+        return parts
+
+    def _drawn(self, chart: Chart, rows: Sequence[ChartRow], printed: Sequence[ChartRow]) -> Markup:
         from markupsafe import Markup
 
-        if self.kind == "plane":
-            return [("", Markup(self._plane()))]  # noqa: S704 - its texts are escaped
-        parts = [("", [*self.rows[:OPEN], *self.printed[:OPEN_PUBLISHED]])]
-        for what, rest in (("measured", self.rows[OPEN:]), ("published", self.printed[OPEN_PUBLISHED:])):
-            parts += [(f"{len(rest)} more {what} models", list(rest))] if rest else []
-        return [(title, Markup(self._ranges(rows))) for title, rows in parts]  # noqa: S704 - as above
-
-    def _ranges(self, rows: Sequence[ChartRow]) -> str:
-        drawn = []
-        for row in rows:
-            values = tuple(row.value(place) for place in range(len(row.cells)))
-            last = row.cells[-1]
-            drawn.append(RangeRow(row.name, values, last.low, last.high, row.is_published))
-        return range_chart(self.title, [each.name for each in self.series], drawn, self.chance, self.axis)
-
-    def _plane(self) -> str:
-        """The second series against what the first one's numbers lack of the best."""
-        x, y = (
-            quarters_axis(
-                *_ends(each.measure), title, unit=f" {each.measure.unit}".rstrip(), digits=each.measure.digits
-            )
-            for each, title in zip(self.series, (*self.axes, "", ""), strict=False)
-        )
-        own, printed = ([row for row in rows if None not in (row.value(0), row.value(1))]
-                        for rows in (self.rows, self.printed))  # fmt: skip
-        named = {row.name for row in (own if len(own) <= _NAMED else own[:_NAMED_OF_MORE])}
-        ends = {row.name for row in (printed if len(printed) <= _NAMED_PUBLISHED else (printed[0], printed[-1]))}
-
-        def points(rows: Sequence[ChartRow], labelled: set[str], size: float) -> tuple[Point, ...]:
-            return tuple(
-                Point(
-                    x.low + x.high - (row.value(0) or 0.0), row.value(1) or 0.0, self.said(row),
-                    row.cells[1].low, row.cells[1].high, _turned(x, row.cells[0].high), _turned(x, row.cells[0].low),
-                    label=short(row.name) if row.name in labelled else "", size=size,
-                )
-                for row in rows
-            )  # fmt: skip
-
-        series = (
-            PointSeries(_PRINTED, points(printed, ends, 3.5), PUBLISHED, quiet=True),
-            PointSeries("measured", points(own, named, 5), DISC, faint=len(own) >= _MANY),
-        )
-        entries: list[LegendEntry] = [(DISC, "measured")]
-        entries += [(PUBLISHED, _PRINTED)] if printed else []
-        panel = Panel(x, y, series, guides=(self.guess,) if self.guess else ())
-        said = " ".join(f"{self.said(row)}." for row in self.rows[:OPEN])
-        return plane_chart(
-            f"{self.title}. {said} The table below has all numbers.", [panel], height=300, entries=entries
-        )
+        table = replace(self, rows=tuple(rows), printed=tuple(printed)).table
+        if self.chance is not None:
+            guess = (*[NONE] * (len(self.series) - 1), Cell(self.chance)) if self.kind == "change" else ()
+            table = replace(table, rows=(*table.rows, *([Row((Cell("guessing"), *guess), "counts")] if guess else [])))
+        guides = [self.guess] if self.guess else []
+        return Markup(drawn(chart, chart.marks_of(table), guides))  # noqa: S704 - its texts are escaped
 
     def strength(self, row: ChartRow, place: int) -> float:
         """How strong a heat map's cell is, from 0 to 1; of a number that is no score 0."""
@@ -258,10 +209,9 @@ def chart(
     first = next((each for each in entries if each.ranked and each.task == series[-1].of[0]), None)
     chance = guessing(first, series[-1].of[1]) if first and series[-1].of[1] in first.metrics else None
     shown = None if chance is None else chance * series[-1].measure.factor
-    axis = _axis(series[-1].measure, [*rows, *printed], shown)
     return SuiteChart(
         said["kind"], said["title"], said.get("about", ""), _guess(first), tuple(said.get("axes", ())),
-        tuple(series), tuple(rows), tuple(printed), shown, axis,
+        tuple(series), tuple(rows), tuple(printed), shown,
     )  # fmt: skip
 
 
@@ -269,8 +219,9 @@ def _guess(entry: Entry | None) -> Guide | None:
     """The line that the report of the entry's benchmark draws in its plane."""
     suite = entry.declaration if entry else None
     views = report_of(suite).views if suite else ()
-    planes = [each for view in views for each in view.figures if isinstance(each, Plane) and each.alarms]
-    return planes[0].guessing(entry.samples) if entry and planes else None
+    charts = (each for view in views for each in view.figures if isinstance(each, Chart))
+    lines = [each.guide for each in charts if each.guide]
+    return lines[0](entry.samples) if entry and lines else None
 
 
 def _series(said: Mapping[str, Sequence[Sequence[str]]], entries: Sequence[Entry], ranked: bool) -> list[Series]:
@@ -344,34 +295,6 @@ def _order(row: ChartRow, place: int | None, measure: Measure) -> float:
     return -mean if measure.higher_is_better else mean
 
 
-def _turned(axis: Axis, end: float | None) -> float | None:
-    """An interval's end on an axis that has what is left of the best."""
-    return None if end is None else axis.low + axis.high - end
-
-
 def _ends(measure: Measure) -> tuple[float, float]:
     """The ends of a measure's scale, as shown."""
     return measure.factor * measure.low, measure.factor * measure.high
-
-
-def _axis(measure: Measure, rows: Sequence[ChartRow], chance: float | None) -> Axis:
-    """From a tenth of the scale below the least number to the scale's upper end, with ticks down from there.
-
-    Numbers beyond the scale, as a ratio may be, make it longer.
-    """
-    low, high = _ends(measure)
-    numbers = [
-        end
-        for row in rows
-        for each in row.cells
-        for end in (each.value, each.low, each.high)
-        if isinstance(end, float | int)
-    ]
-    least = min([*numbers, *([] if chance is None else [chance])], default=low)
-    tenth = (high - low) / 10
-    # Of a ratio nothing says how much it can be.
-    high = max(high, low + tenth * math.ceil((max(numbers, default=low) - low) / tenth - 1e-6))
-    start = max(low, min(low + tenth * int((least - low) / tenth), high - 2 * tenth))
-    step = step_of(high - start, 4 if high - start > 6 * tenth else 3)
-    ticks = tuple(high - step * number for number in range(int((high - start) / step + 1e-9), -1, -1))
-    return Axis(start, high, ticks, unit=f" {measure.unit}".rstrip(), digits=measure.digits)

@@ -11,7 +11,7 @@ from lmms_medtasks.report.charts.axes import (
     quarters_axis,
     step_of,
 )
-from lmms_medtasks.report.charts.declared import Chart, Lines, Plane, Points
+from lmms_medtasks.report.charts.chart import Chart
 from lmms_medtasks.report.charts.heat import HeatCell, HeatRow, ShareRow, heat_chart, share_chart, with_links
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart, small_plane
 from lmms_medtasks.report.charts.points import PointRow, point_chart
@@ -45,13 +45,10 @@ __all__ = [
     "Guide",
     "HeatCell",
     "HeatRow",
-    "Lines",
     "Look",
     "Panel",
-    "Plane",
     "Point",
     "PointRow",
-    "Points",
     "RangeRow",
     "Series",
     "ShareRow",

@@ -76,12 +76,17 @@ def box_of(name: str, x: float, y: float, place: tuple[float, float, str]) -> Bo
     return left, y + dy - 0.8 * _SIZE, left + width, y + dy + 0.2 * _SIZE + LINE * (len(lines) - 1)
 
 
+def touch(one: Box, other: Box) -> bool:
+    """Whether two names have a place in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
 def _cost(box: Box, width: float, height: float, marked: Sequence[tuple[float, float]], others: Sequence[Box]) -> float:
     left, top, right, bottom = box
     marks = sum(
         left - _MARGIN < width * x / 100 < right + _MARGIN and top - _MARGIN < y < bottom + _MARGIN for x, y in marked
     )
-    names = sum(left < other[2] and other[0] < right and top < other[3] and other[1] < bottom for other in others)
+    names = sum(touch(box, other) for other in others)
     outside = left < 0 or right > width or top < 0 or bottom > height
     return float(marks) + 100 * names + 1000 * outside
 

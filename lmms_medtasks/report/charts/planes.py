@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from lmms_medtasks.report.charts.axes import Axis
-from lmms_medtasks.report.charts.labels import LINE, leader, name_places, spread
+from lmms_medtasks.report.charts.labels import LINE, Box, box_of, leader, name_places, spread, touch
 from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend
 from lmms_medtasks.short_texts import cut_apart
 
@@ -129,7 +129,7 @@ def _entries(panels: Sequence[Panel]) -> list[Entry]:
     for series in (each for panel in panels for each in panel.series):
         if series.name and not series.named_at_end and series.points:
             found.setdefault(series.name, series.look or "guess")
-    cut = cut_apart(found, 23)
+    cut = cut_apart(found, 32)
     return [(look, cut[name]) for name, look in found.items()] if len(found) > 1 else []
 
 
@@ -206,7 +206,9 @@ class _Plot:
         named: list[tuple[str, float, float]] = []
         marked: list[tuple[float, float]] = []
         quiet: list[tuple[bool, str]] = []
-        points = [(each, point) for each in self.panel.series for point in each.points]
+        # Names of what was measured find their places first.
+        ordered = sorted(self.panel.series, key=lambda each: each.quiet)
+        points = [(each, point) for each in ordered for point in each.points]
         for series, point in points:
             marked += self._drawn(point)
             if point.label:
@@ -219,7 +221,13 @@ class _Plot:
                 # A name stands at one end of its line: what counts is the rest of it.
                 marked += self._along(one.x, one.y, other.x, other.y)[_AT_ENDS:-_AT_ENDS]
         places = name_places(named, marked, widths, self.height)
+        taken: list[list[Box]] = [[] for _ in widths]
         for (name, x, y), place, (is_quiet, model) in zip(named, places, quiet, strict=True):
+            boxes = [box_of(name, width * x / 100, y, place) for width in widths]
+            if any(touch(box, each) for box, own_boxes in zip(boxes, taken, strict=True) for each in own_boxes):
+                continue  # Its tooltip has it, and so has the table.
+            for box, own_boxes in zip(boxes, taken, strict=True):
+                own_boxes.append(box)
             dx, dy, anchor = place
             with own.of(model):
                 if end := leader(place):

@@ -146,7 +146,7 @@ def test_the_chart_has_every_ranked_model_and_published_ones_that_are_never_meas
     assert all(row.cells[1].low is not None and not row.is_published for row in drawn.rows)
     assert len(drawn.printed) == 40 and all(row.is_published and not row.href for row in drawn.printed)
     assert {row.cells[1].low for row in drawn.printed} == {None}
-    assert drawn.chance == 25.0 and (drawn.axis.low, drawn.axis.high) == (10.0, 100.0)
+    assert drawn.chance == 25.0
     assert drawn.printed_changes == "All 40 published models fall, by 3.1 to 8.6 points."
 
 
@@ -160,11 +160,7 @@ def test_a_plane_is_drawn_on_the_scales_of_its_measures_and_hides_no_model(
     assert drawn.guess is None and 'class="guess"' not in picture  # its report declares no plane
     assert title == "" and picture.count('class="own"') == 1 + 3 and picture.count('class="published"') == 1 + 40
     # "best" has 95 of 100 on the first series, so it stands 5 % from the left; 75 of 100 are a quarter from the top.
-    assert re.search(r'<circle cx="5%" cy="\d+" r="5" class="own"><title>best: a 95.0', picture)
-    measures = [replace(each.measure, high=5.0, unit="points") for each in drawn.series]
-    series = [replace(each, measure=own) for each, own in zip(drawn.series, measures, strict=True)]
-    ticks = re.findall(r'text-anchor="middle">([\d.]+)<', replace(drawn, series=tuple(series)).drawings[0][1])
-    assert ticks == ["0", "1.25", "2.5", "3.75", "5"]
+    assert re.search(r'<circle cx="5%" cy="\d+" r="5" class="own"><title>best: 5.*?, 75\.0 %', picture)
 
 
 def test_who_is_below_guessing_is_not_called_no_better_than_it(tmp_path: Path, runs: ModuleType) -> None:
@@ -190,7 +186,7 @@ def test_a_plane_has_the_line_of_guessing_that_its_report_draws(tmp_path: Path, 
     board = collect([runs.write(tmp_path, {"medobvious": rows}, reported=reported)])
     head = ("medobvious", "accuracy")
     drawn = chart(suite_words.about("medobvious"), board, Standings(board, 0), LINKS, head)
-    assert drawn is not None and drawn.guess == PLANE.guessing(board.entries[0].samples)
+    assert drawn is not None and PLANE.guide and drawn.guess == PLANE.guide(board.entries[0].samples)
     # Who always claims an outlier finds one of the four places.
     assert (drawn.guess.x2, drawn.guess.y2, drawn.guess.label) == (100, 25.0, "guessing")
     assert ">guessing</text>" in drawn.drawings[0][1] and drawn.drawings[0][1].count('class="guess"') == 1

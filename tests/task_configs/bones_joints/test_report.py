@@ -449,13 +449,16 @@ def test_the_first_screens_chart_has_each_task_at_its_place_along_the_pathway(wr
     drawn = report_figures.sketch(sources_of(write_bones(**ALL))[0])
     root = ElementTree.fromstring(drawn.svg)
     own = {
-        each[0].text.partition(",")[0]: (float(each.get("cx").rstrip("%")), each[0].text.partition(": ")[2])
+        each[0].text.partition(": ")[0].partition(", ")[2]: (
+            float(each.get("cx").rstrip("%")),
+            each[0].text.partition(": ")[2],
+        )
         for each in root.iter("{http://www.w3.org/2000/svg}circle")
         if each.get("class") == "own" and len(each)
     }
     # Eight places with half a place of room at the ends: task I at 0.5 / 8, task IV at 3.5 / 8.
-    assert own["Task I"][0] == 6.25 and own["Task IV"][0] == 43.75
-    assert own["Task I"][1].startswith("100.0 %") and own["Task II"][1].startswith("75.0 %")
+    assert own["I"][0] == 6.25 and own["IV"][0] == 43.75
+    assert own["I"][1].startswith("100.0 %") and own["II"][1].startswith("75.0 %")
     assert "8 with an accuracy" in drawn.said
 
 

@@ -260,8 +260,8 @@ def test_the_first_screen_has_the_dimensions_beside_the_papers_best_model(everyt
     drawn = everything.first.models[0].findings[0].sketch()
     titles = [each.text for each in ElementTree.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}title")]
     # SOD: 1 of 2 choice questions; open answers 100 and 20 of 100, one of FDD without a verdict.
-    assert any(each.startswith("choice, Subtle Object Detection: 50.0") for each in titles)
-    assert "GPT-5, Subtle Object Detection, published: 66.08" in titles
+    assert any(each.startswith("choice, small objects: 50.0") for each in titles)
+    assert "GPT-5, small objects: 66.1, published" in titles
     assert "published" in drawn.said and "data-questions" not in drawn.svg
 
 
@@ -270,9 +270,7 @@ def test_the_dimensions_are_a_heat_map_whose_published_cells_have_no_colour(whol
     (figure,) = [each for section in part.sections for each in section.figures if each.key == "dimensions"]
     boxes = list(ElementTree.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}rect"))
     said = {each[0].text: each for each in boxes if len(each)}
-    own = next(
-        each for text, each in said.items() if text.startswith("choice questions, Subtle Object Detection: 50.0")
-    )
+    own = next(each for text, each in said.items() if text.startswith("choice questions, SOD: 50.0"))
     # 0.72 x 0.5, halved as there are two questions only.
     assert (own.get("class"), own.get("fill-opacity")) == ("score", "0.18")
     printed = [each for text, each in said.items() if "published" in text]

@@ -1,11 +1,11 @@
 """Charts of several models: ranks with the best on top, a look for each model."""
 
-import re
 import xml.etree.ElementTree as ElementTree
 
+from lmms_medtasks.report.cells import decimal, label, share
 from lmms_medtasks.report.charts import MODELS
-from lmms_medtasks.statistics.calibration import Calibration
-from lmms_medtasks.task_configs.medq_deg.report_models_charts import bump, overconfidence
+from lmms_medtasks.report.document import Cell, Row, Table
+from lmms_medtasks.task_configs.medq_deg.report_models_charts import BUMP, OVERCONFIDENCE
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -14,30 +14,33 @@ def texts(figure):
     return [each.text for each in ElementTree.fromstring(figure.svg).iter(f"{SVG}text")]
 
 
+def ranks(conditions, models):
+    rows = tuple(Row((Cell(name), *map(Cell, places))) for name, places in models.items())
+    return Table("ranks", "Ranks", (label("model"), *map(decimal, conditions)), rows)
+
+
 def test_ranks_stand_below_each_other_and_lines_that_change_are_joined_in_colour():
-    figure = bump({"clean (ours)": {"a": 1, "b": 2, "c": 3}, "mild (ours)": {"a": 2, "b": 1, "c": 3}})
+    figure = BUMP.of(ranks(["clean (ours)", "mild (ours)"], {"a": (1, 2), "b": (2, 1), "c": (3, 3)}))
     root = ElementTree.fromstring(figure.svg)
-    # 26 pixels a rank, from half a rank below the plot's top at 34: a falls from 1 to 2, c keeps the third.
+    # 26 pixels a rank: a falls from 1 to 2.
     places = {each.find(f"{SVG}title").text: (each.get("cx"), each.get("cy")) for each in root.iter(f"{SVG}circle")}
-    assert places["a, clean (ours): rank 1"] == ("25%", "47")
-    assert places["a, mild (ours): rank 2"] == ("75%", "73")
+    (left, first), (right, second) = places["a, clean (ours): 1.000"], places["a, mild (ours): 2.000"]
+    assert (left, right) == ("25%", "75%") and float(second) - float(first) == 26
     kinds = {each.find(f"{SVG}title").text: each.get("class") for each in root.iter(f"{SVG}line") if len(each)}
-    assert kinds == {"a": "joined", "b": "joined", "c": "joined-published"}
+    assert kinds == {"a": "joined-thin", "b": "joined-thin", "c": "joined-published"}
     assert {"clean", "mild", "ours"} <= set(texts(figure)) and figure.table == "ranks"
 
 
-def test_task_sets_that_differ_are_numbered_and_named_below():
-    figure = bump({"clean (ours)": {"a": 1, "b": 2}, "severe (theirs)": {"a": 1, "b": 2}})
-    assert {"1", "2"} <= set(texts(figure)) and "1: clean (ours). 2: severe (theirs)." in figure.about
+def test_task_sets_that_differ_have_their_whole_names():
+    figure = BUMP.of(ranks(["clean (ours)", "severe (theirs)"], {"a": (1, 1), "b": (2, 2)}))
+    assert {"clean (ours)", "severe (theirs)"} <= set(texts(figure))
 
 
 def test_each_model_has_a_look_and_many_share_one():
-    def point(number):
-        return Calibration(n=10, accuracy=0.05 * number, confidence=0.5, shift=0.5 - 0.05 * number, no_reply=0,
-                           single_option=0, no_answer=0)  # fmt: skip
-
     names = [f"m{number}" for number in range(len(MODELS) + 2)]
-    found = {"clean (ours)": {name: point(number) for number, name in enumerate(names)}}
-    figure = overconfidence(found, 3)
+    columns = (label("level and task set"), label("model"), share("accuracy"), decimal("shift", signed=True))
+    rows = tuple(Row((Cell("clean (ours)"), Cell(name), Cell(5.0 * number), Cell(0.5 - 0.05 * number)))
+                 for number, name in enumerate(names))  # fmt: skip
+    figure = OVERCONFIDENCE.of(Table("points", "Points", columns, rows))
     assert set(names[: len(MODELS)]) <= set(texts(figure)) and "other models" in texts(figure)
-    assert len(re.findall("<title>m\\d+: accuracy", figure.svg)) == len(names)
+    assert {each["series"] for each in figure.marks} == set(names)

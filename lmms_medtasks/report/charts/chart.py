@@ -1,0 +1,345 @@
+"""A chart as it is declared beside its table: which of six kinds, and what of the table stands where."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.report import document
+from lmms_medtasks.report.charts.planes import Guide
+from lmms_medtasks.report.document import PUBLISHED, Cell, Figure
+from lmms_medtasks.report.views import Column, Row, Source, Table
+from lmms_medtasks.samples.table import Samples, Where
+
+Kind = Literal["ranges", "points", "plane", "heat", "shares", "bullets"]
+_SHARES = 3
+KINDS: tuple[str, ...] = get_args(Kind)
+Tags = tuple[tuple[str, str], ...]
+"""Names and values that restrict questions."""
+Made = Callable[[Sequence[Source]], document.Table | None]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A number of a chart: a row of its frame.
+
+    Attributes:
+        row, column: labels of the table's row, and head of its column. series: what tells it from others of its place.
+        panel: title of its plot. kind: whose it is. group: of a published row. y: the number. x: where it stands
+            across; without a value at the place ``column``. n: questions, None where the table does not say it.
+        size: a number that its area stands for. task, tags: which questions it is over; "" where that is no one task.
+    """
+
+    row: str
+    column: str
+    series: str
+    panel: str
+    kind: document.Kind
+    y: Cell
+    x: Cell = Cell(None)
+    n: int | None = None
+    group: str = ""
+    size: float | None = None
+    total: float | None = None
+    task: str = ""
+    tags: Tags = ()
+    unit: str = ""
+    signed: bool = False
+    digits: int = 1
+
+    @property
+    def value(self) -> float:
+        """The number; only of a mark that has one."""
+        return float(self.y.value)  # type: ignore[arg-type]
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the paper printed it."""
+        return self.kind in PUBLISHED
+
+    def as_record(self, chart: Chart) -> dict[str, Any]:
+        """The mark as a row of a data frame: ``name`` its row in the chart, ``place`` what it is of there."""
+        name, place = (self.column, self.row) if chart.turned else (self.row, self.column)
+        series = self.series if chart.turned or chart.kind == "plane" else self.column
+        return {
+            "panel": self.panel, "name": name, "place": place, "series": series, "whose": self.kind,
+            "x": self.x.value, "x low": self.x.low, "x high": self.x.high, "value": self.y.value, "low": self.y.low,
+            "high": self.y.high, "unit": self.unit, "n": self.n,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart over the rows of a table. Rows of kind "run" are ours, "counts" what guessing gets, others published.
+
+    A table with rows of one source is filled for each of several. A chart none of whose own rows has a number is none.
+
+    Attributes:
+        kind: ``ranges``: a row a row, from the first column to the last. ``points``: a row a row, a mark a column.
+            ``plane``: a column against another one, or over places, a column each. ``heat``: numbers on colours.
+            ``shares``: bars of 100 %. ``bullets``: a number a row on its scale.
+        key, title, about: of the figure. ``about`` may be made from the sources.
+        table: declared, made from the sources, or the key of one that :meth:`of` is given. numbers: the key of the
+            table below the figure; its own by default.
+        columns: names of columns of numbers, () for all; of a plane also panel -> names.
+        x: of a plane the column across, of numbers or of texts.
+        name, series, panel, group: columns of texts: a row's name (the first by default), what tells marks apart, what
+            each panel is of, and groups of published rows.
+        size, total: columns of numbers: what a mark's area stands for, what stands at a row's end.
+        heads: what stands in place of a name of a column or a text.
+        where: own rows that are drawn, by a column of texts. rest: of what is drawn of a column what is left
+            to this number.
+        printed: so many published rows, evenly spaced by rank; 0 draws all.
+        sort: own rows by their total or last number, "falling" or "rising".
+        turned: whether columns are the chart's rows.
+        joined: whether a line joins the marks of a series. names: where a plane has them. steps: whether series
+            are steps, from a ring to a disc.
+        axis: titles of the axes. scale: "fitted" to the numbers, "ranks" from 1 on, "logarithmic" across.
+        diagonal: whether a line says where both numbers are equal. guide: from the rows of a source to another line.
+        worst: whether the series that falls most has the colour of harm.
+        shown: whether these sources have it. folded: a page shows its title only, as long as there are others.
+
+    Raises UserError, with the line of the declaration, for a kind or a column that is not there.
+    """
+
+    kind: Kind
+    key: str
+    title: str
+    about: str | Callable[[Sequence[Source]], str]
+    table: Table | Made | str
+    columns: Sequence[str] | Mapping[str, Sequence[str]]
+    x: str = ""
+    name: str = ""
+    series: str = ""
+    panel: str = ""
+    group: str = ""
+    size: str = ""
+    total: str = ""
+    heads: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, str] = field(default_factory=dict)
+    rest: Mapping[str, float] = field(default_factory=dict)
+    printed: int = 0
+    sort: Literal["", "falling", "rising"] = ""
+    turned: bool = False
+    joined: bool = False
+    names: Literal["legend", "points", "ends"] = "legend"
+    steps: bool = False
+    axis: Sequence[str] = ()
+    scale: Literal["", "fitted", "ranks", "logarithmic"] = ""
+    diagonal: bool = False
+    guide: Callable[[Samples], Guide] | None = None
+    worst: bool = False
+    shown: Callable[[Sequence[Source]], bool] = lambda sources: True
+    folded: bool = False
+    numbers: str = ""
+    declared: str = field(init=False, default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "declared", _caller())
+        if self.kind not in KINDS:
+            raise unknown("kind of chart", self.kind, KINDS, self.declared)
+        if self.kind == "shares" and len(self.columns) != _SHARES:
+            said = "a chart of shares has three columns: gains, neither, losses"
+            raise UserError(f"{self.declared}: {said}; got {len(self.columns)}.")
+
+    def figure(self, sources: Sequence[Source]) -> Figure | None:
+        """The figure of these sources; None where they have none."""
+        if not self.shown(sources):
+            return None
+        about = self.about(sources) if callable(self.about) else self.about
+        return self._figure(self.marks(sources), about, self._guides(sources))
+
+    def of(self, table: document.Table) -> Figure | None:
+        """The figure of a table that is made already; None where it has no number of its own."""
+        return self._figure(self.marks_of(table), str(self.about), (), table.key)
+
+    def marks_of(self, table: document.Table) -> list[Mark]:
+        """What is drawn of a table that is made already."""
+        return self._marks(_of_document(table))
+
+    def small(self, source: Source) -> str:
+        """The chart of one source for a column of a page, without legend and titles; "" where it has none."""
+        from lmms_medtasks.report.charts.kinds import small
+
+        marks = self.marks([source])
+        return small(self, marks, self._guides([source])) if _is_own(marks) else ""
+
+    def published_names(self, sources: Sequence[Source]) -> list[str]:
+        """The published rows that are drawn, the best first where not all are."""
+        from lmms_medtasks.report.charts.kinds import chosen
+
+        return list(chosen(self, self.marks(sources)))
+
+    def marks(self, sources: Sequence[Source]) -> list[Mark]:
+        """What is drawn of these sources."""
+        if isinstance(self.table, Table):
+            return self._marks(_filled(self.table, sources))
+        made = self.table(sources) if callable(self.table) else None
+        return self.marks_of(made) if made else []
+
+    def _guides(self, sources: Sequence[Source]) -> tuple[Guide, ...]:
+        return (self.guide(sources[0].rows),) if self.guide else ()
+
+    def _figure(self, marks: Sequence[Mark], about: str, guides: Sequence[Guide], key: str = "") -> Figure | None:
+        from lmms_medtasks.report.charts.kinds import chosen, drawn
+
+        if not _is_own(marks):
+            return None
+        key = self.numbers or key or (self.table.key if isinstance(self.table, Table) else self.key)
+        kept = {id(each) for row in chosen(self, marks).values() for each in row}
+        shown = (each for each in marks if each.kind != "reference" or id(each) in kept)
+        records = tuple(each.as_record(self) for each in shown)
+        return Figure(self.key, self.title, about, drawn(self, marks, guides), key, self.folded, self.kind, records)
+
+    def _marks(self, filled: _Filled) -> list[Mark]:
+        place = filled.place_in(self.declared)
+        numbers = [name for name, each in zip(filled.names, filled.columns, strict=True) if each.kind == "number"]
+        panels = dict(self.columns) if isinstance(self.columns, Mapping) else {"": self.columns or numbers}
+        texts = {each: place(each) for each in (self.name, self.series, self.panel, self.group, *self.where) if each}
+        over = place(self.x) if self.x else None
+        found = []
+        for row in filled.rows:
+            if row.kind == "run" and any(row.text(texts[name]) != text for name, text in self.where.items()):
+                continue
+            name = row.text(texts.get(self.name, 0))
+            # Beside a mark stands the short name, its tooltip has the whole.
+            name = name if self.names == "points" else self.heads.get(name, name)
+            for panel, columns in panels.items():
+                for column in columns:
+                    at = place(column)
+                    own = filled.columns[at]
+                    head = self.heads.get(column, own.name)
+                    x = Cell(None) if over is None or filled.columns[over].kind == "text" else row.cells[over]
+                    across = row.text(over) if over is not None and filled.columns[over].kind == "text" else head
+                    of = self._series_of(row, texts, name, head if self.x and len(columns) > 1 else "")
+                    found.append(Mark(
+                        name, self.heads.get(across, across), self.heads.get(of, of),
+                        self._panel_title(row, panel, texts), row.kind, self._cell(column, row.cells[at]),
+                        self._cell(self.x, x), row.counts[at], row.named(texts.get(self.group)),
+                        row.number(place(self.size)) if self.size else None,
+                        row.number(place(self.total)) if self.total else None, row.task, row.tags[at],
+                        own.unit, own.signed, own.digits,
+                    ))  # fmt: skip
+        return found
+
+    def _series_of(self, row: _Row, texts: Mapping[str, int], name: str, head: str) -> str:
+        if self.series:
+            return row.text(texts[self.series])
+        return row.source if row.apart or (self.x and self.joined and not head) else head or name
+
+    def _panel_title(self, row: _Row, panel: str, texts: Mapping[str, int]) -> str:
+        said = row.text(texts[self.panel]) if self.panel else panel
+        return self.heads.get(said, said)
+
+    def _cell(self, column: str, cell: Cell) -> Cell:
+        """A cell as it is drawn: of ``rest`` what is left, with its interval turned."""
+        if not isinstance(cell.value, int | float) or not math.isfinite(cell.value):
+            return Cell(None, mark=cell.mark)
+        if column not in self.rest:
+            return cell
+        best = self.rest[column]
+        low, high = (None if end is None else best - end for end in (cell.high, cell.low))
+        return Cell(best - cell.value, low, high, cell.mark)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table that is filled; ``source``: whose it is; ``apart``: whether others have the same rows."""
+
+    cells: Sequence[Cell]
+    kind: document.Kind
+    counts: Sequence[int | None]
+    tags: Sequence[Tags]
+    task: str = ""
+    source: str = ""
+    apart: bool = False
+
+    def text(self, place: int) -> str:
+        value = self.cells[place].value
+        return "" if value is None else str(value)
+
+    def named(self, place: int | None) -> str:
+        return "" if place is None else self.text(place).removeprefix("published, ")
+
+    def number(self, place: int) -> float | None:
+        value = self.cells[place].value
+        return value if isinstance(value, int | float) else None
+
+
+@dataclass(frozen=True)
+class _Filled:
+    key: str
+    names: Sequence[str]
+    columns: Sequence[document.Column]
+    rows: Sequence[_Row]
+
+    def place_in(self, declared: str) -> Callable[[str], int]:
+        def place(name: str) -> int:
+            if name not in self.names:
+                raise unknown(f"column of table {self.key!r}", name, self.names, declared)
+            return self.names.index(name)
+
+        return place
+
+
+def _is_own(marks: Iterable[Mark]) -> bool:
+    return any(each.kind == "run" and each.y.value is not None for each in marks)
+
+
+def _of_document(table: document.Table) -> _Filled:
+    nothing = [None] * len(table.columns), [()] * len(table.columns)
+    rows = [_Row(row.cells, row.kind, *nothing) for row in table.rows]
+    return _Filled(table.key, [each.name for each in table.columns], table.columns, rows)
+
+
+def _filled(table: Table, sources: Sequence[Source]) -> _Filled:
+    """The table with all intervals, how many questions each number is over, and which these are."""
+    columns, rows = table.columns_of(sources), table.rows_of(sources)
+    each = len(sources) > 1 and not any(row.source for row in rows)
+    if each:
+        asked = [(source, row) for source in sources for row in table.rows_of([source])]
+        asked = [(source, row) for source, row in asked if row.kind == "run" or source is sources[0]]
+    else:
+        asked = [(row.source or sources[0], row) for row in rows]
+    made = [replace(_row_of(source, row, columns), apart=each) for source, row in asked]
+    none = [None] * (len(table.labels) + len(columns)), [()] * (len(table.labels) + len(columns))
+    made += [_Row(row.cells, row.kind, *none) for row in table.printed_rows(columns)]
+    shown = [*(document.Column(name, "text") for name in table.labels), *(column.column() for column in columns)]
+    return _Filled(table.key, [*table.labels, *(column.name for column in columns)], shown, made)
+
+
+def _row_of(source: Source, row: Row, columns: Sequence[Column]) -> _Row:
+    labels = [each if isinstance(each, Cell) else Cell(each) for each in row.labels]
+    cells = [column.cell(source, row, with_interval=True) for column in columns]
+    task, tags = _questions(source, row.where) if row.kind == "run" else ("", ())
+    of_columns: list[Tags] = [
+        (*tags, *_tags(column.within)) if column.unit in ("%", "points") else () for column in columns
+    ]
+    counts: list[int | None] = [column.count(source, row) if row.kind == "run" else None for column in columns]
+    made = _Row((*labels, *cells), row.kind, [*[None] * len(labels), *counts], [*[()] * len(labels), *of_columns])
+    return replace(made, task=task, source=source.name)
+
+
+def _questions(source: Source, where: Where) -> tuple[str, Tags]:
+    """The task that the questions of a row are of, "" where it is no one, and what restricts them within it."""
+    tasks = source.rows.where(where).values("task")
+    if len(tasks) != 1:
+        return "", ()
+    rows = source.rows.where({"task": tasks[0]})
+    return str(tasks[0]), _tags({name: value for name, value in where.items() if len(rows.values(name)) > 1})
+
+
+def _tags(where: Where) -> Tags:
+    return tuple((name, str(value)) for name, value in where.items() if not isinstance(value, tuple))
+
+
+def _caller() -> str:
+    """File and line of the declaration that is being made."""
+    frame: Any = sys._getframe(2)
+    while frame and ("dataclasses" in frame.f_code.co_filename or frame.f_code.co_filename in ("<string>", __file__)):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}" if frame else ""

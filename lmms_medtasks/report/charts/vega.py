@@ -1,0 +1,150 @@
+"""A chart as a Vega-Lite specification: a plain dictionary that notebooks and other viewers read.
+
+All values are in it, and names are data of text layers only: as a scale's domain, a title or an expression a name such
+as "toString", or one with a line feed, would stop the viewer. Rows and columns are placed by number, so that two of one
+name are two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.visible_text import visible
+
+Record = Mapping[str, Any]
+Spec = dict[str, Any]
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+_OWN, _GREY, _HARM = "#0b5cad", "#6b7480", "#b4500f"
+_SHAPES = ("circle", "diamond", "square", "triangle-up", "cross")
+_ROW, _WIDTH, _HEIGHT = 26, 420, 240
+_POINT = {"type": "point", "filled": True, "size": 50}
+_CATEGORIES = ("ranges", "points", "bullets", "shares")
+
+
+def specification(kind: str, title: str, records: Sequence[Record]) -> Spec:
+    """The specification of a chart of one of the kinds; ``records``: its frame, see :class:`Mark`."""
+    rows = [_row(each) for each in records if each["value"] is not None]
+    for name in ("panel", "name", "series", "place"):
+        order = {text: number for number, text in enumerate(dict.fromkeys(each[name] for each in rows))}
+        for each in rows:
+            each[f"{name} number"] = order[each[name]]
+    made = _heat(rows) if kind == "heat" else _rows(kind, rows) if kind in _CATEGORIES else _panels(rows)
+    return {"$schema": SCHEMA, "description": visible(title), "data": {"values": rows}, **made,
+            "config": {"view": {"stroke": None}, "aria": False}}  # fmt: skip
+
+
+def _row(record: Record) -> Spec:
+    texts = {name: visible(text) if isinstance(text, str) else text for name, text in record.items()}
+    shade = _GREY if record["whose"] != "run" else _HARM if record["unit"] == "points" else _OWN
+    return texts | {"colour": shade}
+
+
+def _place(field: str, count: int, *, axis: Spec | None = None) -> Spec:
+    return {"field": field, "type": "quantitative", "scale": {"domain": [-0.5, max(count, 1) - 0.5]}, "axis": axis}
+
+
+def _number(field: str) -> Spec:
+    return {"field": field, "type": "quantitative", "scale": {"zero": False}, "axis": {"title": None}}
+
+
+def _texts(field: str, channel: str, at: float, count: int, **mark: Any) -> Spec:
+    """The names along one side, each once."""
+    other = "y" if channel == "x" else "x"
+    scale = _place(f"{field} number", count)
+    if channel == "y":
+        scale["scale"]["reverse"] = True
+    return {
+        "transform": [{"aggregate": [{"op": "min", "field": field, "as": "said"}], "groupby": [f"{field} number"]}],
+        "mark": {"type": "text", "limit": 180, **mark},
+        "encoding": {channel: scale, other: {"value": at}, "text": {"field": "said"}},
+    }
+
+
+def _count(rows: Sequence[Record], field: str) -> int:
+    return len({each[field] for each in rows})
+
+
+def _marked(rows: Sequence[Record]) -> Spec:
+    """The looks of marks, in the rows themselves."""
+    for each in rows:
+        each["shape"] = _SHAPES[each["series number"] % len(_SHAPES)]  # type: ignore[index]
+    return {
+        "color": {"field": "colour", "type": "nominal", "scale": None},
+        "shape": {"field": "shape", "type": "nominal", "scale": None},
+        "tooltip": [{"field": name} for name in ("name", "series", "place", "value", "low", "high", "n")],
+    }
+
+
+def _rows(kind: str, rows: list[Spec]) -> Spec:
+    count = _count(rows, "name")
+    y = _place("name number", count)
+    y["scale"]["reverse"] = True
+    looks = _marked(rows)
+    if kind == "shares":
+        start: dict[str, float] = {}
+        for each in rows:
+            each["start"] = start.get(each["name"], 0.0)
+            start[each["name"]] = each["end"] = each["start"] + each["value"]
+            each["strength"] = 1 - 0.35 * each["series number"]
+        across = {"x": _number("start"), "x2": {"field": "end"}, "y": y}
+        pale = {"opacity": {"field": "strength", "type": "quantitative", "scale": None}, "tooltip": looks["tooltip"]}
+        layers: list[Spec] = [{"mark": {"type": "bar", "height": 14, "color": _OWN}, "encoding": across | pale}]
+    else:
+        ends = {"x": _number("low"), "x2": {"field": "high"}, "y": y, "color": looks["color"]}
+        points = {"x": _number("value"), "y": y, **looks}
+        layers = [{"mark": "rule", "encoding": ends}, {"mark": _POINT, "encoding": points}]
+    names = _texts("name", "y", -8, count, align="right", baseline="middle")
+    return {"width": _WIDTH, "height": _ROW * max(count, 1), "layer": [*layers, names]}
+
+
+def _heat(rows: list[Spec]) -> Spec:
+    names, places = _count(rows, "name"), _count(rows, "place")
+    y, x = _place("name number", names), _place("place number", places)
+    y["scale"]["reverse"] = True
+    most = max((abs(each["value"]) for each in rows), default=0) or 1
+    for each in rows:
+        is_change = each["unit"] == "points"
+        each["strength"] = max(0.0, -each["value"] / most) if is_change else abs(each["value"]) / most
+        each["said number"] = f"{each['value']:.0f}"
+    where = {"x": x, "y": y}
+    tint = {"color": {"field": "colour", "type": "nominal", "scale": None},
+            "opacity": {"field": "strength", "type": "quantitative", "scale": None}}  # fmt: skip
+    box = {"type": "rect", "width": _WIDTH / max(places, 1) - 2, "height": _ROW - 2}
+    layers = [
+        {"mark": box, "encoding": where | tint},
+        {"mark": "text", "encoding": where | {"text": {"field": "said number"}}},
+        _texts("name", "y", -8, names, align="right", baseline="middle"),
+        _texts("place", "x", -10, places),
+    ]
+    return {"width": _WIDTH, "height": _ROW * max(names, 1), "layer": layers}
+
+
+def _panels(rows: list[Spec]) -> Spec:
+    looks = _marked(rows)
+    panels = [[each for each in rows if each["panel number"] == number] for number in range(_count(rows, "panel"))]
+    return {"hconcat": [_panel(number, own, looks) for number, own in enumerate(panels)]}
+
+
+def _panel(number: int, rows: Sequence[Record], looks: Spec) -> Spec:
+    is_number = any(each["x"] is not None for each in rows)
+    count = 1 + max((each["place number"] for each in rows), default=0)
+    x = _number("x") if is_number else _place("place number", count)
+    upright = {"x": x, "y": _number("low"), "y2": {"field": "high"}, "color": looks["color"]}
+    along = {"y": _number("value"), "x": _number("x low"), "x2": {"field": "x high"}, "color": looks["color"]}
+    line = {"x": x, "y": _number("value"), "detail": [{"field": "series number"}, {"field": "name number"}]}
+    layers: list[Spec] = [{"mark": "rule", "encoding": upright}]
+    layers += [{"mark": "rule", "encoding": along}] if is_number else []
+    layers += [{"mark": {"type": "line", "color": _GREY, "strokeWidth": 1}, "encoding": line}] if not is_number else []
+    layers.append({"mark": _POINT, "encoding": {"x": x, "y": _number("value"), **looks}})
+    if any(each["panel"] for each in rows):
+        title = {"x": {"value": _WIDTH / 4}, "y": {"value": -10}, "text": {"field": "said"}}
+        layers.append(_texts("panel", "x", -10, 1) | {"encoding": title})
+    if not is_number:
+        layers.append(_texts("place", "x", _HEIGHT + 14, count))
+    return {
+        "transform": [{"filter": f"datum['panel number'] === {number}"}],
+        "width": _WIDTH / 2,
+        "height": _HEIGHT,
+        "layer": layers,
+    }
