@@ -287,7 +287,12 @@ class _Filled:
 
 
 def _is_own(marks: Iterable[Mark]) -> bool:
-    return any(each.kind == "run" and each.y.value is not None for each in marks)
+    """Whether a mark of ours has a place: its number, and across one too where others have one."""
+    marks = list(marks)
+    across = any(each.x.value is not None for each in marks)
+    return any(
+        each.kind == "run" and each.y.value is not None and (not across or each.x.value is not None) for each in marks
+    )
 
 
 def _of_document(table: document.Table) -> _Filled:

@@ -65,7 +65,7 @@ def panels_of(
     by_panel: dict[str, list[Mark]] = {}
     for each in marks:
         by_panel.setdefault(each.panel, []).append(each)
-    shown = [own for own in by_panel.values() if any(each.kind == "run" and each.y.value is not None for each in own)]
+    shown = [own for own in by_panel.values() if _Panel(chart, own, (), "", is_small).has_own]
     series = list(dict.fromkeys(each.series for own in shown for each in own if each.kind == "run"))
     titles, _ = without_common_end([own[0].panel for own in shown])
     return [_Panel(chart, own, series, title, is_small).made(guides) for own, title in zip(shown, titles, strict=True)]
@@ -97,6 +97,11 @@ class _Panel:
         self._places = list(dict.fromkeys(each.column for each in marks))
         self._numbers = any(each.x.value is not None for each in marks)
         self._own = [each for each in marks if each.kind == "run" and self._is_there(each)]
+
+    @property
+    def has_own(self) -> bool:
+        """Whether a mark of ours has a place in it."""
+        return bool(self._own)
 
     def _is_there(self, mark: Mark) -> bool:
         return mark.y.value is not None and (not self._numbers or mark.x.value is not None)

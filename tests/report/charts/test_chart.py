@@ -117,3 +117,13 @@ def test_names_beside_marks_touch_no_other_name_and_lead_to_their_own_mark(count
             boxes.append(box_of(str(each.text), width * float(str(each.get("x")).rstrip("%")) / 100,
                                 float(str(each.get("y"))), place))  # fmt: skip
         assert not [pair for pair in combinations(boxes, 2) if touch(*pair)]
+
+
+def test_a_plane_of_a_model_that_lacks_one_of_both_numbers_is_none() -> None:
+    """As where a run was asked no grid without an outlier: only the published models would stand there."""
+    made, printed = table(["ours"]), table(["printed"], kind="reference")
+    (row,) = made.rows
+    lacking = replace(row, cells=tuple(Cell(None) if n == 1 else each for n, each in enumerate(row.cells)))
+    plane = replace(chart("plane"), x=made.columns[1].name, columns=(made.columns[2].name,))
+    assert plane.of(replace(made, rows=(row, *printed.rows))) is not None
+    assert plane.of(replace(made, rows=(lacking, *printed.rows))) is None
