@@ -88,11 +88,11 @@ def degraded_pixels() -> str:
     It is over the version of severity.yaml, at which the golden records hold the pixels; where files of the folder were
     changed, over their code.
     """
-    from lmms_medtasks.degradations.registry import severity_version
-
     if any(name.startswith(_DEGRADATIONS) for name in _changed() or ()):
         return degradations()
-    return digest(f"severity {severity_version()}".encode())
+    path = dict(_files())[f"{_DEGRADATIONS}severity.yaml"]
+    version = next(line for line in path.read_text("utf-8").splitlines() if line.startswith("version:"))
+    return digest(version.encode())
 
 
 def is_modified() -> bool | None:

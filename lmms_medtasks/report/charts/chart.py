@@ -61,6 +61,11 @@ class Mark:
         """Whether the paper printed it."""
         return self.kind in PUBLISHED
 
+    @property
+    def rank(self) -> float | None:
+        """What its row is ranked by, of the row's last mark: its total, or its number."""
+        return self.total if self.total is not None else self.value if self.y.value is not None else None
+
     def as_record(self, chart: Chart) -> dict[str, Any]:
         """The mark as a row of a data frame: ``name`` its row in the chart, ``place`` what it is of there."""
         name, place = (self.column, self.row) if chart.turned else (self.row, self.column)
@@ -170,9 +175,21 @@ class Chart:
 
     def published_names(self, sources: Sequence[Source]) -> list[str]:
         """The published rows that are drawn, the best first where not all are."""
-        from lmms_medtasks.report.charts.kinds import chosen
+        return list(self.chosen(self.marks(sources)))
 
-        return list(chosen(self, self.marks(sources)))
+    def chosen(self, marks: Sequence[Mark]) -> dict[str, list[Mark]]:
+        """The published rows that are drawn, the best first where not all are."""
+        rows: dict[str, list[Mark]] = {}
+        for each in marks:
+            if each.kind == "reference":
+                rows.setdefault(each.row, []).append(each)
+        if not self.printed:
+            return rows
+        ranks = {name: own[-1].rank for name, own in rows.items()}
+        ranked = sorted((name for name in rows if ranks[name] is not None), key=lambda name: -(ranks[name] or 0.0))
+        step = (len(ranked) - 1) / max(self.printed - 1, 1)
+        places = dict.fromkeys(round(number * step) for number in range(min(self.printed, len(ranked))))
+        return {ranked[place]: rows[ranked[place]] for place in places}
 
     def marks(self, sources: Sequence[Source]) -> list[Mark]:
         """What is drawn of these sources."""
@@ -185,12 +202,12 @@ class Chart:
         return (self.guide(sources[0].rows),) if self.guide else ()
 
     def _figure(self, marks: Sequence[Mark], about: str, guides: Sequence[Guide], key: str = "") -> Figure | None:
-        from lmms_medtasks.report.charts.kinds import chosen, drawn
+        from lmms_medtasks.report.charts.kinds import drawn
 
         if not _is_own(marks):
             return None
         key = self.numbers or key or (self.table.key if isinstance(self.table, Table) else self.key)
-        kept = {id(each) for row in chosen(self, marks).values() for each in row}
+        kept = {id(each) for row in self.chosen(marks).values() for each in row}
         shown = (each for each in marks if each.kind != "reference" or id(each) in kept)
         records = tuple(each.as_record(self) for each in shown)
         return Figure(self.key, self.title, about, drawn(self, marks, guides), key, self.folded, self.kind, records)

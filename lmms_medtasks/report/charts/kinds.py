@@ -64,30 +64,7 @@ def _own(chart: Chart, marks: Sequence[Mark]) -> dict[str, list[Mark]]:
     if not chart.sort:
         return known
     sign = -1 if chart.sort == "falling" else 1
-    return dict(sorted(known.items(), key=lambda each: (_rank(each[1]) is None, sign * (_rank(each[1]) or 0.0))))
-
-
-def chosen(chart: Chart, marks: Sequence[Mark]) -> dict[str, list[Mark]]:
-    """The published rows that are drawn, the best first."""
-    rows: dict[str, list[Mark]] = {}
-    for each in marks:
-        if each.kind == "reference":
-            rows.setdefault(each.row, []).append(each)
-    if not chart.printed:
-        return rows
-    ranked = sorted(
-        (each for each in rows if _rank(rows[each]) is not None), key=lambda each: -(_rank(rows[each]) or 0)
-    )
-    step = (len(ranked) - 1) / max(chart.printed - 1, 1)
-    places = dict.fromkeys(round(number * step) for number in range(min(chart.printed, len(ranked))))
-    return {ranked[place]: rows[ranked[place]] for place in places}
-
-
-def _rank(row: Sequence[Mark]) -> float | None:
-    """What a row is ranked by: its total, or its last number."""
-    if row[-1].total is not None:
-        return row[-1].total
-    return row[-1].value if row[-1].y.value is not None else None
+    return dict(sorted(known.items(), key=lambda each: (each[1][-1].rank is None, sign * (each[1][-1].rank or 0.0))))
 
 
 def _number(mark: Mark) -> float | None:
@@ -102,11 +79,11 @@ def _guess(marks: Sequence[Mark]) -> float | None:
 def _ranges(chart: Chart, marks: Sequence[Mark]) -> str:
     rows = _own(chart, marks)
     # Of own rows none may be there, as where published ones are drawn apart.
-    known = rows or chosen(chart, marks)
+    known = rows or chart.chosen(marks)
     asked = {each.column for own in known.values() for each in own if each.y.value is not None}
     series = [each for each in dict.fromkeys(mark.column for mark in marks) if each in asked]
     made = []
-    for published, group in ((False, rows), (True, chosen(chart, marks))):
+    for published, group in ((False, rows), (True, chart.chosen(marks))):
         for said, own in group.items():
             of = {each.column: each for each in own}
             values = tuple(_number(of[each]) if each in of else None for each in series)
@@ -119,7 +96,7 @@ def _ranges(chart: Chart, marks: Sequence[Mark]) -> str:
 def _points(chart: Chart, marks: Sequence[Mark]) -> str:
     own = [each for each in marks if each.kind == "run"]
     series = list(dict.fromkeys(_series(chart, each) for each in own))
-    shown = {mark for row in chosen(chart, marks).values() for mark in map(id, row)}
+    shown = {mark for row in chart.chosen(marks).values() for mark in map(id, row)}
     made = []
     for said, row in _rows(chart, marks).items():
         cells = {_series(chart, each): each.y for each in row if each.kind == "run"}
@@ -143,7 +120,7 @@ def _heat(chart: Chart, marks: Sequence[Mark], *, is_small: bool = False) -> str
     marks = [each for each in marks if each.kind in ("run", "reference")]
     harm = marks[0].signed
     if chart.turned:
-        best = chosen(chart, marks)
+        best = chart.chosen(marks)
         drawn_marks = [
             *(each for each in marks if each.kind == "run"),
             *(each for own in best.values() for each in own),
@@ -155,7 +132,7 @@ def _heat(chart: Chart, marks: Sequence[Mark], *, is_small: bool = False) -> str
     else:
         heads = list(dict.fromkeys(each.column for each in marks))
         made = [_heat_row(said, own) for said, own in _own(chart, marks).items()]
-        printed = [_heat_row(said, own) for said, own in chosen(chart, marks).items()]
+        printed = [_heat_row(said, own) for said, own in chart.chosen(marks).items()]
         made += [HeatRow("published:", ()), *printed] if printed else []
     total = chart.heads.get(chart.total, chart.total) if any(row.total for row in made) else ""
     return heat_chart(chart.title, heads, made, total, "harm" if harm else "score", is_small)

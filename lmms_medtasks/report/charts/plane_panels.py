@@ -188,9 +188,7 @@ class _Panel:
         return [Series(name, points, GUESS if one else None, "" if one else "guess")]
 
     def _published(self) -> list[Series]:
-        from lmms_medtasks.report.charts.kinds import chosen
-
-        kept = {id(each) for row in chosen(self._chart, self._marks).values() for each in row}
+        kept = {id(each) for row in self._chart.chosen(self._marks).values() for each in row}
         known = [each for each in self._marks if each.kind == "reference" and id(each) in kept and self._is_there(each)]
         if self._chart.joined:
             line = "joined-published faint" if self._small else "joined-published"
