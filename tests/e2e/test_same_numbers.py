@@ -89,6 +89,7 @@ def medq_deg(task: str) -> Iterator[Place]:
         yield Place(f"accuracy_l{level}", "calibration", row, "accuracy")
         yield Place(f"confidence_l{level}", "calibration", row, "confidence C")
         yield Place(f"shift_l{level}", "calibration", row, "shift")
+        yield Place(f"shift_size_l{level}", "calibration", row, "distance from 0")
         yield Place(f"agreement_l{level}", "agreement", row, "agreement")
         yield Place(f"agreement_shift_l{level}", "agreement", row, "agreement less accuracy")
         for name, column in (("ece_share_10", "ECE"), ("brier_share", "Brier"), ("aurc_share", "AURC")):
@@ -258,10 +259,9 @@ CASES = {
     "medq_deg": Case(
         "medtasks_random", "medq_deg,medq_deg_calib", medq_deg, 49, 16,
         # A limit that leaves questions with different numbers of degraded forms, so that pairs and whole sets differ.
-        # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no". It
-        # has the calibration shift with its sign.
+        # The report counts questions and replies level by level; of the Dunning-Kruger effect it says "yes" or "no".
         ("questions", "parse_rate", "*_replies", "failed_requests", "identical_trials", "unmapped_capabilities",
-         "dke_intra", "shift_size_l2"),
+         "dke_intra"),
         limit="100", resamples=RESAMPLES,
         parts={"medq_deg": "our degradations, 3 trials", "medq_deg_calib": "our degradations, 10 trials"},
     ),
@@ -372,7 +372,8 @@ def board_pairs(run: Run, board: Board) -> Iterator[Pair]:
             metric = {"answers read": "parse_rate", "judged": "coverage"}.get(column.name, column.name)
             if (entry.task, metric) in harness:
                 value = harness[entry.task, metric]
-                factor = entry.scale(metric).factor if metric in entry.metrics else 100 if column.unit == "%" else 1
+                # Med-CMR's total is made in points of 100; other points are differences of shares.
+                factor = 100 if column.unit in ("%", "points") and metric != "total" else 1
                 yield Pair(f"{entry.task}, {metric}: ranking", None if value is None else factor * value, cell.value)
 
 

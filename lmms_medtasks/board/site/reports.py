@@ -32,12 +32,10 @@ _COMPARED = 2
 
 @dataclass(frozen=True)
 class SourceFinding:
-    """What was found of a source: the model's name in the run, the source's, its tasks, and how many questions."""
+    """What was found of a source: the model's name in the run, the source's, and the finding."""
 
     model: str
     source: str
-    tasks: tuple[str, ...]
-    questions: int
     finding: Finding
 
 
@@ -55,12 +53,11 @@ class _Found:
 class Report:
     """Parts of a page, or why there are none.
 
-    ``findings``: of each source that has one. ``sentences``: of a model's report, what was found in each part, or "".
+    ``sentences``: of a model's report, what was found in each part, or "".
     """
 
     parts: tuple[Body, ...]
     reason: str = ""
-    findings: tuple[SourceFinding, ...] = ()
     sentences: tuple[str, ...] = ()
 
 
@@ -99,7 +96,7 @@ def of_suite(
         except packs.UNCOMPUTABLE as error:
             reason = _uncomputable(error)
         if parts:
-            return Report(parts, "", found.findings, found.sentences)
+            return Report(parts, "", found.sentences)
         return Report((), f"{_title(suite)}: {reason}" if key else reason)
 
     ranked = {key: [entry for entry in own if entry.ranked] for key, own in by_model.items()}
@@ -208,7 +205,7 @@ def _planned(suite: str, runs: Sequence[Run], asked: Options) -> _Found:
             made = module.report(own, replace(asked, prefix=f"{name}-") if len(found) > 1 else asked)
             planned += made.parts
             findings += [
-                SourceFinding(model_name(source.run.content), source.name, source.tasks, len(source.rows), each)
+                SourceFinding(model_name(source.run.content), source.name, each)
                 for source, each in ((asked.source, each) for asked, each in made.found)
                 if each is not None
             ]

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,23 +11,17 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries, gate_rules
-from lmms_medtasks.board.comparison.gate import Verdict, _decided, _measured, gate, outcomes
+from lmms_medtasks.board.comparison.gate import gate, outcomes
 from lmms_medtasks.board.comparison.gate_summary import decision, document
 from lmms_medtasks.board.comparison.measure_comparison import compare
-from lmms_medtasks.board.comparison.paired import Pairs
 from lmms_medtasks.cli import gate as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import markdown as markdown_writer
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.terminal import screen
-from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.suites import registry
-from lmms_medtasks.suites.contributions import paired_change
-from lmms_medtasks.suites.estimates import Units
-from lmms_medtasks.suites.suite import Measure
-from tests.board.made_up_entries import board_of, of_every_kind
 
 TASK = "medq_deg_l1"
 IMAGES = 60
@@ -535,78 +528,5 @@ def test_what_is_drawn_is_said_by_the_benchmarks_of_the_entries(decided):
     assert drawn_clusters(entries) == "images (MedObvious: items)"
 
 
-def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_never_shown_to_be_not_worse():
-    """60 images; B loses one hard question, and its easy ones are as before."""
-    one, other = of_every_kind("a", "1" * 60, "10" * 30), of_every_kind("b", "1" * 60, "10" * 29 + "00")
-    found = gate(
-        *(compared_entries.Side(Path(each.model.name), board_of(each)) for each in (one, other)),
-        replace(gate_rules.read(margin=0.2), correction="none"),
-    )
-    by_name = {each.measure: each for each in found.verdicts}
-    drop, robust = by_name["drop"], by_name["robust"]
-    # A change is from -1 to 1: a fifth of its scale is 0.4. Fewer is better: the loss of one of 60 raises it.
-    assert (drop.margin, by_name["accuracy"].margin, robust.margin) == (0.4, 0.2, 0.2)
-    assert (drop.outcome, drop.test.drop, drop.test.clusters) == ("not worse", pytest.approx(1 / 60), 60)
-    assert 1 / 60 < drop.most < 0.4
-    told = {name for name, each in by_name.items() if each.outcome == "can't tell"}
-    assert told == {"robust", "ece", "precision"}
-    # What no test can show warns, and keeps no gate undecided.
-    assert {by_name[name].effect for name in told} == {"warn"} and found.decision == "passed"
-    assert (robust.test.not_worse_p, robust.most, robust.test.worse_p) == (None, None, pytest.approx(1.0))
-    assert robust.detail.startswith("No test shows “not worse” of a number that is no sum over images")
-    assert {each.outcome for name, each in by_name.items() if name not in told} == {"not worse"}
-    rows = {
-        line.split(" | ")[1].rpartition(" ")[2].replace("\\", ""): line.split(" | ")
-        for line in markdown(found).splitlines()
-        if "| made" in line
-    }
-    assert [rows["accuracy"][place] for place in (3, 4)] == ["60", "120"]
-    assert [rows["drop"][place] for place in (3, 4, 5, 9)] == ["60", "–", "50.0", "40.0 points"]
-    assert [rows["robust"][place] for place in (3, 4, 8, 13)] == ["60", "–", "–", "–"]
-    screen = list(gate_lines(found))
-    for text in (" ".join(screen), markdown(found)):
-        assert "twice as wide as that of a share" in " ".join(text.split())
-    assert max(map(len, screen)) <= 100
-
-
 def test_only_a_gate_of_a_change_says_that_its_margin_is_wider(decided):
     assert "twice as wide" not in markdown(decided(answers(0.8, 1), answers(0.8, 3)))
-
-
-def test_a_main_metric_that_the_baseline_has_no_number_of_is_not_tested_and_said():
-    one, other = (of_every_kind(name, "1" * 8, "10" * 4) for name in "ab")
-    without = replace(one, metrics=tuple(name for name in one.metrics if name != "balanced"))
-    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in (without, other)), gate_rules.read())
-    (balanced,) = [each for each in found.verdicts if each.measure == "balanced"]
-    assert (balanced.outcome, balanced.effect, balanced.detail) == ("not tested", "warn", "The baseline has no score.")
-
-
-def test_a_number_without_a_test_says_why(decided):
-    """Four images: a ratio has no jackknife of them; its numbers stand there all the same."""
-    sides = (of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000"))
-    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in sides), gate_rules.read())
-    (robust,) = [each for each in found.verdicts if each.measure == "robust"]
-    assert (robust.outcome, robust.test, robust.detail) == ("can't tell", None, "No test: fewer than 5 images.")
-    assert (robust.baseline, robust.candidate) == pytest.approx((0.5, 1 / 3))
-
-
-def test_a_unit_that_loses_its_value_keeps_a_gate_undecided():
-    """Else a candidate could leave one reply unreadable, and be warned of in place of tested."""
-    agree = Units(units=lambda rows: list(zip(rows.column("cluster"), rows.column("agrees"), strict=True)))
-
-    def table(*agrees):
-        return lambda: Samples.of_rows(
-            {"id": f"q{row:02}", "cluster": f"i{row:02}", "agrees": each} for row, each in enumerate(agrees)
-        )
-
-    rule = replace(gate_rules.read().of("task", "agree"), min_images=5, on_cannot_tell="fail")
-    base = Verdict("task", "agree", "model", Measure("agree"), rule, "can't tell", "ignore")
-    sides = table(*[1.0] * 12), table(None, *[1.0] * 9, 0.0, 0.0)
-    change = paired_change(*sides, agree)
-    images, (before, after) = change.contributions.clusters, change.contributions.sums.T
-    (found,) = _decided([_measured(base, Pairs(False, images, images, before, after, change, 0, 0, 0))], "none")
-    assert (found.outcome, found.effect, found.test.not_worse_p) == ("can't tell", "undecided", None)
-    assert found.detail.startswith("No test shows “not worse” where the two have not the same units")
-    smooth = replace(found, other_rows=False, effect="ignore", detail="")
-    (warned,) = _decided([smooth], "none")
-    assert warned.effect == "warn" and "no sum over images" in warned.detail

@@ -50,6 +50,7 @@ def test_the_page_says_so_in_place_of_a_finding(unjudged):
     document = build([unjudged], QUICK)
     assert NOT_JUDGED in document.first.sentences.values()
     assert NOT_JUDGED in page(document)
+    assert document.first.empty == {"Med-CMR": NOT_JUDGED}
 
 
 def test_a_dimension_that_no_judge_saw_has_no_mean_though_others_were_judged(write_cmr):
