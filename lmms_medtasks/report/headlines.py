@@ -70,7 +70,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Column:
+class BoardColumn:
     """What a leaderboard calls a number: patterns (fnmatch) of its task and metric, and the words behind it.
 
     ``heads``: whether it may stand for the benchmark; of those the first that a model has does. ``before``: the task
@@ -105,7 +105,7 @@ class Headline:
 
     numbers: Callable[[Source], Iterable[Number]]
     about: str = ""
-    columns: tuple[Column, ...] = ()
+    columns: tuple[BoardColumn, ...] = ()
     changes: Callable[[Source], Iterable[Change]] = lambda source: ()
     most: int | None = None
     sketch: Callable[[Source], Sketch | None] | None = None
@@ -137,7 +137,7 @@ class Headline:
 
 # Of a task with the two tests of a shift it is the shifted one.
 DEFAULT_COLUMNS = tuple(
-    Column("*", metric) for metric in ("accuracy_ood", "score_ood", "accuracy", "accuracy*", "score*", "*")
+    BoardColumn("*", metric) for metric in ("accuracy_ood", "score_ood", "accuracy", "accuracy*", "score*", "*")
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lmms_medtasks.report.findings import chance_of_options
-from lmms_medtasks.report.headlines import Column, Headline, Number
+from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLISHED, SUITE
@@ -35,11 +35,11 @@ HEADLINE = Headline(
     _numbers,
     "orthopedic cases",
     (
-        Column("bones_joints_t3_image", "accuracy", "on reading the image"),
-        Column("bones_joints*", "accuracy"),
-        Column("bones_joints*", "*"),
-        Column("bones_joints_t1_knowledge", "accuracy", "on questions of knowledge", heads=False),
-        Column("bones_joints_t2_note", "accuracy", "on clinical notes", heads=False),
+        BoardColumn("bones_joints_t3_image", "accuracy", "on reading the image"),
+        BoardColumn("bones_joints*", "accuracy"),
+        BoardColumn("bones_joints*", "*"),
+        BoardColumn("bones_joints_t1_knowledge", "accuracy", "on questions of knowledge", heads=False),
+        BoardColumn("bones_joints_t2_note", "accuracy", "on clinical notes", heads=False),
     ),
     most=3,
     sketch=sketch,

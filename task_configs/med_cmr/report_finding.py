@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lmms_medtasks.report.findings import chance_of_options
-from lmms_medtasks.report.headlines import Column, Headline, Number
+from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, SUITE, TOTAL
@@ -31,9 +31,9 @@ HEADLINE = Headline(
     _numbers,
     "reasoning over fine detail",
     (
-        Column("med_cmr_mcq", "accuracy", _CHOICE),
-        Column("med_cmr*", "*"),
-        Column("med_cmr_open", "total", _OPEN, heads=False),
+        BoardColumn("med_cmr_mcq", "accuracy", _CHOICE),
+        BoardColumn("med_cmr*", "*"),
+        BoardColumn("med_cmr_open", "total", _OPEN, heads=False),
     ),
     sketch=sketch,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lmms_medtasks.report.findings import Sketch
-from lmms_medtasks.report.headlines import Column, Headline, Number
+from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.suites.estimates import Macro, Mean
@@ -48,9 +48,9 @@ HEADLINE = Headline(
     _numbers,
     "finding what is obviously wrong",
     (
-        Column("medobvious", "accuracy", "over all questions, not the paper's average"),
-        Column("medobvious*", "accuracy"),
-        Column("medobvious*", "*"),
+        BoardColumn("medobvious", "accuracy", "over all questions, not the paper's average"),
+        BoardColumn("medobvious*", "accuracy"),
+        BoardColumn("medobvious*", "*"),
     ),
     sketch=lambda source: Sketch(
         PLANE.small(source),

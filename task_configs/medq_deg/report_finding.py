@@ -8,8 +8,7 @@ from dataclasses import replace
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Change, Sketch, chance_of_options, is_lost
-from lmms_medtasks.report.headlines import Column as BoardColumn
-from lmms_medtasks.report.headlines import Headline, Number
+from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.short_texts import listed
@@ -77,10 +76,6 @@ def worst(source: Source, level: int) -> list[str]:
 
 
 HEADLINE = Headline(_numbers, "questions about degraded images", tuple(_columns()), changes=_changes, sketch=_sketch)
-
-
-PRINTED = 9
-"""Published models that are drawn, evenly spaced by rank; the table has them all."""
 
 
 def _row_names(sources: Sequence[Source]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lmms_medtasks.report.findings import Change, Span, is_lost, points
-from lmms_medtasks.report.headlines import Column, Headline, Number
+from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Macro, MacroContrast
@@ -94,8 +94,8 @@ def printed(shifts: Sequence[Shift], side: str) -> Span | None:
     return (min(means), max(means)) if means else None
 
 
-def _column(task: str, side: str, words: str, heads: bool = True) -> Column:
-    return Column(task, f"closed_{side}", words, heads, ("", "closed_iid") if side == "ood" else None)
+def _column(task: str, side: str, words: str, heads: bool = True) -> BoardColumn:
+    return BoardColumn(task, f"closed_{side}", words, heads, ("", "closed_iid") if side == "ood" else None)
 
 
 HEADLINE = Headline(
@@ -104,11 +104,11 @@ HEADLINE = Headline(
     (
         _column(f"sure_{MAIN_SHIFT}", "ood", "on closed questions of an unseen modality, one of 7 shifts"),
         _column("sure_*", "ood", "on closed questions under shift"),
-        Column("sure_*", "closed*"),
-        Column("sure_*", "*"),
+        BoardColumn("sure_*", "closed*"),
+        BoardColumn("sure_*", "*"),
         _column("sure_*", "iid", "on i.i.d. ones", heads=False),
-        Column("sure_*", "open_ood", "on open questions under shift", heads=False),
-        Column("sure_*", "open_iid", "on i.i.d. ones", heads=False),
+        BoardColumn("sure_*", "open_ood", "on open questions under shift", heads=False),
+        BoardColumn("sure_*", "open_iid", "on i.i.d. ones", heads=False),
     ),
     changes=_changes,
     sketch=sketch,

@@ -31,7 +31,7 @@ from typing import Any
 from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.report.headlines import DEFAULT_COLUMNS, Column
+from lmms_medtasks.report.headlines import DEFAULT_COLUMNS, BoardColumn
 from lmms_medtasks.suites import registry
 
 
@@ -60,7 +60,7 @@ class About:
     title: str
     about: str = ""
     read: str = ""
-    columns: tuple[Column, ...] = ()
+    columns: tuple[BoardColumn, ...] = ()
     open: tuple[str, ...] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
@@ -157,7 +157,7 @@ def about(suite: str) -> About:
     )
 
 
-def _columns(suite: str) -> tuple[Column, ...]:
+def _columns(suite: str) -> tuple[BoardColumn, ...]:
     """Those of the headline that the benchmark's folder declares."""
     from lmms_medtasks.report.reported_suites import report_of
 
@@ -167,7 +167,7 @@ def _columns(suite: str) -> tuple[Column, ...]:
     return headline.columns if headline else DEFAULT_COLUMNS
 
 
-def _scatter(said: Mapping[str, str], columns: Iterable[Column]) -> Scatter:
+def _scatter(said: Mapping[str, str], columns: Iterable[BoardColumn]) -> Scatter:
     of = tuple((each.before[0] or each.task, each.before[1], each.task, each.metric) for each in columns if each.before)
     return Scatter(said["title"], said["x"], said["y"], said["bad"], of)
 
