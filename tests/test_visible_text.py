@@ -5,7 +5,7 @@ import pytest
 from lmms_medtasks.report import report_page
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import Cell, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameRow
 from lmms_medtasks.report.markdown import escaped
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.visible_text import visible
@@ -30,7 +30,7 @@ HIDDEN = [
 def test_every_writer_makes_it_visible(hidden):
     text, shown = f"a{hidden}b", f"a\ufffd{hidden[1:]}b"
     page = report_page.environment().from_string("{{ text }}").render(text=text)
-    table = Table("t", "t", (label("x"),), (Row((Cell(text),)),))
+    table = Frame("t", "t", (label("x"),), (FrameRow((Cell(text),)),))
     assert visible(text) == printable(text) == page == shown
     assert shown in csv_text(table) and hidden not in csv_text(table)
     assert hidden not in escaped(text)

@@ -11,7 +11,7 @@ from lmms_medtasks.agreement.judged_answers import Judged
 from lmms_medtasks.agreement.rater_comparison import NAMES, Comparison, Kind, LeftOut, Result, Wins
 from lmms_medtasks.agreement.sheet import alike
 from lmms_medtasks.agreement.spreadsheet import guarded
-from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Document, Flag, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, Interval
 
@@ -184,16 +184,16 @@ def _section(kind: Kind, comparisons: Sequence[Comparison], explained: bool, nar
     key, title = _TITLES[kind]
     one = len({each.raters for each in rows}) == 1
     grouped = any(each.group for each in rows)
-    columns = [Column("measure", kind="text")]
-    columns += [] if one else [Column("raters", kind="text")]
-    columns += [Column("of", kind="text")] if grouped else []
+    columns = [FrameColumn("measure", kind="text")]
+    columns += [] if one else [FrameColumn("raters", kind="text")]
+    columns += [FrameColumn("of", kind="text")] if grouped else []
     if narrow:
-        columns += [Column("coefficient", kind="text"), Column("n"), Column("value", digits=2)]
+        columns += [FrameColumn("coefficient", kind="text"), FrameColumn("n"), FrameColumn("value", digits=2)]
     else:
-        columns += [Column("n"), *(Column(_HEADS[name], digits=2) for name in NAMES)]
+        columns += [FrameColumn("n"), *(FrameColumn(_HEADS[name], digits=2) for name in NAMES)]
     shown = [row for each in rows for row in _rows(each, one, grouped, narrow)]
     name = _raters(rows[0]) if one else title
-    table = Table(
+    table = Frame(
         key, name, tuple(columns), tuple(shown), notes=(*(_NOTES if explained else ()), *_reasons(rows)), marks=_MARKS
     )
     return Section(key, title, tables=(table,))
@@ -204,13 +204,13 @@ def _head(each: Comparison, one: bool, grouped: bool) -> list[Cell]:
     return [Cell(each.measure), *([] if one else [Cell(_raters(each))]), *([Cell(each.group)] if grouped else [])]
 
 
-def _rows(each: Comparison, one: bool, grouped: bool, narrow: bool) -> Iterator[Row]:
+def _rows(each: Comparison, one: bool, grouped: bool, narrow: bool) -> Iterator[FrameRow]:
     head = _head(each, one, grouped)
     if narrow:
         for name in NAMES:
-            yield Row((*head, Cell(_HEADS[name]), Cell(each.n), _of_interval(each.coefficients[name].interval)))
+            yield FrameRow((*head, Cell(_HEADS[name]), Cell(each.n), _of_interval(each.coefficients[name].interval)))
     else:
-        yield Row((*head, Cell(each.n), *(_of_interval(each.coefficients[name].interval) for name in NAMES)))
+        yield FrameRow((*head, Cell(each.n), *(_of_interval(each.coefficients[name].interval) for name in NAMES)))
 
 
 def _raters(each: Comparison) -> str:
@@ -235,23 +235,23 @@ def _reasons(rows: Sequence[Comparison]) -> list[str]:
     return [f"– {reason}: {', '.join(dict.fromkeys(places))}." for reason, places in where.items()]
 
 
-def _wins_table(wins: Sequence[Wins]) -> Table:
+def _wins_table(wins: Sequence[Wins]) -> Frame:
     several = len({each.judge for each in wins}) > 1
-    columns = [Column("measure", kind="text"), *([Column("judge", kind="text")] if several else [])]
-    columns += [Column("model", kind="text"), Column("pairs")]
+    columns = [FrameColumn("measure", kind="text"), *([FrameColumn("judge", kind="text")] if several else [])]
+    columns += [FrameColumn("model", kind="text"), FrameColumn("pairs")]
     columns += [
-        Column("by people", digits=4),
-        Column("by judge", digits=4),
-        Column("difference", digits=4, signed=True),
+        FrameColumn("by people", digits=4),
+        FrameColumn("by judge", digits=4),
+        FrameColumn("difference", digits=4, signed=True),
     ]
     rows = []
     for each in wins:
         head = [Cell(each.measure), *([Cell(each.judge)] if several else [])]
         for model, rates in each.rates.models.items():
             sides = [_of_interval(getattr(rates, side)) for side in ("people", "judge", "difference")]
-            rows.append(Row((*head, Cell(model), Cell(rates.difference.n), *sides)))
+            rows.append(FrameRow((*head, Cell(model), Cell(rates.difference.n), *sides)))
         largest = each.rates.largest
         if len(each.rates.models) > 2:
             row = (*head, Cell("largest absolute"), Cell(largest.n), Cell(None), Cell(None), _of_interval(largest))
-            rows.append(Row(row, kind="counts"))
-    return Table("wins", "Win rates", tuple(columns), tuple(rows), notes=(_WIN_NOTE,), marks=_MARKS)
+            rows.append(FrameRow(row, kind="counts"))
+    return Frame("wins", "Win rates", tuple(columns), tuple(rows), notes=(_WIN_NOTE,), marks=_MARKS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.document import Cell, Document, Part, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Document, Frame, FrameRow, Part, Section
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 
 _NAMED = 5
@@ -107,14 +107,14 @@ class Checked:
 
 def _placed(title: str, places: Iterable[Place]) -> Section:
     rows = tuple(
-        Row((
+        FrameRow((
             Cell(each.task), Cell(each.measure), Cell(each.score, mark=LEXICAL * each.by_words), Cell(each.rank),
             Cell(each.against),
         ))
         for each in places
     )  # fmt: skip
     columns = tuple(map(label, ("task", "measure", "score", "rank", "against")))
-    return Section(title, title, tables=(Table(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
+    return Section(title, title, tables=(Frame(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
 
 
 def _tasks(models: Mapping[str, Iterable[str]]) -> str:

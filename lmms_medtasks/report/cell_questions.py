@@ -15,7 +15,7 @@ import numpy as np
 
 from lmms_medtasks.report.cells import count, label
 from lmms_medtasks.report.charts import with_links
-from lmms_medtasks.report.document import Cell, Part, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameRow, Part, Section
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
@@ -57,7 +57,7 @@ def with_cell_questions(part: Part, asked: Asked, most: int = IDS) -> Part:
         f"""To see a question with its replies: grep -F '"id": "ID"' FILE, with its id and, of the run's folder, """
         f"{'; '.join(logs)}.",
     )
-    table = Table("cell_questions", "Wrong questions by cell", columns, rows, notes, long=True)
+    table = Frame("cell_questions", "Wrong questions by cell", columns, rows, notes, long=True)
     wrong = sum(int(row.cells[3].value or 0) for row in rows)
     summary = f"{wrong:,} wrong questions in {len(rows):,} cells, by their ids; no texts, no images"
     section = Section("cell-questions", "Questions behind a cell", tables=(table,), folded=True, summary=summary)
@@ -101,7 +101,7 @@ class _Groups:
         return self._made[names].get((task, *tags.values())) or self._rows.take([])
 
 
-def _row(query: str, groups: _Groups, measure: Measure, most: int) -> Row:
+def _row(query: str, groups: _Groups, measure: Measure, most: int) -> FrameRow:
     asked = parse_qsl(query)
     task = next(value for name, value in asked if name == "task")
     tags = dict(value.split(":", 1) for name, value in asked if name == "tag")
@@ -113,4 +113,4 @@ def _row(query: str, groups: _Groups, measure: Measure, most: int) -> Row:
     named = ", ".join(wrong[:most]) + (f" and {len(wrong) - most} more" if len(wrong) > most else "")
     cell = ", ".join(printable(f"{name} {value}" if value.isdigit() else value) for name, value in tags.items())
     cells: tuple[Any, ...] = (printable(task), cell, len(rows), len(wrong), named or None)
-    return Row(tuple(map(Cell, cells)), questions=query)
+    return FrameRow(tuple(map(Cell, cells)), questions=query)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.document import Cell, Column
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Value
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
 from lmms_medtasks.statistics.p_values import SMALL, p_text
 
@@ -49,19 +50,55 @@ def scaled(interval: Interval | None, factor: float, bare: bool = False) -> Cell
     return Cell(estimate, factor * interval.low, factor * interval.high, stderr_clustered=stderr, n=interval.n)
 
 
-def label(name: str) -> Column:
+def frame(
+    key: str,
+    title: str,
+    columns: Sequence[FrameColumn],
+    rows: Iterable[FrameRow | Sequence[Cell | Interval | Value]],
+    notes: tuple[str, ...] = (),
+    *,
+    marks: Mapping[str, str] | None = None,
+    long: bool = False,
+    folded: bool = False,
+) -> Frame | None:
+    """A frame of rows of numbers; None without rows. ``marks``, ``long``, ``folded``: see :class:`Frame`.
+
+    A number of a row is written as its column says: in one of percent or points it is a share (0 to 1), else
+    it stands as it is; an interval likewise, with its ends. A cell (of :func:`probability`, say) stays as it is.
+    """
+    made = tuple(
+        row if isinstance(row, FrameRow)
+        else FrameRow(tuple(cell_of(column, value) for column, value in zip(columns, row, strict=True)))
+        for row in rows
+    )  # fmt: skip
+    return Frame(key, title, tuple(columns), made, notes, (), marks or {}, long, folded) if made else None
+
+
+def cell_of(column: FrameColumn, value: Cell | Interval | Value) -> Cell:
+    """A value as the cell of a column, see :func:`frame`."""
+    if isinstance(value, Cell):
+        return value
+    factor = 100.0 if column.unit in ("%", "points") else 1.0
+    if isinstance(value, Interval):
+        return scaled(value, factor)
+    if isinstance(value, str) or value is None:
+        return Cell(value)
+    return Cell(value if factor == 1 else factor * value)
+
+
+def label(name: str) -> FrameColumn:
     """A column of texts."""
-    return Column(name, "text")
+    return FrameColumn(name, "text")
 
 
-def count(name: str) -> Column:
+def count(name: str) -> FrameColumn:
     """A column of counts."""
-    return Column(name)
+    return FrameColumn(name)
 
 
-def share(name: str, digits: int = 1) -> Column:
+def share(name: str, digits: int = 1) -> FrameColumn:
     """A column of percentages."""
-    return Column(name, digits=digits, unit="%")
+    return FrameColumn(name, digits=digits, unit="%")
 
 
 def probability(p: float | None) -> Cell:
@@ -69,16 +106,16 @@ def probability(p: float | None) -> Cell:
     return Cell(p_text(p) if p is not None and p < SMALL else p)
 
 
-def points(name: str, digits: int = 1) -> Column:
+def points(name: str, digits: int = 1) -> FrameColumn:
     """A column of changes in percentage points, with their sign."""
-    return Column(name, digits=digits, signed=True, unit="points")
+    return FrameColumn(name, digits=digits, signed=True, unit="points")
 
 
-def decimal(name: str, *, signed: bool = False) -> Column:
+def decimal(name: str, *, signed: bool = False) -> FrameColumn:
     """A column of numbers with three decimals."""
-    return Column(name, digits=3, signed=signed)
+    return FrameColumn(name, digits=3, signed=signed)
 
 
-def p_value(name: str) -> Column:
+def p_value(name: str) -> FrameColumn:
     """A column of p values, with four decimals."""
-    return Column(name, digits=4)
+    return FrameColumn(name, digits=4)

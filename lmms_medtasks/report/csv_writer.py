@@ -8,14 +8,14 @@ import io
 import math
 from collections.abc import Sequence
 
-from lmms_medtasks.report.document import PUBLISHED, Column, Document, Table
+from lmms_medtasks.report.document import PUBLISHED, Document, Frame, FrameColumn
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.visible_text import visible
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_text(table: Table, origin: Sequence[tuple[str, str]] = ()) -> str:
+def csv_text(table: Frame, origin: Sequence[tuple[str, str]] = ()) -> str:
     """The table as CSV (RFC 4180, but with line feeds). Texts that a spreadsheet would run as a formula get a ``'``.
     What can't be seen is U+FFFD.
 
@@ -60,7 +60,7 @@ def number_text(value: float, digits: int) -> str:
     return "" if math.isnan(value) else repr(round(value, digits + 3) + 0.0)
 
 
-def _text(column: Column, value: str | int | float | None) -> str:
+def _text(column: FrameColumn, value: str | int | float | None) -> str:
     if value is None:
         return ""
     if isinstance(value, str):

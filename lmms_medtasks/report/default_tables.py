@@ -142,7 +142,7 @@ class DeclaredTables:
         return Table("levels", "Against level 0", ("level", "measure"), rows, self._paired_columns("level 0", "level"),
                      ("Pairs of the same question at both levels, both with a score.", *self.together))  # fmt: skip
 
-    def benefit(self, sources: Sequence[Source]) -> document.Table | None:
+    def benefit(self, sources: Sequence[Source]) -> document.Frame | None:
         """What degraded pictures, or a test out of distribution, lose of the image's benefit."""
         source = sources[0]
         blind = rows_without_image(source, {"condition": _NO_IMAGE})

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.report.cells import NONE, count, label, p_value, probability, scaled
-from lmms_medtasks.report.document import Cell, Column, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Flag, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of, failures, units
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
@@ -193,21 +193,21 @@ def _section(key: str, found: Sequence[Loss]) -> Section:
     return Section(key, base, tables=tuple(tables))
 
 
-def _table(key: str, title: str, found: Sequence[Loss], notes: tuple[str, ...]) -> Table:
+def _table(key: str, title: str, found: Sequence[Loss], notes: tuple[str, ...]) -> Frame:
     # Shares, and scores on a short scale beside them, have three decimals, percentages one.
     digits = 3 if all(abs(value) < 10 for each in found for value in (each.clean, each.degraded)) else 1
     columns = (
         label("metric"), label("degradation"), label("level"), count("questions"), count("units"),
-        Column("clean", digits=digits), Column("degraded", digits=digits), Column("change", digits=digits, signed=True),
-        p_value("p"), p_value("p (Holm)"), label("how"),
+        FrameColumn("clean", digits=digits), FrameColumn("degraded", digits=digits),
+        FrameColumn("change", digits=digits, signed=True), p_value("p"), p_value("p (Holm)"), label("how"),
     )  # fmt: skip
-    return Table(key, title, columns, tuple(map(_row, found)), notes, folded=notes is not _NOTES)
+    return Frame(key, title, columns, tuple(map(_row, found)), notes, folded=notes is not _NOTES)
 
 
-def _row(each: Loss) -> Row:
+def _row(each: Loss) -> FrameRow:
     change = Cell(each.degraded - each.clean, reason=_NO_SCORES) if each.change is None else scaled(each.change, 1.0)
     units = NONE if each.change is None else Cell(each.change.clusters)
-    return Row((
+    return FrameRow((
         Cell(each.metric), Cell(each.degradation), Cell(each.level), Cell(each.questions or None), units,
         Cell(each.clean), Cell(each.degraded), change, probability(each.p), probability(each.adjusted), Cell(each.how),
     ))  # fmt: skip

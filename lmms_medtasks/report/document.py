@@ -59,8 +59,8 @@ MORE = ("low", "high", "stderr_clustered", "sd", "reason", "detectable")
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column's name, and how its numbers are written; ``unit`` ("%", "points") stands in its head.
+class FrameColumn:
+    """A column of a frame: its name, and how its numbers are written; ``unit`` ("%", "points") stands in its head.
 
     ``fewer``: the least number is the best, and comes first where a page sorts by the column. ``long``: a screen leaves
     it to the files. ``letters``: a screen cuts its texts to so many; 0: they are wrapped.
@@ -104,8 +104,9 @@ PUBLISHED: tuple[Kind, ...] = ("average", "reference")
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row; ``kind`` says whose it is: this run's, counts of questions, published averages, or a published model.
+class FrameRow:
+    """A row of a frame; ``kind`` says whose it is: this run's, counts of questions, published averages, or a published
+    model's.
 
     ``questions``: the cell of a heat map whose questions it names, as its chart has it; a page leads from there to it.
     """
@@ -116,8 +117,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table.
+class Frame:
+    """A result: a table with its numbers, which writers write, charts draw and notebooks read.
+
+    A benchmark declares a :class:`lmms_medtasks.report.views.Table`, which estimates fill, or makes a frame with
+    :func:`lmms_medtasks.report.cells.frame`.
 
     Attributes:
         key: names its CSV file. notes: stand below it. published_notes: stand there too if it has published rows.
@@ -127,8 +131,8 @@ class Table:
 
     key: str
     title: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: tuple[FrameColumn, ...]
+    rows: tuple[FrameRow, ...]
     notes: tuple[str, ...] = ()
     published_notes: tuple[str, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
@@ -139,7 +143,7 @@ class Table:
         for name in ("notes", "published_notes"):
             object.__setattr__(self, name, tuple(map(spelled, getattr(self, name))))
 
-    def fields(self) -> Iterator[tuple[Column, str, list[Value]]]:
+    def fields(self) -> Iterator[tuple[FrameColumn, str, list[Value]]]:
         """What files and data frames are made of, column by column: the values of all rows, "" as the name.
 
         Behind them what of :data:`MORE` any of the cells has, by its name.
@@ -171,7 +175,7 @@ class Table:
             if column.kind == "number"
         ]  # fmt: skip
 
-    def without(self, *kinds: Kind) -> Table:
+    def without(self, *kinds: Kind) -> Frame:
         """The table without the rows of these kinds."""
         rows = tuple(row for row in self.rows if row.kind not in kinds)
         return replace(self, rows=rows)
@@ -240,7 +244,7 @@ class Section:
     key: str
     title: str
     paragraphs: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[Frame, ...] = ()
     figures: tuple[Figure, ...] = ()
     folded: bool = False
     summary: str = ""
@@ -253,7 +257,7 @@ class Section:
         return self.summary or "; ".join(title for title in dict.fromkeys(titles) if title != self.title)
 
     @property
-    def charts(self) -> tuple[tuple[Figure, tuple[Table, ...]], ...]:
+    def charts(self) -> tuple[tuple[Figure, tuple[Frame, ...]], ...]:
         """The figures that are shown at once, each with the table of its numbers; of several with one table the last.
 
         Where all are folded, all are shown.
@@ -266,7 +270,7 @@ class Section:
         )
 
     @property
-    def rest(self) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
+    def rest(self) -> tuple[tuple[Figure, ...], tuple[Frame, ...]]:
         """The figures and the tables that are in none of ``charts``."""
         drawn = [figure.key for figure, _ in self.charts]
         under = [table.key for _, tables in self.charts for table in tables]
@@ -338,7 +342,7 @@ class Document:
     first: FirstScreen | None = None
     unread: tuple[str, ...] = ()
 
-    def tables(self) -> Iterator[tuple[Part, Table]]:
+    def tables(self) -> Iterator[tuple[Part, Frame]]:
         """Every table with the part it stands in."""
         for part in self.parts:
             for section in part.sections:

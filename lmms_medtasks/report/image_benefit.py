@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lmms_medtasks.report.cells import NONE, count, label, number, percent, share
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
@@ -44,7 +44,7 @@ def benefit_table(
     comparisons: Sequence[Comparison],
     unit_of_independence: str,
     notes: Sequence[str] = (),
-) -> Table | None:
+) -> Frame | None:
     """The table; None without a comparison that has questions asked with and without their image.
 
     ``heads``: of the labels. ``names``: of the two conditions. ``unit_of_independence``: of the intervals.
@@ -57,7 +57,7 @@ def benefit_table(
         why = why_empty(found["benefit"])
         if why:
             reasons.append(f"{', '.join(each.labels)}: {why}.")
-        rows.append(Row((*map(Cell, each.labels), *_cells(each, found, why))))
+        rows.append(FrameRow((*map(Cell, each.labels), *_cells(each, found, why))))
     if not rows:
         return None
     first, second = names
@@ -79,7 +79,7 @@ def benefit_table(
         *notes,
         *(f"Empty: {reason}" for reason in reasons),
     )
-    return Table(key, title, columns, tuple(rows), every)
+    return Frame(key, title, columns, tuple(rows), every)
 
 
 def why_empty(benefit: Interval) -> str:
@@ -100,5 +100,5 @@ def _cells(comparison: Comparison, intervals: Mapping[str, Interval], why: str) 
     return (Cell(intervals["second"].n), *(shown(intervals[name]) for name in names), lost)
 
 
-def _mean(name: str, *, signed: bool = False) -> Column:
-    return Column(name, digits=2, signed=signed)
+def _mean(name: str, *, signed: bool = False) -> FrameColumn:
+    return FrameColumn(name, digits=2, signed=signed)

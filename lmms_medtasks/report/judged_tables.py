@@ -11,7 +11,7 @@ from typing import Any
 from lmms_medtasks.judges import identity, judge_check, registry
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.report.cells import count, label, percent_of, share
-from lmms_medtasks.report.document import Cell, Flag, Row, Table
+from lmms_medtasks.report.document import Cell, Flag, Frame, FrameRow
 from lmms_medtasks.report.views import Column, Source
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
@@ -328,7 +328,7 @@ def marks(*found: Judging | None) -> str:
 # --- Tables and columns -----------------------------------------------------------------------------------------------
 
 
-def judging_tables(found: Callable[[Source], Mapping[str, Judging]]) -> tuple[Callable[..., Table | None], ...]:
+def judging_tables(found: Callable[[Source], Mapping[str, Judging]]) -> tuple[Callable[..., Frame | None], ...]:
     """The tables on the judgements of a view's first source, grouped as ``found`` groups them."""
     return tuple(
         lambda sources, make=make: make(found(sources[0]))  # type: ignore[misc]
@@ -336,14 +336,14 @@ def judging_tables(found: Callable[[Source], Mapping[str, Judging]]) -> tuple[Ca
     )
 
 
-def judgements(found: Mapping[str, Judging]) -> Table | None:
+def judgements(found: Mapping[str, Judging]) -> Frame | None:
     """What became of the answers and their judgements, a row a group; None where nothing is judged."""
     rows = []
     for name, each in found.items():
         replies, statuses = each.replies, each.statuses
         numbers = [replies.total(), *(replies[kind] for kind in ("failed", "empty", "cut", "unreadable"))]
         numbers += [each.requested, *(statuses[status] for status in ("exact", "judged", "missing"))]
-        rows.append(Row((Cell(name), *map(Cell, numbers), percent_of(each.coverage), Cell(each.said))))
+        rows.append(FrameRow((Cell(name), *map(Cell, numbers), percent_of(each.coverage), Cell(each.said))))
     heads = (
         "answers",
         "failed requests",
@@ -360,13 +360,13 @@ def judgements(found: Mapping[str, Judging]) -> Table | None:
         "exact: settled by a rule without a judge. missing: no valid verdict could be had; it is never a score. "
         f"Coverage below {COMPLETE:.0%} makes a run incomplete.",
     )
-    return Table("judgements", "Answers and their judgements", columns, tuple(rows), notes) if rows else None
+    return Frame("judgements", "Answers and their judgements", columns, tuple(rows), notes) if rows else None
 
 
-def causes(found: Mapping[str, Judging]) -> Table | None:
+def causes(found: Mapping[str, Judging]) -> Frame | None:
     """Why judgements are missing and which rules settled others, by group; None if there is nothing to say."""
     rows = [
-        Row((Cell(name), Cell(status), Cell(reason), Cell(number)))
+        FrameRow((Cell(name), Cell(status), Cell(reason), Cell(number)))
         for name, each in found.items()
         for status, reasons in (("exact", each.rules), ("missing", each.reasons))
         for reason, number in reasons.most_common()
@@ -374,10 +374,10 @@ def causes(found: Mapping[str, Judging]) -> Table | None:
     if not rows:
         return None
     columns = (label("task"), label("status"), label("rule or reason"), count("judgements"))
-    return Table("judgement_causes", "Settled by a rule, or missing: why", columns, tuple(rows), folded=True)
+    return Frame("judgement_causes", "Settled by a rule, or missing: why", columns, tuple(rows), folded=True)
 
 
-def verdict_shares(found: Mapping[str, Judging]) -> Table | None:
+def verdict_shares(found: Mapping[str, Judging]) -> Frame | None:
     """How often a judge gave each label, by group and dimension; None where no judge gave a verdict."""
     rows = []
     for name, each in found.items():
@@ -386,12 +386,12 @@ def verdict_shares(found: Mapping[str, Judging]) -> Table | None:
             total = sum(given.values())
             for text, number in given.items() if total else ():
                 rows.append(
-                    Row((Cell(name), Cell(dimension.name), Cell(text), Cell(number), percent_of(number / total)))
+                    FrameRow((Cell(name), Cell(dimension.name), Cell(text), Cell(number), percent_of(number / total)))
                 )
     columns = (label("task"), label("dimension"), label("verdict"), count("judgements"), share("share"))
     notes = ("Verdicts of the judge alone, without those that a rule settled.",)
     title = "What the judge said, how often"
-    return Table("verdict_shares", title, columns, tuple(rows), notes, folded=True) if rows else None
+    return Frame("verdict_shares", title, columns, tuple(rows), notes, folded=True) if rows else None
 
 
 def judged_columns(head: str, estimate: Estimate, measure: str, digits: int = 2) -> tuple[Column, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lmms_medtasks.report import best_models
-from lmms_medtasks.report.document import Document, Part, Row, Table
+from lmms_medtasks.report.document import Document, Frame, FrameRow, Part
 from lmms_medtasks.report.first_screen import FirstScreen
 from lmms_medtasks.visible_text import visible
 
@@ -69,7 +69,7 @@ def _part(part: Part) -> Iterator[str]:
             yield from _table(table)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: Frame) -> Iterator[str]:
     yield from ("", f"**{escaped(table.title)}**", "") if table.title else ("",)
     yield _line(escaped(column.head) for column in table.columns)
     yield _line("---" if column.kind == "text" else "---:" for column in table.columns)
@@ -79,7 +79,7 @@ def _table(table: Table) -> Iterator[str]:
         yield from ("", escaped(note))
 
 
-def _cells(table: Table, row: Row) -> Iterator[str]:
+def _cells(table: Frame, row: FrameRow) -> Iterator[str]:
     for number, (column, cell) in enumerate(zip(table.columns, row.cells, strict=True)):
         text = escaped(column.text(cell))
         # This model's row must be found among the published ones.

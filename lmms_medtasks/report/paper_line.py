@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.report import about
-from lmms_medtasks.report.document import PUBLISHED, Part, Table
+from lmms_medtasks.report.document import PUBLISHED, Frame, Part
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import run_options
 from lmms_medtasks.samples.result_files import Run
@@ -28,7 +28,7 @@ def with_lines(suite: Suite, part: Part, sources: Sequence[Source]) -> Part:
     return replace(part, sections=sections)
 
 
-def _with(table: Table, own: paper.Paper, sources: Sequence[Source]) -> Table:
+def _with(table: Frame, own: paper.Paper, sources: Sequence[Source]) -> Frame:
     if not any(row.kind in PUBLISHED for row in table.rows):
         return table
     return replace(table, published_notes=(*table.published_notes, *lines(own, sources, table.key)))

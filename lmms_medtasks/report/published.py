@@ -25,7 +25,7 @@ import numpy as np
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.report.document import Cell, Row
+from lmms_medtasks.report.document import Cell, FrameRow
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 
@@ -91,10 +91,10 @@ class Published:
         """The rows of the file that ``where`` restricts to, in its order."""
         return [row for row in read_rows(self.folder) if row.has(self.where)]
 
-    def filled(self, columns: Sequence[str]) -> tuple[Row, ...]:
+    def filled(self, columns: Sequence[str]) -> tuple[FrameRow, ...]:
         """The rows as they stand in a table with these columns, the paper's averages of models first."""
         rows = [
-            Row(
+            FrameRow(
                 tuple(Cell(row.texts.get(name) or None) for name in self.labels) + tuple(map(row.cell, columns)),
                 "average" if row.texts.get("kind") == "average" else "reference",
             )

@@ -16,7 +16,7 @@ from lmms_medtasks import __version__
 from lmms_medtasks.report import best_models
 from lmms_medtasks.report.charts import with_links
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import MARKS, Document, Figure, Part, Section, Table
+from lmms_medtasks.report.document import MARKS, Document, Figure, Frame, Part, Section
 from lmms_medtasks.report.findings import Bar, Finding, Sketch, titles
 from lmms_medtasks.report.first_screen import ALL, NAMED
 from lmms_medtasks.report.judged_tables import MEANINGS
@@ -182,11 +182,11 @@ def drawing(part: Part, figure: Figure) -> Markup:
     return Markup(svg)  # noqa: S704 - written by report.charts, which escapes texts
 
 
-def csv_link(part: Part, table: Table) -> str:
+def csv_link(part: Part, table: Frame) -> str:
     """A data: address with the table as CSV."""
     return f"data:text/csv;charset=utf-8,{quote(csv_text(table, part.origin))}"
 
 
-def link(part: Part, section: Section | Figure | Table | None = None) -> str:
+def link(part: Part, section: Section | Figure | Frame | None = None) -> str:
     """The id on the page of a part, or of one of its sections, figures or tables."""
     return part.key if section is None else f"{part.key}-{section.key}"

@@ -10,7 +10,7 @@ from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import suite_report, views
 from lmms_medtasks.report.default_report import default_report
 from lmms_medtasks.report.degradation_loss import degraded_tasks
-from lmms_medtasks.report.document import Table
+from lmms_medtasks.report.document import Frame
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import Report, SuiteReport
 from lmms_medtasks.samples.result_files import Run
@@ -131,7 +131,7 @@ def _check_measures(suite: Suite, report: Report, file: str) -> None:
                 raise unknown("measure", measure, declared, f"{file}, table {table.key!r}, column {column!r}")
 
 
-def printed_tables(name: str) -> list[Table]:
+def printed_tables(name: str) -> list[Frame]:
     """The published rows of a benchmark's tables, without a row of ours."""
     report = report_of(registry.get(name))
     tables = {id(table): table for view in (*report.compared, *report.views) for table in view.tables}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.assemble import build
-from lmms_medtasks.report.document import Document, Part, Table
+from lmms_medtasks.report.document import Document, Frame, Part
 from lmms_medtasks.report.report_options import RESAMPLES, Options
 from lmms_medtasks.samples.run_paths import RunPaths, paths_of
 from lmms_medtasks.statistics.confidence import DEFAULT, at, level
@@ -226,13 +226,13 @@ def report(
         return RunReport(build(paths_of(runs), options))
 
 
-def _named(document: Document) -> Iterable[tuple[str, Table, Part]]:
+def _named(document: Document) -> Iterable[tuple[str, Frame, Part]]:
     """Every table with its name, that of its CSV file, and the part it stands in."""
     several = len(document.parts) > 1
     return [(f"{part.key}-{table.key}" if several else table.key, table, part) for part, table in document.tables()]
 
 
-def _frame(table: Table) -> DataFrame:
+def _frame(table: Frame) -> DataFrame:
     import pandas as pd
 
     columns = [pd.Series(values, name=f"{column.head} {name}".strip()) for column, name, values in table.fields()]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from lmms_medtasks.report.document import Flag, Part, Row, Table
+from lmms_medtasks.report.document import Flag, Frame, FrameRow, Part
 
 OTHER_QUESTIONS = "≠"
 _MEANING = "Over other questions than most rows here: does not compare with them (the flags say how many)."
@@ -22,12 +22,12 @@ under two conditions are two tests.
 """
 
 
-def first_cell(table: Table, row: Row) -> Hashable:
+def first_cell(table: Frame, row: FrameRow) -> Hashable:
     """The row's name, where the first cell of a row has it."""
     return row.cells[0].value
 
 
-def with_marks(part: Part, asked: Asked, row_of: Callable[[Table, Row], Hashable] = first_cell) -> Part:
+def with_marks(part: Part, asked: Asked, row_of: Callable[[Frame, FrameRow], Hashable] = first_cell) -> Part:
     """The comparison with :data:`OTHER_QUESTIONS` at each row that :func:`differing` finds, and a flag that names them.
 
     ``row_of`` gives the key that a table's row has in ``asked``; published rows, and rows of no such key, stay as they
@@ -76,7 +76,7 @@ def _said(test: str, ids: frozenset[str], usual: frozenset[str]) -> str:
     return f"{test} {len(ids):,} questions{apart} (most rows: {len(usual):,})"
 
 
-def _marked(table: Table, found: Mapping[Hashable, str], row_of: Callable[[Table, Row], Hashable]) -> Table:
+def _marked(table: Frame, found: Mapping[Hashable, str], row_of: Callable[[Frame, FrameRow], Hashable]) -> Frame:
     rows = tuple(
         replace(row, cells=(replace(row.cells[0], mark=OTHER_QUESTIONS), *row.cells[1:]))
         if row.kind == "run" and row_of(table, row) in found

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import degradation_loss, terminal_first_screen
-from lmms_medtasks.report.document import Document, Kind, Part, Table
+from lmms_medtasks.report.document import Document, Frame, Kind, Part
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.visible_text import visible
@@ -89,7 +89,7 @@ def _screen_lines(document: Document) -> Iterator[str]:
                 yield from _screen_table(table)
 
 
-def _screen_table(table: Table) -> Iterator[str]:
+def _screen_table(table: Frame) -> Iterator[str]:
     from rich.console import Console
 
     console = Console(file=io.StringIO(), width=WIDTH, color_system=None, force_terminal=False)
@@ -150,7 +150,7 @@ def _part(part: Part, console: Console, everything: bool) -> None:
         console.print(_text(said, style="dim"))
 
 
-def _blocks(table: Table, console: Console, *, is_screen: bool = False) -> Iterator[RichTable]:
+def _blocks(table: Frame, console: Console, *, is_screen: bool = False) -> Iterator[RichTable]:
     """A table; one that is too wide as several, each with the texts that its rows begin with."""
     columns = [(place, column) for place, column in enumerate(table.columns) if not (is_screen and column.long)]
     heads = next((place for place, (_, column) in enumerate(columns) if column.kind != "text"), len(columns))
@@ -169,7 +169,7 @@ def _blocks(table: Table, console: Console, *, is_screen: bool = False) -> Itera
             break
 
 
-def _rich_table(table: Table, places: Sequence[int], gap: int) -> RichTable:
+def _rich_table(table: Frame, places: Sequence[int], gap: int) -> RichTable:
     """The columns at these places; on a screen with so many blanks between them, 0: as a report has it."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable

@@ -133,14 +133,14 @@ class Column:
         """Its key, or its head."""
         return self.key or self.head
 
-    def column(self) -> document.Column:
+    def column(self) -> document.FrameColumn:
         """How its cells are written."""
         if self.unit == "text":
-            return document.Column(self.head, "text")
+            return document.FrameColumn(self.head, "text")
         if self.unit in ("n", "count"):
-            return document.Column(self.head)
+            return document.FrameColumn(self.head)
         signed, unit = self.signed or self.unit == "points", "points" if self.unit == "drop" else self.unit
-        return document.Column(self.head, digits=self.digits, signed=signed, unit=unit)
+        return document.FrameColumn(self.head, digits=self.digits, signed=signed, unit=unit)
 
     def difference(self, source: Source, row: Row) -> Interval | None:
         """The difference of a row; None where the column has none, or it is no estimate."""
@@ -235,7 +235,7 @@ class Table:
         """Its rows for these sources."""
         return list(self.rows(sources) if callable(self.rows) else self.rows)
 
-    def filled(self, sources: Sequence[Source]) -> document.Table | None:
+    def filled(self, sources: Sequence[Source]) -> document.Frame | None:
         """The table with its numbers; None without rows."""
         rows, columns = self.rows_of(sources), self.columns_of(sources)
         if not rows:
@@ -243,26 +243,27 @@ class Table:
         filled = [[each.cell(row.source or sources[0], row) for each in columns] for row in rows]
         said = _add_detectable(filled, rows, columns, sources)
         made = [
-            document.Row((*map(_label, row.labels), *cells), row.kind) for row, cells in zip(rows, filled, strict=True)
+            document.FrameRow((*map(_label, row.labels), *cells), row.kind)
+            for row, cells in zip(rows, filled, strict=True)
         ]
         table = self._table(tuple(made), columns, sources)
         return replace(table, notes=(*table.notes, said)) if said else table
 
-    def printed(self) -> document.Table:
+    def printed(self) -> document.Frame:
         """The table with its published rows alone."""
         return self._table((), self.columns_of(()), ())
 
-    def printed_rows(self, columns: Sequence[Column]) -> tuple[document.Row, ...]:
+    def printed_rows(self, columns: Sequence[Column]) -> tuple[document.FrameRow, ...]:
         """Its published rows, the averages first."""
         return self.published.filled([each.name for each in columns]) if self.published else ()
 
     def _table(
-        self, rows: tuple[document.Row, ...], columns: Sequence[Column], sources: Sequence[Source]
-    ) -> document.Table:
-        return document.Table(
+        self, rows: tuple[document.FrameRow, ...], columns: Sequence[Column], sources: Sequence[Source]
+    ) -> document.Frame:
+        return document.Frame(
             self.key,
             self.title(sources) if callable(self.title) else self.title,
-            (*(document.Column(name, "text") for name in self.labels), *(each.column() for each in columns)),
+            (*(document.FrameColumn(name, "text") for name in self.labels), *(each.column() for each in columns)),
             (*rows, *self.printed_rows(columns)),
             self.notes(sources) if callable(self.notes) else self.notes,
             self.published.notes if self.published else (),
@@ -328,7 +329,7 @@ class View:
 
     key: str
     title: str
-    tables: tuple[Table | Callable[[Sequence[Source]], document.Table | None], ...]
+    tables: tuple[Table | Callable[[Sequence[Source]], document.Frame | None], ...]
     figures: tuple[Drawn, ...] = ()
     shown: Callable[[Sequence[Source]], bool] = lambda sources: True
     paragraphs: tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]] = ()

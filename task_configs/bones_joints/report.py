@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from lmms_medtasks.record import FAILED, Record
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
-from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.document import Row as MadeRow
-from lmms_medtasks.report.document import Table as MadeTable
+from lmms_medtasks.report.document import Cell, Flag, Frame, FrameRow
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.runs import printable, records
@@ -175,10 +173,10 @@ def _answers(rows: Samples) -> dict[str, Asked]:
     }
 
 
-def shortcut_table(sources: Sequence[Source]) -> MadeTable | None:
+def shortcut_table(sources: Sequence[Source]) -> Frame | None:
     """The text-shortcut rate; None unless Task III was asked with its images and otherwise."""
     rows = tuple(
-        MadeRow((Cell(said), Cell(each.n), percent(each.rate), percent(each.stayed_right), percent_of(each.chance),
+        FrameRow((Cell(said), Cell(each.n), percent(each.rate), percent(each.stayed_right), percent_of(each.chance),
                  Cell(each.unread), Cell(each.failed), Cell(each.only_one)))
         for said, each in shortcuts(sources[0]).items()
     )  # fmt: skip
@@ -192,29 +190,29 @@ def shortcut_table(sources: Sequence[Source]) -> MadeTable | None:
         f"with these frequencies would give. In brackets: {LEVEL} interval over cases. The measure is ours; the paper "
         "describes the tendency.",
     )
-    return MadeTable("shortcut", "Text-shortcut rate", columns, rows, notes) if rows else None
+    return Frame("shortcut", "Text-shortcut rate", columns, rows, notes) if rows else None
 
 
 # --- Text against images ----------------------------------------------------------------------------------------------
 
-SourceTable = Callable[[Sequence[Source]], MadeTable | None]
+SourceTable = Callable[[Sequence[Source]], Frame | None]
 
 
 def _labels_table(condition: str) -> SourceTable:
     """What the judge said of the answers to Task VIII under a condition."""
 
-    def table(sources: Sequence[Source]) -> MadeTable | None:
+    def table(sources: Sequence[Source]) -> Frame | None:
         group = find_group(task_groups(sources[0]), "t8", condition)
         counted = group.label_counts() if group else None
         if group is None or not counted:
             return None
         rows = tuple(
-            MadeRow((Cell(name), Cell(number), percent_of(number / counted.total())))
+            FrameRow((Cell(name), Cell(number), percent_of(number / counted.total())))
             for name, number in counted.most_common()
         )
         columns = (label("verdict"), count("judgements"), share("share"))
         title = f"What became of contradictions (Task {group.label})"
-        return MadeTable(f"contradiction{group.key}", title, columns, rows)
+        return Frame(f"contradiction{group.key}", title, columns, rows)
 
     return table
 
@@ -222,7 +220,7 @@ def _labels_table(condition: str) -> SourceTable:
 def _examples_table(condition: str) -> SourceTable:
     """Answers to Task VIII side by side with what they contradict, failures first."""
 
-    def table(sources: Sequence[Source]) -> MadeTable | None:
+    def table(sources: Sequence[Source]) -> Frame | None:
         group = find_group(task_groups(sources[0]), "t8", condition)
         if group is None or not group.measured:
             return None
@@ -233,7 +231,7 @@ def _examples_table(condition: str) -> SourceTable:
         found = {record.id: record for record, _ in records(run, group.name) if record.id in shown}
         columns = ("question", "text is about", "images show", "images of", "text", "answer", "verdicts")
         rest = f" The first {_MOST_EXAMPLES} of {len(places)}; the log has all." if len(places) > len(shown) else ""
-        return MadeTable(
+        return Frame(
             f"examples{group.key}",
             f"Text, images and answer (Task {group.label})",
             tuple(map(label, columns)),
@@ -245,7 +243,7 @@ def _examples_table(condition: str) -> SourceTable:
     return table
 
 
-def _example(record: Record) -> MadeRow:
+def _example(record: Record) -> FrameRow:
     judgement = record.judgement
     items = judgement.items if judgement and not isinstance(judgement.items, str) else ()
     item = next((each for each in items if each), {})
@@ -257,7 +255,7 @@ def _example(record: Record) -> MadeRow:
     )
     cells = (printable(record.id), texts["text_site"], texts["image_site"], case or None, texts["question"],
              texts["answer"], verdicts)  # fmt: skip
-    return MadeRow(tuple(map(Cell, cells)))
+    return FrameRow(tuple(map(Cell, cells)))
 
 
 def _short(text: str) -> str:

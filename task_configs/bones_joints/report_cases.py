@@ -17,7 +17,7 @@ import numpy as np
 
 from lmms_medtasks.report.cells import count, label, p_value, percent, percent_of, points, probability, share
 from lmms_medtasks.report.detectable import detectable, note
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
@@ -151,7 +151,7 @@ def _of_models(label: str, models: Mapping[str, Mapping[str, Scored]]) -> CaseTe
     )
 
 
-def models_table(sources: Sequence[Source]) -> Table | None:
+def models_table(sources: Sequence[Source]) -> Frame | None:
     """Do the models differ, a row a task; None where no two models were asked the same task."""
     notes = (
         "Hypothesis: the models do not differ; within a case their answers could as well be each other's. "
@@ -164,7 +164,7 @@ def models_table(sources: Sequence[Source]) -> Table | None:
     )
 
 
-def model_pairs_table(sources: Sequence[Source]) -> Table | None:
+def model_pairs_table(sources: Sequence[Source]) -> Frame | None:
     """Each pair of models, where three or more were asked a task; None where there is none."""
     found = [each for each in model_tests(sources) if len(each.means) > 2]
     notes = (
@@ -215,7 +215,7 @@ def _of_tasks(label: str, tasks: Mapping[str, Mapping[str, list[float]]]) -> Cas
     )
 
 
-def tasks_table(sources: Sequence[Source]) -> Table | None:
+def tasks_table(sources: Sequence[Source]) -> Frame | None:
     """Do the tasks about the same cases differ; None where fewer than two were asked."""
     notes = (
         "Hypothesis: the tasks do not differ; within a case their scores could as well be each other's. "
@@ -228,7 +228,7 @@ def tasks_table(sources: Sequence[Source]) -> Table | None:
     return _tests_table("tasks_by_case", "Do the tasks differ, by case", "tasks", "tasks compared", found, notes)
 
 
-def task_pairs_table(sources: Sequence[Source]) -> Table | None:
+def task_pairs_table(sources: Sequence[Source]) -> Frame | None:
     """Each pair of tasks about the same cases; None where fewer than three were asked."""
     found = [each for each in task_tests(sources[0]) if len(each.means) > 2]
     notes = (
@@ -244,10 +244,10 @@ def task_pairs_table(sources: Sequence[Source]) -> Table | None:
 
 def _tests_table(
     key: str, title: str, head: str, treatments: str, found: Sequence[CaseTest], notes: tuple[str, ...]
-) -> Table | None:
+) -> Frame | None:
     adjusted = _adjusted([each.test.p for each in found])
     rows = tuple(
-        Row((Cell(each.label), Cell(len(each.means)), Cell(each.questions), Cell(each.test.blocks),
+        FrameRow((Cell(each.label), Cell(len(each.means)), Cell(each.questions), Cell(each.test.blocks),
              Cell(each.test.differing), percent_of(min(each.means.values())), percent_of(max(each.means.values())),
              Cell(100 * each.range), Cell(each.test.statistic), Cell(each.test.df), probability(each.test.p),
              probability(corrected)))
@@ -255,15 +255,15 @@ def _tests_table(
     )  # fmt: skip
     columns = (
         label(head), count(treatments), count("questions"), count("cases"), count("cases that differ"),
-        share("lowest accuracy"), share("highest accuracy"), points("highest - lowest"), Column("Q", digits=2),
+        share("lowest accuracy"), share("highest accuracy"), points("highest - lowest"), FrameColumn("Q", digits=2),
         count("df"), p_value("p"), p_value("adjusted p"),
     )  # fmt: skip
     left_out = [f"{each.label} {each.left_out:,}" for each in found if each.left_out]
     more = (f"Questions that some model has no score for, left out: {'; '.join(left_out)}.",) if left_out else ()
-    return Table(key, title, columns, rows, (*notes, *more)) if rows else None
+    return Frame(key, title, columns, rows, (*notes, *more)) if rows else None
 
 
-def _pairs_table(key: str, title: str, head: str, found: Sequence[CaseTest], notes: tuple[str, ...]) -> Table | None:
+def _pairs_table(key: str, title: str, head: str, found: Sequence[CaseTest], notes: tuple[str, ...]) -> Frame | None:
     pairs = [(each.label, pair) for each in found for pair in each.pairs()]
     adjusted = _adjusted([pair.p for _, pair in pairs])
     rows = tuple(_pair_row(name, pair, corrected) for (name, pair), corrected in zip(pairs, adjusted, strict=True))
@@ -271,7 +271,7 @@ def _pairs_table(key: str, title: str, head: str, found: Sequence[CaseTest], not
         label(head), label("first"), label("second"), points("first - second"), p_value("p"), p_value("adjusted p"),
     )  # fmt: skip
     said = note(detectable([pair.difference for _, pair in pairs]))
-    return Table(key, title, columns, rows, (*notes, said) if said else notes, long=True) if rows else None
+    return Frame(key, title, columns, rows, (*notes, said) if said else notes, long=True) if rows else None
 
 
 def _adjusted(p: Sequence[float | None]) -> list[float | None]:
@@ -280,6 +280,6 @@ def _adjusted(p: Sequence[float | None]) -> list[float | None]:
     return [None if each is None else next(adjusted) for each in p]
 
 
-def _pair_row(name: str, pair: CasePair, corrected: float | None) -> Row:
+def _pair_row(name: str, pair: CasePair, corrected: float | None) -> FrameRow:
     cells = (Cell(name), Cell(pair.first), Cell(pair.second), percent(pair.difference), probability(pair.p))
-    return Row((*cells, probability(corrected)))
+    return FrameRow((*cells, probability(corrected)))

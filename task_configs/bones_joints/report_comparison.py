@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lmms_medtasks.report.cells import NONE, count, label, p_value, probability
-from lmms_medtasks.report.document import Cell, Flag, Part
-from lmms_medtasks.report.document import Column as MadeColumn
-from lmms_medtasks.report.document import Row as MadeRow
-from lmms_medtasks.report.document import Table as MadeTable
+from lmms_medtasks.report.cells import NONE, count, frame, label, p_value, probability
+from lmms_medtasks.report.document import Cell, Flag, Frame, FrameColumn, Part
 from lmms_medtasks.report.judged_tables import MEANINGS, Judging, is_lexical
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
@@ -83,44 +80,44 @@ def compared_scores(sources: Sequence[Source]) -> dict[str, dict[str, list[float
     return compared
 
 
-def kruskal_table(sources: Sequence[Source]) -> MadeTable | None:
+def kruskal_table(sources: Sequence[Source]) -> Frame | None:
     """The Kruskal-Wallis test of each task; None where no two models were asked the same task."""
     compared = compared_scores(sources)
     found = {name: kruskal_wallis(scores) for name, scores in compared.items()}
     adjusted = adjust([1.0 if test.p is None else test.p for test in found.values()])
-    rows = tuple(
-        MadeRow((Cell(name), Cell(len(compared[name])), Cell(test.n), Cell(test.statistic),
-                 Cell(len(compared[name]) - 1), probability(test.p), probability(corrected)))
+    rows = (
+        (name, len(compared[name]), test.n, test.statistic, len(compared[name]) - 1, probability(test.p),
+         probability(corrected))
         for (name, test), corrected in zip(found.items(), adjusted, strict=True)
     )  # fmt: skip
-    columns = (label("task"), count("models"), count("answers"), MadeColumn("H", digits=2), count("df"),
+    columns = (label("task"), count("models"), count("answers"), FrameColumn("H", digits=2), count("df"),
                p_value("p"), p_value("adjusted p"))  # fmt: skip
     notes = (
         _ABOUT,
         "Hypothesis: the scores of all models are draws from one distribution. Adjusted: Holm over all rows of this "
         "table (the paper corrects Dunn's test only, which follows where there are three models or more).",
     )
-    return MadeTable("kruskal", "The paper's Kruskal-Wallis test of the models", columns, rows, notes) if rows else None
+    return frame("kruskal", "The paper's Kruskal-Wallis test of the models", columns, rows, notes)
 
 
-def dunn_table(sources: Sequence[Source]) -> MadeTable | None:
+def dunn_table(sources: Sequence[Source]) -> Frame | None:
     """Dunn's test of each pair, for tasks that three models or more were asked; None where there is none."""
-    rows = tuple(
-        MadeRow((Cell(name), Cell(each.first), Cell(each.second), Cell(each.difference), Cell(each.z),
-                 probability(each.p), probability(each.adjusted)))
-        for name, scores in compared_scores(sources).items() if len(scores) > 2
+    rows = (
+        (name, each.first, each.second, each.difference, each.z, probability(each.p), probability(each.adjusted))
+        for name, scores in compared_scores(sources).items()
+        if len(scores) > 2
         for each in dunn(scores)
-    )  # fmt: skip
+    )
     columns = (
-        label("task"), label("first"), label("second"), MadeColumn("difference of mean ranks", digits=1, signed=True),
-        MadeColumn("z", digits=2, signed=True), p_value("p"), p_value("adjusted p"),
+        label("task"), label("first"), label("second"), FrameColumn("difference of mean ranks", digits=1, signed=True),
+        FrameColumn("z", digits=2, signed=True), p_value("p"), p_value("adjusted p"),
     )  # fmt: skip
     notes = (
         _ABOUT,
         "Hypothesis: the two models' mean ranks are alike. Adjusted: p times the number of pairs of the task "
         "(Bonferroni), as GraphPad Prism, which the paper used; not over the tasks.",
     )
-    return MadeTable("dunn", "The paper's test of each pair (Dunn)", columns, rows, notes, long=True) if rows else None
+    return frame("dunn", "The paper's test of each pair (Dunn)", columns, rows, notes, long=True)
 
 
 # --- The part ---------------------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def _without_image(form: str) -> Table:
 # --- Requests and replies ---------------------------------------------------------------------------------------------
 
 
-def _replies(sources: Sequence[Source]) -> document.Table:
+def _replies(sources: Sequence[Source]) -> document.Frame:
     """What became of the requests of each task."""
     rows = []
     for task in sources[0].rows.values("task"):
@@ -117,7 +117,7 @@ def _replies(sources: Sequence[Source]) -> document.Table:
         unscored = sum(set(each) == {FAILED} for each in own_rows.column("trials"))
         parsed, replied = read_replies(own_rows)
         counted = map(Cell, (sum(counts.values()), unscored, *counts.values()))
-        rows.append(document.Row((Cell(task), *counted, percent_of(parsed / replied if replied else None))))
+        rows.append(document.FrameRow((Cell(task), *counted, percent_of(parsed / replied if replied else None))))
     heads = ("requests", "questions without a reply", *OUTCOMES)
     notes = (
         "Failed requests count as nothing and are left out. Unreadable (words and no one option), cut (off before an "
@@ -125,7 +125,7 @@ def _replies(sources: Sequence[Source]) -> document.Table:
         "open answers: both parts are there; the others are judged all the same.",
     )
     columns = (label("task"), *map(count, heads), share("parse rate"))
-    return document.Table("replies", "Requests and replies", columns, tuple(rows), notes, folded=True)
+    return document.Frame("replies", "Requests and replies", columns, tuple(rows), notes, folded=True)
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------

@@ -143,11 +143,11 @@ def _pairs(found: Pairs, key: str, options: Options) -> Section:
     return Section("pairs", "Base and medically fine-tuned models", said, tables, (drawn,) if drawn else ())
 
 
-def _pair_tests(found: Pairs) -> document.Table:
+def _pair_tests(found: Pairs) -> document.Frame:
     known = iter(adjust([each.p for each in found.tuned if each.p is not None]))
     adjusted = [None if each.p is None else next(known) for each in found.tuned]
     rows = [
-        document.Row(
+        document.FrameRow(
             (
                 Cell(_pair(each)),
                 Cell(_PAIR_FORMS[each.form]),
@@ -163,7 +163,7 @@ def _pair_tests(found: Pairs) -> document.Table:
         for each, corrected in zip(found.tuned, adjusted, strict=True)
     ]
     rows += [
-        document.Row(
+        document.FrameRow(
             (Cell("all pairs"), Cell(_PAIR_FORMS[form]), Cell("dimensions"), NONE, *_counts(test), NONE, NONE, NONE,
              *_paper_tests(test)), "counts",
         )
@@ -173,10 +173,10 @@ def _pair_tests(found: Pairs) -> document.Table:
         label("pair"),
         label("questions"),
         label("tested over"),
-        document.Column("change", digits=2, signed=True),
+        document.FrameColumn("change", digits=2, signed=True),
         *map(count, ("better", "same", "worse", "images")),
         *map(p_value, ("p by image", "adjusted p", "sign p", "Wilcoxon p")),
-        document.Column("effect", digits=2, signed=True),
+        document.FrameColumn("effect", digits=2, signed=True),
     )
     paper = findings()["medical_fine_tuning"]
     said = (
@@ -195,7 +195,7 @@ def _pair_tests(found: Pairs) -> document.Table:
     ]
     over = f"In brackets: {LEVEL} interval over images, of a change between the same images."
     notes = (*_TESTS, said, over, *filter(None, shown))
-    return document.Table("pairs", "Base against fine-tuned: tests", columns, tuple(rows), notes)
+    return document.Frame("pairs", "Base against fine-tuned: tests", columns, tuple(rows), notes)
 
 
 def _pair(each: Tuned) -> str:
@@ -216,9 +216,9 @@ def _change(each: Tuned, name: str) -> tuple[Cell, ...]:
     return tuple(cells(each.changes[name].get(side)) for side in ("first", "second", "change"))
 
 
-def _pair_dimensions(found: tuple[Tuned, ...]) -> document.Table:
+def _pair_dimensions(found: tuple[Tuned, ...]) -> document.Frame:
     rows = [
-        document.Row(
+        document.FrameRow(
             (
                 Cell(_pair(each)),
                 Cell(_PAIR_FORMS[each.form]),
@@ -232,9 +232,9 @@ def _pair_dimensions(found: tuple[Tuned, ...]) -> document.Table:
         if name in each.changes
     ]
     heads = (
-        document.Column("base", digits=2),
-        document.Column("fine-tuned", digits=2),
-        document.Column("change", digits=2, signed=True),
+        document.FrameColumn("base", digits=2),
+        document.FrameColumn("fine-tuned", digits=2),
+        document.FrameColumn("change", digits=2, signed=True),
     )
     columns = (label("pair"), label("questions"), label("dimension"), count("n"), *heads)
     notes = (
@@ -242,7 +242,7 @@ def _pair_dimensions(found: tuple[Tuned, ...]) -> document.Table:
         "images, of a change on the same images; not corrected for the number of rows.",
     )
     title = "Base against fine-tuned: dimensions"
-    return document.Table("pair_dimensions", title, columns, tuple(rows), notes, long=True)
+    return document.Frame("pair_dimensions", title, columns, tuple(rows), notes, long=True)
 
 
 # --- Size and score ---------------------------------------------------------------------------------------------------
@@ -263,9 +263,9 @@ def _scale(found: Scale, key: str, options: Options) -> Section:
     return Section("scale", "Size and score", tuple(said), tables, (drawn,) if drawn else ())
 
 
-def _correlations(found: Scale) -> document.Table:
+def _correlations(found: Scale) -> document.Frame:
     rows = [
-        document.Row((Cell(name), Cell(each.models), Cell(each.log), Cell(each.linear), Cell(each.spearman)))
+        document.FrameRow((Cell(name), Cell(each.models), Cell(each.log), Cell(each.linear), Cell(each.spearman)))
         for name, each in found.correlations.items()
     ]
     heads = ("Pearson r, log size", "Pearson r, size", "Spearman")
@@ -278,18 +278,18 @@ def _correlations(found: Scale) -> document.Table:
         f"{choice['to']} for multiple choice in {choice['of']}, {visual} for the visual accuracy of open answers; it "
         "does not say whether the number of parameters or its logarithm is meant.",
     )
-    return document.Table("scale", "Correlation with the number of parameters", columns, tuple(rows), notes)
+    return document.Frame("scale", "Correlation with the number of parameters", columns, tuple(rows), notes)
 
 
-def _scale_models(found: Scale) -> document.Table:
+def _scale_models(found: Scale) -> document.Frame:
     scores: Sequence[Mapping[str, float]] = tuple(found.scores.values())
     rows = [
-        document.Row((Cell(name), Cell(parameters / 1e9), *(Cell(each.get(name)) for each in scores)))
+        document.FrameRow((Cell(name), Cell(parameters / 1e9), *(Cell(each.get(name)) for each in scores)))
         for name, parameters in found.parameters.items()
     ]
     columns = (
         label("model"),
-        document.Column("parameters (billions)", digits=2),
-        *(document.Column(name, digits=2) for name in found.scores),
+        document.FrameColumn("parameters (billions)", digits=2),
+        *(document.FrameColumn(name, digits=2) for name in found.scores),
     )
-    return document.Table("scale_models", "Size and figures of each model", columns, tuple(rows), folded=True)
+    return document.Frame("scale_models", "Size and figures of each model", columns, tuple(rows), folded=True)

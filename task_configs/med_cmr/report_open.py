@@ -116,24 +116,24 @@ def _open_dimension_scores(shown: bool) -> Table:
     )
 
 
-def _parts_table(shown: bool) -> Callable[[Sequence[Source]], document.Table]:
+def _parts_table(shown: bool) -> Callable[[Sequence[Source]], document.Frame]:
     """Which of its two parts an answer had, and how many are the reference word for word."""
 
-    def made(sources: Sequence[Source]) -> document.Table:
+    def made(sources: Sequence[Source]) -> document.Frame:
         found = parts(sources[0].rows.where(asked("open", shown)))
         rows = [
-            document.Row((Cell(name.replace("_", " ")), Cell(number), percent_of(number / found.total())))
+            document.FrameRow((Cell(name.replace("_", " ")), Cell(number), percent_of(number / found.total())))
             for name, number in found.most_common()
         ]
         exact = percent(sources[0].interval(EXACT, asked("open", shown)), bare=True)
-        rows.append(document.Row((Cell("final answer is the reference's words"), NONE, exact), "counts"))
+        rows.append(document.FrameRow((Cell("final answer is the reference's words"), NONE, exact), "counts"))
         columns = (label("parts read"), count("answers"), share("share"))
         notes = (
             "The prompt asks for two lines, Reasoning: and Answer:. An answer without one is judged as it is; a reply "
             "without any text is the scale's worst, by a rule.",
         )
         title = f"Open answers{IMAGE[shown]}: their parts"
-        return document.Table(f"parts{KEY[shown]}", title, columns, tuple(rows), notes)
+        return document.Frame(f"parts{KEY[shown]}", title, columns, tuple(rows), notes)
 
     return made
 

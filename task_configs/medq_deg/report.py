@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import NONE
-from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.document import Table as MadeTable
+from lmms_medtasks.report.document import Cell, Flag, Frame
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples
@@ -200,7 +199,7 @@ def _has_degraded(sources: Sequence[Source]) -> bool:
     return bool(degraded_levels(sources[0]))
 
 
-def _of_degraded(table: Table) -> Callable[[Sequence[Source]], MadeTable | None]:
+def _of_degraded(table: Table) -> Callable[[Sequence[Source]], Frame | None]:
     """A table of sources with degraded questions."""
     return lambda sources: table.filled(sources) if _has_degraded(sources) else None
 

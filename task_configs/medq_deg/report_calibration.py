@@ -262,44 +262,44 @@ def reliability_of(source: Source, level: int, kind: Kind) -> Reliability:
     return source.once((reliability_of, level, kind), made)
 
 
-def _bins(sources: Sequence[Source]) -> document.Table:
+def _bins(sources: Sequence[Source]) -> document.Frame:
     """The reliability diagrams' bins, empty ones included."""
     rows = []
     for level in levels(sources[0]):
         for kind in KINDS:
             for each in reliability_of(sources[0], level, kind).bins:
                 values = (f"L{level}", TITLES[kind], each.low, each.high, each.n, each.confidence, each.correctness)
-                rows.append(document.Row(tuple(map(Cell, values))))
+                rows.append(document.FrameRow(tuple(map(Cell, values))))
     columns = (
-        document.Column("level", "text"),
-        document.Column("confidence", "text"),
-        document.Column("above", digits=3),
-        document.Column("up to", digits=3),
-        document.Column("questions"),
-        document.Column("mean confidence", digits=3),
-        document.Column("share correct", digits=3),
+        document.FrameColumn("level", "text"),
+        document.FrameColumn("confidence", "text"),
+        document.FrameColumn("above", digits=3),
+        document.FrameColumn("up to", digits=3),
+        document.FrameColumn("questions"),
+        document.FrameColumn("mean confidence", digits=3),
+        document.FrameColumn("share correct", digits=3),
     )
     title = "Bins of the reliability diagrams"
-    return document.Table("reliability_bins", title, columns, tuple(rows), long=True, folded=True)
+    return document.Frame("reliability_bins", title, columns, tuple(rows), long=True, folded=True)
 
 
-def _coverage(sources: Sequence[Source]) -> document.Table:
+def _coverage(sources: Sequence[Source]) -> document.Frame:
     """The risk-coverage curves' points, after each distinct confidence."""
     rows = []
     for level in levels(sources[0]):
         for each in reliability_of(sources[0], level, "share").curve:
             shares = percent_of(each.coverage), percent_of(each.risk)
-            rows.append(document.Row((Cell(f"L{level}"), Cell(each.confidence), Cell(each.n), *shares)))
+            rows.append(document.FrameRow((Cell(f"L{level}"), Cell(each.confidence), Cell(each.n), *shares)))
     columns = (
-        document.Column("level", "text"),
-        document.Column("confidence at least", digits=3),
-        document.Column("questions"),
-        document.Column("coverage", digits=1, unit="%"),
-        document.Column("risk", digits=1, unit="%"),
+        document.FrameColumn("level", "text"),
+        document.FrameColumn("confidence at least", digits=3),
+        document.FrameColumn("questions"),
+        document.FrameColumn("coverage", digits=1, unit="%"),
+        document.FrameColumn("risk", digits=1, unit="%"),
     )
     notes = ("Risk: error rate of the majority vote among the questions covered, the most confident first.",)
     title = "Risk against coverage (majority share)"
-    return document.Table("risk_coverage", title, columns, tuple(rows), notes, long=True, folded=True)
+    return document.Frame("risk_coverage", title, columns, tuple(rows), notes, long=True, folded=True)
 
 
 # --- Equation 5 -------------------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def _trials_of_levels(source: Source) -> set[int]:
     return {max(map(len, each.column("trials"))) for each in rows if len(each)}
 
 
-def _dke(sources: Sequence[Source]) -> document.Table | None:
+def _dke(sources: Sequence[Source]) -> document.Frame | None:
     """Equation 5, None without L0 and L2."""
     source = sources[0]
     if not _has_dunning_kruger(source):
@@ -330,19 +330,19 @@ def _dke(sources: Sequence[Source]) -> document.Table | None:
         own = found[kind]
         rows.append(_evidence("each question with its own clean form", own.pairs, own.images, name, own.paired, own))
     columns = (
-        document.Column("compared", "text"),
-        document.Column("confidence", "text"),
-        document.Column("questions or pairs"),
-        document.Column("images"),
-        document.Column("equation 5", "text"),
-        document.Column("yes if nothing changes", digits=1, unit="%"),
-        document.Column("p", digits=4),
-        document.Column("accuracy, L2 minus L0", digits=1, signed=True, unit="points"),
-        document.Column("accuracy if nothing changes", digits=1, signed=True, unit="points"),
-        document.Column("p, accuracy falls", digits=4),
-        document.Column("shift, L2 minus L0", digits=3, signed=True),
-        document.Column("shift if nothing changes", digits=3, signed=True),
-        document.Column("p, shift rises", digits=4),
+        document.FrameColumn("compared", "text"),
+        document.FrameColumn("confidence", "text"),
+        document.FrameColumn("questions or pairs"),
+        document.FrameColumn("images"),
+        document.FrameColumn("equation 5", "text"),
+        document.FrameColumn("yes if nothing changes", digits=1, unit="%"),
+        document.FrameColumn("p", digits=4),
+        document.FrameColumn("accuracy, L2 minus L0", digits=1, signed=True, unit="points"),
+        document.FrameColumn("accuracy if nothing changes", digits=1, signed=True, unit="points"),
+        document.FrameColumn("p, accuracy falls", digits=4),
+        document.FrameColumn("shift, L2 minus L0", digits=3, signed=True),
+        document.FrameColumn("shift if nothing changes", digits=3, signed=True),
+        document.FrameColumn("p, shift rises", digits=4),
     )
     untested = dict.fromkeys(own.untested for own in found.values() if own.untested)
     notes = (
@@ -360,12 +360,12 @@ def _dke(sources: Sequence[Source]) -> document.Table | None:
         "The row of all questions has no p value: the two sets are no pairs.",
         *(f"No p value: {said}." for said in untested),
     )
-    return document.Table("dke", "Intra-model Dunning-Kruger effect", columns, tuple(rows), notes)
+    return document.Frame("dke", "Intra-model Dunning-Kruger effect", columns, tuple(rows), notes)
 
 
 def _evidence(
     compared: str, number_of: int, images: int, confidence: str, found: Change, tested: IntraModelDKE | None
-) -> document.Row:
+) -> document.FrameRow:
     null = tested.no_change if tested else None
     holds = None if found.holds is None else "yes" if found.holds else "no"
     head = (Cell(compared), Cell(confidence), Cell(number_of), Cell(images), Cell(holds))
@@ -379,7 +379,7 @@ def _evidence(
         Cell(0.0, null.shift[0], null.shift[1]) if null else NONE,
         Cell(null.shift_p if null else None),
     )
-    return document.Row((*head, *cells))
+    return document.FrameRow((*head, *cells))
 
 
 # --- The section ------------------------------------------------------------------------------------------------------

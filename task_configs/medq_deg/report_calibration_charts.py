@@ -12,7 +12,7 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY
 
 _LEVELS = {f"L{level}": f"{name} (L{level})" for level, name in SEVERITY.items()}
-Made = Callable[[Sequence[Source]], document.Table]
+Made = Callable[[Sequence[Source]], document.Frame]
 
 
 def shift_chart(table: Table) -> Chart:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lmms_medtasks.report.document import Table
+from lmms_medtasks.report.document import Frame
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.views import Source, View
@@ -16,7 +16,7 @@ from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, asks_otherwi
 _CLEAN = {"severity": 0}
 
 
-def lost_benefit(sources: Sequence[Source]) -> Table | None:
+def lost_benefit(sources: Sequence[Source]) -> Frame | None:
     """The drop to each level beside what the clean image was worth; None without ``medq_deg_noimage`` or without L0."""
     source = sources[0]
     floor = {} if asks_otherwise(source) else _floor(source)

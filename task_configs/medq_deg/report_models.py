@@ -16,11 +16,9 @@ import numpy as np
 
 from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.cells import NONE, count, decimal, label, number, percent_of, share
-from lmms_medtasks.report.document import Cell, Figure, Flag, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Figure, Flag, Frame, FrameRow, Section
 from lmms_medtasks.report.report_options import RESAMPLES, Options
-from lmms_medtasks.report.views import CellFunction, Column, Source, rows_of_sources
-from lmms_medtasks.report.views import Row as DeclaredRow
-from lmms_medtasks.report.views import Table as DeclaredTable
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, rows_of_sources
 from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed
@@ -44,7 +42,7 @@ def _trials_of(sources: Sequence[Source]) -> list[int]:
 def _shift_of(trials: int, level: int) -> CellFunction:
     """The paper's shift of the sources with this T; the others' cells are empty."""
 
-    def cell(source: Source, row: DeclaredRow, rows: Samples) -> Cell:
+    def cell(source: Source, row: Row, rows: Samples) -> Cell:
         return number(source.interval(CALIBRATION[level])) if setup_of(source).trials == trials else NONE
 
     return cell
@@ -64,7 +62,7 @@ def _overview_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
     )
 
 
-OVERVIEW = DeclaredTable(
+OVERVIEW = Table(
     "models",
     "Accuracy by level and calibration",
     ("model and task set",),
@@ -258,7 +256,7 @@ def _inter_model(found: Comparison, drawn: bool) -> Section:
     title = "Inter-model Dunning-Kruger effect"
     if not found.overconfidence:
         return Section("inter-model", title, ("It needs two models on one task set.",))
-    shown: list[Table] = []
+    shown: list[Frame] = []
     pictures: list[Figure] = []
     of_trials: dict[int, list[Overconfidence]] = {}
     for each in found.overconfidence:
@@ -274,7 +272,7 @@ def _inter_model(found: Comparison, drawn: bool) -> Section:
     return Section("inter-model", title, (), tuple(shown), tuple(pictures), folded=True, summary=said)
 
 
-def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
+def _dke(found: Sequence[Overconfidence], trials: int) -> Frame:
     rows = []
     for each in found:
         for kind, name in CONFIDENCES.items():
@@ -283,7 +281,7 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
             own = (dke.paper.pairs, dke.paper.fulfilled)
             shares = (dke.paper.share, dke.alike_share)
             rows.append(
-                Row(
+                FrameRow(
                     (
                         *map(Cell, (*head, *own)),
                         *map(percent_of, shares),
@@ -317,7 +315,7 @@ def _dke(found: Sequence[Overconfidence], trials: int) -> Table:
         *_few(len(each.condition.tables) for each in found),
     )
     title = f"Equation 6 by level, T = {trials}"
-    return Table(f"inter_model_dke_t{trials}", title, columns, tuple(rows), notes)
+    return Frame(f"inter_model_dke_t{trials}", title, columns, tuple(rows), notes)
 
 
 def _reasons(lacking: str, said: Sequence[str]) -> Iterator[str]:
@@ -334,14 +332,14 @@ def _few(models: Iterable[int]) -> Iterator[str]:
         yield f"With {fewest} models a rank correlation {values}: it says little of other models."
 
 
-def _points(found: Sequence[Overconfidence], trials: int) -> Table:
+def _points(found: Sequence[Overconfidence], trials: int) -> Frame:
     rows = []
     for each in found:
         agreeing = each.points["agreement"]
         for model, point in each.points["entropy"].items():
             own = agreeing[model]
             head = (Cell(each.condition.label), Cell(model), Cell(point.n), percent_of(point.accuracy))
-            rows.append(Row((*head, *map(Cell, (point.confidence, point.shift, own.confidence, own.shift)))))
+            rows.append(FrameRow((*head, *map(Cell, (point.confidence, point.shift, own.confidence, own.shift)))))
     columns = (
         label("level and task set"),
         label("model"),
@@ -353,7 +351,7 @@ def _points(found: Sequence[Overconfidence], trials: int) -> Table:
         decimal("agreement less accuracy", signed=True),
     )
     title = f"Accuracy, confidence and shift of each model, T = {trials}"
-    return Table(f"inter_model_points_t{trials}", title, columns, tuple(rows))
+    return Frame(f"inter_model_points_t{trials}", title, columns, tuple(rows))
 
 
 def _ranks(found: Comparison, drawn: bool) -> Section:
@@ -378,7 +376,7 @@ def _ranks(found: Comparison, drawn: bool) -> Section:
     return Section("ranks", title, said, tuple(shown), pictures)
 
 
-def _agreements(found: Sequence[Agreement]) -> Table:
+def _agreements(found: Sequence[Agreement]) -> Frame:
     rows = []
     for each in found:
         certain = each.certain
@@ -393,7 +391,7 @@ def _agreements(found: Sequence[Agreement]) -> Table:
             None if certain is None else len(certain),
             _named(certain or ()) or None,
         )
-        rows.append(Row(tuple(map(Cell, row))))
+        rows.append(FrameRow(tuple(map(Cell, row))))
     columns = (
         label("first"),
         label("second"),
@@ -414,17 +412,17 @@ def _agreements(found: Sequence[Agreement]) -> Table:
         *_reasons("No swaps beyond chance", [each.untested for each in found]),
         *_few(len(each.ranks.ranks) for each in found),
     )
-    return Table("rank_consistency", "Order of the models in two conditions", columns, tuple(rows), notes)
+    return Frame("rank_consistency", "Order of the models in two conditions", columns, tuple(rows), notes)
 
 
 def _named(swaps: Sequence[Swap]) -> str:
     return ", ".join(f"{swap.first_better} / {swap.second_better}" for swap in swaps)
 
 
-def _bump_table(ranks: Mapping[str, Mapping[str, float]]) -> Table:
+def _bump_table(ranks: Mapping[str, Mapping[str, float]]) -> Frame:
     first = next(iter(ranks.values()))
     rows = [
-        Row((Cell(model), *(Cell(each[model]) for each in ranks.values())))
+        FrameRow((Cell(model), *(Cell(each[model]) for each in ranks.values())))
         for model in sorted(first, key=first.__getitem__)
     ]
     columns = (label("model"), *(decimal(name) for name in ranks))
@@ -432,4 +430,4 @@ def _bump_table(ranks: Mapping[str, Mapping[str, float]]) -> Table:
         "1 is the best; tied models share their mean rank. Ranks of these images: which swaps are beyond chance, the "
         "table above says.",
     )
-    return Table("ranks", "Ranks", columns, tuple(rows), notes)
+    return Frame("ranks", "Ranks", columns, tuple(rows), notes)

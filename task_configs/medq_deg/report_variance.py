@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report.cells import NONE, count, label, share
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.variance_components import nested_components
@@ -16,7 +16,7 @@ _COLUMNS = (
     label("severity"),
     label("level"),
     count("units"),
-    Column("standard deviation", digits=2, unit="points"),
+    FrameColumn("standard deviation", digits=2, unit="points"),
     share("of the variance of one score"),
     share("of the variance of the mean"),
 )
@@ -29,17 +29,17 @@ _NOTES = (
 )
 
 
-def _components(sources: Sequence[Source]) -> Table | None:
+def _components(sources: Sequence[Source]) -> Frame | None:
     rows = [
         row
         for level in levels(sources[0])
         for row in _rows(f"L{level}", sources[0].rows.where({"severity": level}), degraded=level > 0)
     ]
     title = "Where the variance of accuracy comes from"
-    return Table("variance", title, _COLUMNS, tuple(rows), _NOTES) if rows else None
+    return Frame("variance", title, _COLUMNS, tuple(rows), _NOTES) if rows else None
 
 
-def _rows(severity: str, questions: Samples, *, degraded: bool) -> Iterator[Row]:
+def _rows(severity: str, questions: Samples, *, degraded: bool) -> Iterator[FrameRow]:
     """A row for each level; none where there are fewer than two replies. Failed requests are left out."""
     names = {"image": "cluster", "question": "pair", **({"degradation": "id"} if degraded else {})}
     columns = zip(*(questions.column(name) for name in (*names.values(), "trials", "expected")), strict=True)
@@ -64,7 +64,7 @@ def _rows(severity: str, questions: Samples, *, degraded: bool) -> Iterator[Row]
                 Cell(100 * size / single) if single else NONE,
                 Cell(100 * part.of_mean / whole) if whole else NONE,
             )
-        yield Row((Cell(severity), Cell(part.name), Cell(part.units), *cells))
+        yield FrameRow((Cell(severity), Cell(part.name), Cell(part.units), *cells))
 
 
 VARIANCE = View(

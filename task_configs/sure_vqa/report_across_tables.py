@@ -9,6 +9,7 @@ from lmms_medtasks.report.cells import (
     NONE,
     count,
     decimal,
+    frame,
     label,
     number,
     p_value,
@@ -18,7 +19,7 @@ from lmms_medtasks.report.cells import (
     share,
 )
 from lmms_medtasks.report.detectable import detectable, note
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.sure_vqa.report_across import Across, Duel
@@ -40,15 +41,12 @@ _PAIRED = (
 )
 
 
-def baselines(found: Across) -> Table:
+def baselines(found: Across) -> Frame | None:
     """Each method against its baselines on the i.i.d. test, a row a condition and method."""
     rows = []
     for (condition, name), each in found.standings.items():
         cells = (condition.label, name, *_against(each.no_image), *_against(each.most_frequent))
-        rows.append(
-            Row((*(value if isinstance(value, Cell) else Cell(value) for value in cells), probability(each.adjusted),
-                 Cell(verdict(each))))
-        )  # fmt: skip
+        rows.append((*cells, probability(each.adjusted), verdict(each)))
     columns = (
         label("shift and questions"),
         label("method"),
@@ -71,7 +69,7 @@ def baselines(found: Across) -> Table:
         "answer. Test: no better than the baseline (one-sided sign-flip test). Unit of independence: the image. "
         "Adjusted: the larger of the two p values, corrected with Holm over all rows of this table.",
     )
-    return Table("baselines", "Methods against their baselines, i.i.d. test", columns, tuple(rows), notes)
+    return frame("baselines", "Methods against their baselines, i.i.d. test", columns, rows, notes)
 
 
 def _against(found: AgainstBaseline | None) -> tuple[Cell, ...]:
@@ -90,7 +88,7 @@ def verdict(standing: Standing) -> str:
     return ("given" if standing.better else "none: not better than its baselines") + silent
 
 
-def ranks(found: Across) -> Table:
+def ranks(found: Across) -> Frame:
     """RR of each method on common questions and its rank, a row a condition."""
     rows = []
     for condition, each in found.compared.items():
@@ -98,20 +96,20 @@ def ranks(found: Across) -> Table:
         for name in found.methods:
             own = found.ranks.get(condition, {}).get(name)
             cells += [Cell(each.rr[name]), Cell(own.rank, own.low, own.high) if own else NONE]
-        rows.append(Row(tuple(cells)))
+        rows.append(FrameRow(tuple(cells)))
     columns = [label("shift and questions"), count("questions")]
     for name in found.methods:
-        columns += [score(f"{name} RR"), Column(f"{name} rank", digits=1)]
+        columns += [score(f"{name} RR"), FrameColumn(f"{name} rank", digits=1)]
     notes = (
         "RR on the questions that every method has a score for, of several seeds the mean. Rank 1 is the highest RR; "
         "tied methods share their mean rank. In brackets: the ranks that the paired tests of the differences leave "
         f"open; all of them hold together with {LEVEL}.",
         "No rank (–): not better than its baselines, a baseline not run, or no other method to be ranked with.",
     )
-    return Table("ranks", "Ranks by relative robustness", tuple(columns), tuple(rows), notes)
+    return Frame("ranks", "Ranks by relative robustness", tuple(columns), tuple(rows), notes)
 
 
-def differences(found: Across) -> Table:
+def differences(found: Across) -> Frame:
     """Paired differences of RR with their intervals and tests."""
     adjusted = {(each.condition, each.first, each.second): each.adjusted for each in found.tests}
     rows = []
@@ -124,7 +122,7 @@ def differences(found: Across) -> Table:
                      Cell(swap.images) if swap else NONE, Cell(swap.differing) if swap else NONE,
                      probability(swap.p if swap else None),
                      probability(adjusted.get((condition, first, second))))  # fmt: skip
-            rows.append(Row(cells))
+            rows.append(FrameRow(cells))
     columns = (
         label("shift and questions"),
         label("first"),
@@ -146,10 +144,10 @@ def differences(found: Across) -> Table:
     intervals = [each for compared in found.compared.values() for each in compared.differences.values()]
     said = note(detectable(intervals), factor=1, unit="of RR", digits=3, largest=math.inf)
     title = "Differences in relative robustness"
-    return Table("differences", title, columns, tuple(rows), (*notes, said) if said else notes, marks=marks)
+    return Frame("differences", title, columns, tuple(rows), (*notes, said) if said else notes, marks=marks)
 
 
-def welch(found: Across) -> Table:
+def welch(found: Across) -> Frame:
     """The win/loss matrix as the paper makes it."""
     notes = (
         f"As in Figure 19: Welch's t-test of equal mean RR over {RESAMPLES} resamples of the tests (a seed), "
@@ -164,7 +162,7 @@ def welch(found: Across) -> Table:
     for row, name in enumerate(matrix.methods):
         cells = [Cell(None) if row == column else Cell(int(wins)) for column, wins in enumerate(matrix.wins[row])]
         others = (int(matrix.wins[row].sum()), int(matrix.wins[:, row].sum()), int(matrix.comparisons[row].sum()))
-        rows.append(Row((Cell(name), *cells, *map(Cell, others))))
+        rows.append(FrameRow((Cell(name), *cells, *map(Cell, others))))
     columns = (
         label("outperforms"),
         *map(count, matrix.methods),
@@ -172,17 +170,17 @@ def welch(found: Across) -> Table:
         count("losses"),
         count("comparisons"),
     )
-    return Table("win_loss_welch", title, columns, tuple(rows), notes)
+    return Frame("win_loss_welch", title, columns, tuple(rows), notes)
 
 
-def depends(found: Across) -> Table:
+def depends(found: Across) -> Frame:
     """Analyses of variance and spreads by dataset, with Table 20's rows."""
     rows = []
     for each in found.depends:
         shifts, methods = each.between_shifts, each.between_methods
         spreads = (Cell(each.spread.conditions), Cell(each.spread.methods))
         rows.append(
-            Row(
+            FrameRow(
                 (
                     Cell(DATASETS.get(each.dataset, each.dataset)),
                     Cell(", ".join(each.methods)),
@@ -199,7 +197,7 @@ def depends(found: Across) -> Table:
         head = [published.cell(name) for name in ("dataset", "model")]
         conditions = Cell(2 * next(len(SHIFTS[key]) for key, name in DATASETS.items() if name == head[0].value))
         numbers = (published.cell("f"), probability(*published.values("p")))
-        rows.append(Row((*head, conditions, *numbers, NONE, NONE, NONE, NONE), "reference"))
+        rows.append(FrameRow((*head, conditions, *numbers, NONE, NONE, NONE, NONE), "reference"))
     columns = (
         label("dataset"),
         label("methods"),
@@ -220,10 +218,10 @@ def depends(found: Across) -> Table:
         "images. SD: between the means over methods, and between those over conditions. Empty with fewer than two "
         "conditions or methods.",
     )
-    return Table("depends", "Shifts against methods (Table 20)", columns, tuple(rows), notes)
+    return Frame("depends", "Shifts against methods (Table 20)", columns, tuple(rows), notes)
 
 
-def duels(found: Sequence[Duel], key: str, title: str) -> Table:
+def duels(found: Sequence[Duel], key: str, title: str) -> Frame:
     """Wins, ties and losses, a row a pair, condition and test."""
     rows = []
     for each in found:
@@ -232,7 +230,7 @@ def duels(found: Sequence[Duel], key: str, title: str) -> Table:
         shares = map(percent, (result.win, result.tie, result.loss, result.net))
         tested = map(probability, (result.p, each.adjusted))
         apart = (result.unscored, result.only_first + result.only_second)
-        rows.append(Row((*head, Cell(result.n), Cell(result.net.clusters), *shares, *tested, *map(Cell, apart))))
+        rows.append(FrameRow((*head, Cell(result.n), Cell(result.net.clusters), *shares, *tested, *map(Cell, apart))))
     columns = (
         label("first"),
         label("second"),
@@ -258,4 +256,4 @@ def duels(found: Sequence[Duel], key: str, title: str) -> Table:
         "rule settled (an exact match) are among them: alone they are not the model's.",
     )
     said = note(detectable([each.versus.net for each in found]))
-    return Table(key, title, columns, tuple(rows), (*notes, said) if said else notes)
+    return Frame(key, title, columns, tuple(rows), (*notes, said) if said else notes)

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.report.document import Flag, Part, Row, Section, Table
+from lmms_medtasks.report.document import Flag, Frame, FrameRow, Part, Section
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import data_extent, extents_of_data
@@ -87,7 +87,7 @@ def _asked(methods: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]
     return found
 
 
-def _row_of(labels: Mapping[str, str], table: Table, row: Row) -> Hashable:
+def _row_of(labels: Mapping[str, str], table: Frame, row: FrameRow) -> Hashable:
     """A row's method and shift: the shift is the table's own, or stands in the second cell."""
     return row.cells[0].value, labels.get(table.key, row.cells[1].value)
 
@@ -155,7 +155,8 @@ def _tested(found: Across | None, options: Options) -> list[Section]:
         return [Section("tested", "Which method is more robust", (said,))]
     if not found.compared:
         return [Section("tested", "Which method is more robust", ("No shift was run with all methods.",))]
-    shown = (tables.differences(found), tables.baselines(found), tables.ranks(found))
+    made = (tables.differences(found), tables.baselines(found), tables.ranks(found))
+    shown = tuple(each for each in made if each is not None)
     drawn = (figures.ranks(found),) if options.drawn and found.ranks else ()
     return [Section("tested", "Which method is more robust", tables=shown, figures=drawn)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lmms_medtasks.report.document import Table
+from lmms_medtasks.report.document import Frame
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
@@ -14,7 +14,7 @@ from lmms_medtasks.task_configs.sure_vqa.report_shifts import SCALE, groups, ima
 _NO_IMAGE = {"condition": "no image"}
 
 
-def lost_benefit(sources: Sequence[Source]) -> Table | None:
+def lost_benefit(sources: Sequence[Source]) -> Frame | None:
     """The drop from the i.i.d. to the OoD test beside the image's benefit; None without a ``_noimage`` task."""
     source = sources[0]
     if not image_shown(source):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.suite_report import data_extent
 from lmms_medtasks.report.views import Source
@@ -16,9 +16,9 @@ from lmms_medtasks.task_configs.sure_vqa.report_methods import MARKS, Method, me
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import FOLDER, SCALE, SHIFTS, Shift
 
 
-def score(name: str, *, signed: bool = False) -> Column:
+def score(name: str, *, signed: bool = False) -> FrameColumn:
     """A column of scores or of ratios, with two decimals as in the paper."""
-    return Column(name, digits=2, signed=signed)
+    return FrameColumn(name, digits=2, signed=signed)
 
 
 _NUMBERS = ("iid", "ood", "rr")
@@ -37,11 +37,11 @@ class ShiftTable:
     shift: Shift
     shown: bool
 
-    def __call__(self, sources: Sequence[Source]) -> Table | None:
+    def __call__(self, sources: Sequence[Source]) -> Frame | None:
         """The table of a source; None where it was not asked so."""
         return self.of(_alone(sources[0]))
 
-    def of(self, found: Sequence[Method]) -> Table | None:
+    def of(self, found: Sequence[Method]) -> Frame | None:
         """The table of several methods; None where none has the shift."""
         having = [each for each in found if each.image_shown is self.shown and self.shift in each.shifts]
         return self._made([_row(each, self.shift) for each in having]) if having else None
@@ -51,7 +51,7 @@ class ShiftTable:
         """Its rows in the paper."""
         return self.shift.printed(self.shown)
 
-    def printed(self) -> Table:
+    def printed(self) -> Frame:
         """The table with its published rows alone."""
         return self._made([])
 
@@ -60,9 +60,9 @@ class ShiftTable:
         """Its key."""
         return f"published_{self.shift.dataset}_{self.shift.name}{'' if self.shown else '_noimage'}"
 
-    def _made(self, rows: Sequence[Row]) -> Table:
+    def _made(self, rows: Sequence[FrameRow]) -> Frame:
         said, number = "" if self.shown else ", no image", self.published.rows()[0].texts["source"]
-        return Table(
+        return Frame(
             self.key,
             f"{self.shift.label}{said} ({number})",
             (label("model or method"), label("base model"), *_COLUMNS),
@@ -81,7 +81,7 @@ SHIFT_TABLES = tuple(
 )
 
 
-def tables(found: Sequence[Method]) -> list[Table]:
+def tables(found: Sequence[Method]) -> list[Frame]:
     """A table for each of the paper's shifts that a method has, without images and with images apart."""
     return [made for each in SHIFT_TABLES if (made := each.of(found))]
 
@@ -91,14 +91,14 @@ def labels() -> dict[str, str]:
     return {each.key: each.shift.label for each in SHIFT_TABLES}
 
 
-def joined(found: Sequence[Method]) -> Table:
+def joined(found: Sequence[Method]) -> Frame:
     """Scores and RR of every method on every shift, seeds joined: for shifts that the paper has no table of."""
     rows = [_row(method, shift, shift.label) for method in found for shift in method.shifts]
     columns = (label("method"), label("shift"), *_COLUMNS)
-    return Table("joined", "Scores and robustness", columns, tuple(rows), marks=MARKS)
+    return Frame("joined", "Scores and robustness", columns, tuple(rows), marks=MARKS)
 
 
-def corruptions(found: Sequence[Method]) -> Table | None:
+def corruptions(found: Sequence[Method]) -> Frame | None:
     """Corrupted tests beside Table 22 and the run's own real shifts of the dataset; None without corrupted tests."""
     having = [method for method in found if method.image_shown and any(shift.strength for shift in method.shifts)]
     if not having:
@@ -116,7 +116,7 @@ def corruptions(found: Sequence[Method]) -> Table | None:
         "i.i.d. answers are of the same images.",
         *_NOTES,
     )
-    return Table(
+    return Frame(
         "corruptions",
         "Corruptions beside real shifts (Table 22)",
         (label("model or method"), label("OoD test"), *_COLUMNS),
@@ -127,8 +127,10 @@ def corruptions(found: Sequence[Method]) -> Table | None:
     )
 
 
-def _row(method: Method, shift: Shift, second: str | None = None) -> Row:
-    return Row((method.cell, Cell(second), *(method.joined(shift, kind, name) for kind in KINDS for name in _NUMBERS)))
+def _row(method: Method, shift: Shift, second: str | None = None) -> FrameRow:
+    return FrameRow(
+        (method.cell, Cell(second), *(method.joined(shift, kind, name) for kind in KINDS for name in _NUMBERS))
+    )
 
 
 def _alone(source: Source) -> list[Method]:
@@ -136,6 +138,6 @@ def _alone(source: Source) -> list[Method]:
     return [replace(method, cell=own(data_extent(source))) for method in methods([source])]
 
 
-def own_corruptions(found: Sequence[Source]) -> Table | None:
+def own_corruptions(found: Sequence[Source]) -> Frame | None:
     """:func:`corruptions` of a source's part."""
     return corruptions(_alone(found[0]))

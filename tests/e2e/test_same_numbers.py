@@ -19,7 +19,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.board_tables import Links, Standings, apart, ranking
 from lmms_medtasks.board.site.model_tables import scores
 from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.document import PUBLISHED, Cell, Column, Document, Table
+from lmms_medtasks.report.document import PUBLISHED, Cell, Document, Frame, FrameColumn
 from lmms_medtasks.report.report_options import RESAMPLES
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ_NAMES
@@ -316,7 +316,7 @@ class Pair(NamedTuple):
         return abs(self.expected - self.shown) <= REORDERED * abs(self.expected)
 
 
-def table_of(document: Document, key: str, part: str) -> Table:
+def table_of(document: Document, key: str, part: str) -> Frame:
     """The report's table of this key in the part that was made of these tasks."""
     made_of = [(dict(each.origin).get("run task set", ""), table) for each, table in document.tables()]
     found = [table for tasks, table in made_of if table.key == key and part in (tasks, *tasks.split(", "))]
@@ -324,7 +324,7 @@ def table_of(document: Document, key: str, part: str) -> Table:
     return found[0]
 
 
-def cell_of(table: Table, row: tuple[str, ...], column: str) -> tuple[Column, Cell]:
+def cell_of(table: Frame, row: tuple[str, ...], column: str) -> tuple[FrameColumn, Cell]:
     """The one cell whose row has a text for each of these patterns, in the column of numbers that fits."""
     rows = [each for each in table.rows if each.kind in ("run", "counts")]
     for pattern in row:

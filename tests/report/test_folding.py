@@ -3,10 +3,10 @@
 import pytest
 
 from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.document import Cell, Column, Figure, Part, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Figure, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.report.report_page import page
 
-TABLES = tuple(Table(key, f"Table {key}", (Column("x"),), (Row((Cell(1),)),)) for key in "abc")
+TABLES = tuple(Frame(key, f"Table {key}", (FrameColumn("x"),), (FrameRow((Cell(1),)),)) for key in "abc")
 
 
 def figure(key, table, folded=False):
@@ -48,8 +48,8 @@ def test_a_folded_section_says_what_is_in_it():
 )
 def test_intervals_leave_the_line_where_it_is_too_short(columns, squeeze):
     cells = tuple(Cell(12.3, 10.1, 14.5) for _ in range(columns))
-    heads = tuple(Column(f"n{number}", digits=1) for number in range(columns))
-    assert Table("t", "T", heads, (Row(cells),)).squeeze == squeeze
+    heads = tuple(FrameColumn(f"n{number}", digits=1) for number in range(columns))
+    assert Frame("t", "T", heads, (FrameRow(cells),)).squeeze == squeeze
 
 
 def test_the_worst_level_alone_is_shown_and_the_page_has_all(medq_deg_runs, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.report import Options, build
-from lmms_medtasks.report.document import Cell, Column, Part, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.report.same_questions import OTHER_QUESTIONS, differing, with_marks
 
 QUICK = Options(resamples=0, drawn=False)
@@ -57,8 +57,8 @@ def test_which_rows_differ(asked, rows):
 
 
 def test_published_rows_are_not_marked_and_nothing_changes_where_all_are_alike():
-    rows = (Row((Cell("a"), Cell(1))), Row((Cell("b"), Cell(2))), Row((Cell("a"), Cell(3)), "reference"))
-    table = Table("t", "t", (Column("model", "text"), Column("n")), rows)
+    rows = (FrameRow((Cell("a"), Cell(1))), FrameRow((Cell("b"), Cell(2))), FrameRow((Cell("a"), Cell(3)), "reference"))
+    table = Frame("t", "t", (FrameColumn("model", "text"), FrameColumn("n")), rows)
     part = Part("all", "Comparison", (), (), (Section("s", "s", tables=(table,)),))
     assert with_marks(part, {"a": {"x": ids("1")}, "b": {"x": ids("1")}}) is part
     found = with_marks(part, {"a": {"x": ids("1")}, "b": {"x": ids("1", "2")}})

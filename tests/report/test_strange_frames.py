@@ -15,7 +15,7 @@ import pytest
 from lmms_medtasks.report import formats
 from lmms_medtasks.report.cells import count, label, percent, share
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import EMPTY, Cell, Column, Document, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.document import EMPTY, Cell, Document, Flag, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.report.run_report import RunReport
 from lmms_medtasks.report.terminal import WIDTH, screen
 from lmms_medtasks.statistics.intervals import Interval
@@ -37,13 +37,13 @@ NAMES = {
 INTERVAL = Interval(0.523, 0.501, 0.544, 12, 12)
 
 
-def table(*names: str, value: float | None = 52.3) -> Table:
+def table(*names: str, value: float | None = 52.3) -> Frame:
     cell = percent(INTERVAL) if value == 52.3 else Cell(value)
     columns = (label("model"), count("questions"), share("accuracy"))
-    return Table("t", "Title", columns, tuple(Row((Cell(name), Cell(12), cell)) for name in names))
+    return Frame("t", "Title", columns, tuple(FrameRow((Cell(name), Cell(12), cell)) for name in names))
 
 
-def document(found: Table, text: str = "text") -> Document:
+def document(found: Frame, text: str = "text") -> Document:
     section = Section("s", text, (text,), (found,), items=(text,))
     return Document(text, (Part("p", text, ((text, text),), (Flag("warning", text),), (section,)),))
 
@@ -90,8 +90,8 @@ def test_what_is_no_number_is_empty(value: float | None) -> None:
 
 
 def test_a_table_of_many_columns_is_broken_into_blocks_that_begin_with_its_names() -> None:
-    columns = (label("model"), *(Column(f"column {number}", digits=1) for number in range(30)))
-    wide = Table("t", "", columns, tuple(Row((Cell(name), *(Cell(1.5),) * 30)) for name in ("one", "two")))
+    columns = (label("model"), *(FrameColumn(f"column {number}", digits=1) for number in range(30)))
+    wide = Frame("t", "", columns, tuple(FrameRow((Cell(name), *(Cell(1.5),) * 30)) for name in ("one", "two")))
     lines = screen(document(wide)).splitlines()
     assert max(map(len, lines)) <= WIDTH
     heads = [line for line in lines if line.startswith("model ")]

@@ -14,7 +14,7 @@ from rich.console import Console
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.cells import decimal, number, percent, points, share
 from lmms_medtasks.report.csv_writer import all_csv, csv_text
-from lmms_medtasks.report.document import MARKS, Cell, Column, Document, Part, Row, Section, Table
+from lmms_medtasks.report.document import MARKS, Cell, Document, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.published import discrepancies
 from lmms_medtasks.report.report_page import page
@@ -247,7 +247,7 @@ def test_a_number_without_an_interval_has_the_mark_of_the_reason(reason):
     found = percent(Interval(0.5, None, None, 9, 4, reason=reason))
     assert (found.value, found.low, found.reason) == (50, None, reason)
     assert found.mark in MARKS and found == replace(number(Interval(0.5, None, None, 9, 4, reason=reason)), value=50)
-    shown = Table("t", "T", (share("x"),), (Row((found,)),))
+    shown = Frame("t", "T", (share("x"),), (FrameRow((found,)),))
     assert any(note.startswith(found.mark) for note in shown.all_notes)
     assert csv_text(shown).splitlines() == ["x (%),x (%) reason,row", f"50.0,{reason},run"]
 
@@ -296,11 +296,11 @@ def test_unmapped_capabilities_are_counted_and_named(write_run):
 
 
 def test_csv_has_numbers_in_full_and_intervals_in_columns():
-    shown = Table(
+    shown = Frame(
         "key",
         "title",
-        (Column("name", "text"), share("accuracy")),
-        (Row((Cell("a, b"), Cell(100 / 3, 30.0, 40.0))), Row((Cell("c"), Cell(None)), "reference")),
+        (FrameColumn("name", "text"), share("accuracy")),
+        (FrameRow((Cell("a, b"), Cell(100 / 3, 30.0, 40.0))), FrameRow((Cell("c"), Cell(None)), "reference")),
     )
     assert csv_text(shown) == (
         'name,accuracy (%),accuracy (%) low,accuracy (%) high,row\n"a, b",33.3333,30.0,40.0,run\nc,,,,reference\n'
@@ -315,7 +315,7 @@ def test_csv_has_numbers_in_full_and_intervals_in_columns():
         (points("x"), Cell(1.0), "+1.0"),
         (points("x"), Cell(-0.01), "0.0"),
         (decimal("x"), Cell(-0.0001), "0.000"),
-        (Column("x"), Cell(12345), "12,345"),
+        (FrameColumn("x"), Cell(12345), "12,345"),
     ],
 )
 def test_numbers_for_people(column, cell, text):
@@ -389,6 +389,6 @@ def test_reliability_and_coverage_are_drawn_from_the_cells_of_their_tables(sever
 def test_the_page_is_the_same_bytes_in_every_process():
     """Notes of several tables stand in the appendix in their order, not in that of a set."""
     notes = tuple(f"note {number}" for number in range(20))
-    tables = tuple(Table(f"t{number}", "t", (Column("a"),), (), notes) for number in range(3))
+    tables = tuple(Frame(f"t{number}", "t", (FrameColumn("a"),), (), notes) for number in range(3))
     text = page(Document("d", (Part("p", "p", (), (), (Section("s", "s", (), tables),)),)))
     assert re.findall(r'<li id="note-\d+">(note \d+)</li>', text) == list(notes)

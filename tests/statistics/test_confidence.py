@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import Table
+from lmms_medtasks.report.document import Frame
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import mean_interval
 from lmms_medtasks.statistics.power import Criterion
@@ -70,7 +70,7 @@ def test_numbers_and_texts_are_of_the_level_within_and_of_the_usual_one_after():
         assert (rank_intervals(sums).better == rank_intervals(sums, alpha=0.1).better).all()
         assert Criterion().alpha == confidence.alpha() == 0.1
         text = f"{confidence.LEVEL}, p < {confidence.ALPHA}, in {confidence.ERROR}"
-        table = Table("key", "title", (), (), (text,), published_notes=(text,))
+        table = Frame("key", "title", (), (), (text,), published_notes=(text,))
         assert table.notes == table.published_notes == ("90 %, p < 0.1, in 10 %",)
     assert usual.low < found.low and found.high < usual.high
     assert mean_interval(images, scores) == usual

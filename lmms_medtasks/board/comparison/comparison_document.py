@@ -14,7 +14,7 @@ from lmms_medtasks.board.comparison.paired import Difference
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
-from lmms_medtasks.report.document import Cell, Column, Document, Flag, Part, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Document, Flag, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.terminal import MOST_ROWS
 from lmms_medtasks.samples.runs import printable
@@ -93,11 +93,11 @@ def screen(compared: Compared) -> Document:
             "Test: any difference, two-sided. gate tests one-sided against a margin, and can say otherwise.",
         ]
     columns = (
-        label(""), replace(label("task, measure"), letters=40), Column("A"), Column("B"),
-        Column(f"B minus A [{percent()}]"), p_value("p (Holm)"), count("images"),
+        label(""), replace(label("task, measure"), letters=40), FrameColumn("A"), FrameColumn("B"),
+        FrameColumn(f"B minus A [{percent()}]"), p_value("p (Holm)"), count("images"),
     )  # fmt: skip
     made = tuple(_screen_row(sign, each) for sign, each in signed[:MOST_ROWS])
-    table = Table("screen", "", columns, made, tuple(notes), marks=_MARKS)
+    table = Frame("screen", "", columns, made, tuple(notes), marks=_MARKS)
     remarks = _remarks(compared)
     if len(remarks) > _MOST_REMARKS:
         left = len(remarks) - _MOST_REMARKS
@@ -127,15 +127,15 @@ def _estimate(each: Comparison) -> float:
     return each.found.mean.estimate or 0.0
 
 
-def _screen_row(sign: str, each: Comparison) -> Row:
+def _screen_row(sign: str, each: Comparison) -> FrameRow:
     """Its numbers as texts: the digits are those of the row's measure."""
     _, _, _, _, first, second, change, *_ = _row(each).cells
-    plain, signed = (Column("", digits=each.scale.digits, signed=signed) for signed in (False, True))
+    plain, signed = (FrameColumn("", digits=each.scale.digits, signed=signed) for signed in (False, True))
     written = ((plain, first), (plain, second), (signed, change))
     texts = (Cell(column.text(replace(cell, mark="")), mark=cell.mark) for column, cell in written)
     p = probability(each.adjusted if each.alike else None)
     images = Cell(each.found.pairs.images if len(each.found.pairs) else None)
-    return Row((Cell(sign), Cell(_named(each)), *texts, p, images))
+    return FrameRow((Cell(sign), Cell(_named(each)), *texts, p, images))
 
 
 def _remarks(compared: Compared) -> list[str]:
@@ -184,7 +184,7 @@ def _problems(compared: Compared, *, refused: bool) -> list[str]:
     )
 
 
-def _differences(compared: Compared) -> list[Table]:
+def _differences(compared: Compared) -> list[Frame]:
     comparisons = compared.comparisons
     clusters = drawn_clusters(entry for side in compared.sides for entry in side.board.entries)
     notes = tuple(each.format(clusters=clusters, level=LEVEL, alpha=ALPHA, error=ERROR) for each in _NOTES)
@@ -197,23 +197,23 @@ def _differences(compared: Compared) -> list[Table]:
         key = f"differences_{name}" if many else "differences"
         said = "percentage points" if unit == "%" else "points, of changes" if unit == "points" else unit or "numbers"
         title = f"Differences in {said}" if many else "Differences"
-        tables.append(Table(key, title, _columns(unit, digits), tuple(map(_row, own)), marks=_MARKS))
+        tables.append(Frame(key, title, _columns(unit, digits), tuple(map(_row, own)), marks=_MARKS))
     return [*tables[:-1], *(replace(table, notes=notes) for table in tables[-1:])]
 
 
-def _columns(unit: str, digits: int) -> tuple[Column, ...]:
+def _columns(unit: str, digits: int) -> tuple[FrameColumn, ...]:
     return (
         label("task"), label("measure"), count("questions"), count("images"),
-        Column("A", digits=digits, unit=unit), Column("B", digits=digits, unit=unit),
-        Column("difference", digits=digits, signed=True, unit="points" if unit == "%" else unit),
-        Column("detectable", digits=digits, unit="points" if unit == "%" else unit),
+        FrameColumn("A", digits=digits, unit=unit), FrameColumn("B", digits=digits, unit=unit),
+        FrameColumn("difference", digits=digits, signed=True, unit="points" if unit == "%" else unit),
+        FrameColumn("detectable", digits=digits, unit="points" if unit == "%" else unit),
         count("wins"), count("ties"), count("losses"),
         p_value("p"), p_value("p (Holm)"), p_value("p (questions)"), label("test"),
-        decimal("Cohen's h", signed=True), Column("odds", digits=2), decimal("rank-biserial", signed=True),
+        decimal("Cohen's h", signed=True), FrameColumn("odds", digits=2), decimal("rank-biserial", signed=True),
     )  # fmt: skip
 
 
-def _row(each: Comparison) -> Row:
+def _row(each: Comparison) -> FrameRow:
     found, factor = each.found, each.scale.factor
     cells = [
         Cell(None if value is None else factor * value, mark=sign)
@@ -225,7 +225,7 @@ def _row(each: Comparison) -> Row:
     power = Cell(None if least is None else factor * least, reason=reason)
     lacking = found.pairs.lacking or None
     sizes = Cell(len(found.pairs) if found.pairs.of_questions else None), Cell(None if lacking else found.pairs.images)
-    return Row((
+    return FrameRow((
         Cell(each.task, mark="" if each.alike else _OTHER), Cell(each.measure), *sizes, *cells, shown,
         power,
         *map(Cell, _counts(found)),
@@ -248,11 +248,11 @@ def _counts(found: Difference) -> Sequence[int | None]:
     return (found.wins, found.ties, found.losses) if found.pairs.linear else (None, None, None)
 
 
-def _telling_tables(compared: Compared) -> list[Table]:
+def _telling_tables(compared: Compared) -> list[Frame]:
     telling = compared.telling
     by_words = {(each.task, each.measure): each.by_words for each in compared.comparisons}
     columns = (
-        label("question"), label("measure"), Column("A", digits=2), Column("B", digits=2), label("asked"),
+        label("question"), label("measure"), FrameColumn("A", digits=2), FrameColumn("B", digits=2), label("asked"),
         label("expected"), label("A's answer"), label("B's answer"),
     )  # fmt: skip
     tables = []
@@ -264,7 +264,7 @@ def _telling_tables(compared: Compared) -> list[Table]:
         notes = ["Texts are cut; where the data's terms forbid it, and in submissions, there are none."]
         if shared:
             notes.append(f"Each prompt begins with: {_cut(shared).value}")
-        tables.append(Table(f"telling_{task}", f"{task}: the questions that differ most", columns,
+        tables.append(Frame(f"telling_{task}", f"{task}: the questions that differ most", columns,
                             tuple(_telling_row(each, shared, by_words[each.task, each.measure]) for each in rows),
                             tuple(notes), marks=_BY_WORDS))  # fmt: skip
     return tables
@@ -278,7 +278,7 @@ def _shared_sentences(prompts: Sequence[str]) -> str:
     return start[: start.rfind(". ") + 1]
 
 
-def _telling_row(each: Telling, shared: str, by_words: tuple[bool, bool]) -> Row:
+def _telling_row(each: Telling, shared: str, by_words: tuple[bool, bool]) -> FrameRow:
     """A question with both models' answers, without the sentences that the prompts of the table share."""
     shown = each.first_answer or each.second_answer
     texts = [Cell(None), Cell(None)]
@@ -287,7 +287,7 @@ def _telling_row(each: Telling, shared: str, by_words: tuple[bool, bool]) -> Row
     replies = [_replies(answer) for answer in (each.first_answer, each.second_answer)]
     values = zip((each.first, each.second), word_signs(by_words), strict=True)
     scores = [Cell(value, mark=sign) for value, sign in values]
-    return Row((Cell(each.id), Cell(each.measure), *scores, *texts, *replies))
+    return FrameRow((Cell(each.id), Cell(each.measure), *scores, *texts, *replies))
 
 
 def _replies(shown: Shown | None) -> Cell:

@@ -11,7 +11,7 @@ from lmms_medtasks.board.comparison.compared_entries import asked_in_part
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, label, p_value, probability
-from lmms_medtasks.report.document import Cell, Column, Document, Part, Row, Section, Table
+from lmms_medtasks.report.document import Cell, Document, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.terminal import MOST_ROWS
 from lmms_medtasks.short_texts import first_listed
@@ -48,16 +48,17 @@ def _verdicts(gate: Gate, verdicts: Sequence[Verdict], is_screen: bool) -> Secti
     notes += [_SIGNS_SAID, _TESTS, *([_WIDE] if any(each.scale.low < 0 and each.test for each in verdicts) else [])]
     columns = (
         label(""), replace(label("task, measure"), letters=40), _long(label("model")), _long(count("images")),
-        _long(count("questions")), Column("before"), Column("now"), _long(Column(f"change [{confidence.percent()}]")),
-        Column("drop, upper limit"), Column("margin"), _long(Column("detectable drop")), _long(p_value("p (worse)")),
+        _long(count("questions")), FrameColumn("before"), FrameColumn("now"),
+        _long(FrameColumn(f"change [{confidence.percent()}]")), FrameColumn("drop, upper limit"), FrameColumn("margin"),
+        _long(FrameColumn("detectable drop")), _long(p_value("p (worse)")),
         _long(p_value("p (worse), corrected")), _long(p_value("p (not worse)")), label("outcome"), _long(label("why")),
     )  # fmt: skip
     rows = tuple(map(_row, shown[: len(shown) - len(cut)]))
-    table = Table("verdicts", "", columns, rows, tuple(notes), marks={LEXICAL: MEANINGS[LEXICAL]})
+    table = Frame("verdicts", "", columns, rows, tuple(notes), marks={LEXICAL: MEANINGS[LEXICAL]})
     return Section("verdicts", "", tables=(table,) if rows else ())
 
 
-def _long(column: Column) -> Column:
+def _long(column: FrameColumn) -> FrameColumn:
     return replace(column, long=True)
 
 
@@ -135,7 +136,7 @@ _NOTE = (
 )
 
 
-def _row(each: Verdict) -> Row:
+def _row(each: Verdict) -> FrameRow:
     """Its numbers as texts: digits and unit are those of the row's measure."""
     interval, test = each.interval, each.test
     change = None
@@ -144,7 +145,7 @@ def _row(each: Verdict) -> Row:
         ends = () if low is None or high is None else sorted([each.oriented(low), each.oriented(high)])
         change = _number(each, each.oriented(test.drop), *ends, signed=True)
     one, other = word_signs(each.by_words)
-    return Row((
+    return FrameRow((
         Cell(_SIGNS[each.effect]), Cell(f"{each.task}, {each.measure}"), Cell(each.model),
         Cell(test.clusters if test else 0), Cell((test.n if test else 0) if each.of_questions else None),
         Cell(_number(each, each.baseline), mark=one), Cell(_number(each, each.candidate), mark=other), Cell(change),
@@ -171,4 +172,4 @@ def _number(
 ) -> str:
     """A value of a verdict, with the ends of its interval if it has one, with the digits of its measure."""
     shown, *ends = (None if number is None else each.scale.factor * number for number in (value, low, high))
-    return Column("", digits=each.scale.digits, signed=signed).text(Cell(shown, ends[0], ends[1]))
+    return FrameColumn("", digits=each.scale.digits, signed=signed).text(Cell(shown, ends[0], ends[1]))

@@ -13,7 +13,7 @@ from lmms_medtasks.board.comparison.paired import pairs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import count, label
-from lmms_medtasks.report.document import EMPTY, Cell, Column, Document, Part, Row, Section, Table
+from lmms_medtasks.report.document import EMPTY, Cell, Document, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.statistics import power
 from lmms_medtasks.statistics.intervals import FEW, MINIMUM
 from lmms_medtasks.statistics.power import Criterion, Variation
@@ -125,16 +125,16 @@ def document(found: Sequence[Planned], plan: Plan, notes: Sequence[str]) -> Docu
     """A row a task and measure; ``notes``: where its numbers are from."""
     trials = list(dict.fromkeys(each for planned in found for each in planned.needed)) or [1]
     heads = (replace(label("task, measure"), letters=40), count("images"), count("questions"), count("T"))
-    columns = (*heads, Column("shows", digits=1), *(count(f"T={each}") for each in trials))
+    columns = (*heads, FrameColumn("shows", digits=1), *(count(f"T={each}") for each in trials))
     rows = tuple(
-        Row((
+        FrameRow((
             Cell(f"{each.task}, {each.measure}"), Cell(each.images), Cell(each.questions), Cell(each.trials),
             Cell(None if each.shown is None else 100 * each.shown), *(Cell(each.needed.get(many)) for many in trials),
         ))
         for each in found
     )  # fmt: skip
     sections = (
-        Section("plan", "", tables=(Table("plan", "", columns, rows),)),
+        Section("plan", "", tables=(Frame("plan", "", columns, rows),)),
         Section("meaning", "", (_meaning(plan), *notes)),
     )
     title = f"What a comparison can show, and what {100 * plan.difference:g} points take"

@@ -17,7 +17,7 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
@@ -108,23 +108,23 @@ def measures_of(entries: Iterable[Entry]) -> list[str]:
     return list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
 
 
-def ranking(task: str, standings: Standings, links: Links) -> Table | None:
+def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
     """A task's ranked models, best first, above the published ones; None without a ranked one."""
     entries = standings.board.of(task=task, ranked=True)
     if not entries:
         return None
     measures = measures_of(entries)
     ordered = sorted(entries, key=lambda entry: _place(entry, measures, standings))
-    rows = [Row(_own(entry, measures, standings, links)) for entry in ordered]
+    rows = [FrameRow(_own(entry, measures, standings, links)) for entry in ordered]
     below = published(task, entries[0].settings)
-    rows += [Row(_published(each.model, each.source, each.cells, measures), "reference") for each in below]
-    columns: list[Column] = [label("model"), label("source")]
+    rows += [FrameRow(_published(each.model, each.source, each.cells, measures), "reference") for each in below]
+    columns: list[FrameColumn] = [label("model"), label("source")]
     for name in measures:
-        columns += [column(name, entries[0].scale(name)), Column(f"rank, {name}")]
+        columns += [column(name, entries[0].scale(name)), FrameColumn(f"rank, {name}")]
     columns += [*_COUNTS, label("notes")]
     notes = (intervals_note(entries), *_without_ranks(task, measures, standings), SHORT, *_verified(entries))
     said = (_PUBLISHED.format(paper=below[0].paper),) if below else ()
-    return Table(f"{task}-ranking", f"{task}: ranking", tuple(columns), tuple(rows), notes, said, RANK_MARKS)
+    return Frame(f"{task}-ranking", f"{task}: ranking", tuple(columns), tuple(rows), notes, said, RANK_MARKS)
 
 
 def _verified(entries: Iterable[Entry]) -> list[str]:
@@ -143,7 +143,7 @@ def _without_ranks(task: str, measures: Sequence[str], standings: Standings) -> 
     return reasons
 
 
-def apart(task: str, standings: Standings, links: Links) -> Table | None:
+def apart(task: str, standings: Standings, links: Links) -> Frame | None:
     """A task's entries that do not compare with the ranked ones, and why; None without one."""
     entries = standings.board.of(task=task, ranked=False)
     if not entries:
@@ -158,11 +158,13 @@ def apart(task: str, standings: Standings, links: Links) -> Table | None:
             else NONE
             for name in measures
         ]
-        rows.append(Row((*_head(entry, standings, links), *cells, *_counted(entry), problem_codes(entry)), "counts"))
+        rows.append(
+            FrameRow((*_head(entry, standings, links), *cells, *_counted(entry), problem_codes(entry)), "counts")
+        )
     shown = [column(name, entries[0].scale(name)) for name in measures]
     columns = (label("model"), label("source"), *shown, *_COUNTS, label("why not ranked"))
     notes = (intervals_note(entries),)
-    return Table(f"{task}-apart", f"{task}: not ranked", columns, tuple(rows), notes, marks=number_marks.MARKS)
+    return Frame(f"{task}-apart", f"{task}: not ranked", columns, tuple(rows), notes, marks=number_marks.MARKS)
 
 
 def tiers(found: Mapping[str, Standing]) -> dict[str, int]:
@@ -176,7 +178,7 @@ def harness(entry: Entry) -> str | None:
     return None if entry.harness.startswith(("unknown", "?")) else entry.harness
 
 
-def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Table:
+def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Frame:
     """Problems as a table: status, where, and why; the same of several tasks of a run stands once."""
     tasks: dict[tuple[int, str, str, str], set[str]] = {}
     for each in found:
@@ -185,9 +187,9 @@ def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Table:
     rows = []
     for (level, model, source, reason), own in sorted(tasks.items()):
         texts = (list(_LEVELS.values())[level], shown_name(model), ", ".join(sorted(own)), source, reason)
-        rows.append(Row(tuple(Cell(without_roots(text, roots) or None) for text in texts)))
+        rows.append(FrameRow(tuple(Cell(without_roots(text, roots) or None) for text in texts)))
     columns = tuple(map(label, ("status", "model", "tasks", "file", "reason")))
-    return Table("problems", "Refused, not ranked, and flagged", columns, tuple(rows))
+    return Frame("problems", "Refused, not ranked, and flagged", columns, tuple(rows))
 
 
 def level_words(level: str) -> str:
@@ -195,9 +197,9 @@ def level_words(level: str) -> str:
     return _LEVELS[level]
 
 
-def column(metric: str, shown: Measure) -> Column:
+def column(metric: str, shown: Measure) -> FrameColumn:
     """A metric's column."""
-    return Column(metric, digits=shown.digits, unit=shown.unit, fewer=not shown.higher_is_better)
+    return FrameColumn(metric, digits=shown.digits, unit=shown.unit, fewer=not shown.higher_is_better)
 
 
 def cell(interval: Interval | None, shown: Measure) -> Cell:

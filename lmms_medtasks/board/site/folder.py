@@ -13,7 +13,7 @@ from pathlib import Path
 from lmms_medtasks import __version__
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import Table
+from lmms_medtasks.report.document import Frame
 
 MARKER = "site.json"
 """What tells a folder of ours from any other: only such a one is replaced."""
@@ -47,7 +47,7 @@ class Folder:
             with place.open("wb") as file:
                 self.files[path] = sum(map(file.write, contents))
 
-    def csv(self, path: str, table: Table, origin: Sequence[tuple[str, str]] = ()) -> None:
+    def csv(self, path: str, table: Frame, origin: Sequence[tuple[str, str]] = ()) -> None:
         """Write a table's CSV; ``path`` is without the ending."""
         self.text(f"{path}.csv", csv_text(table, origin))
 

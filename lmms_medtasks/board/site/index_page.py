@@ -15,7 +15,7 @@ from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.data.sources import counted
-from lmms_medtasks.report.document import Table
+from lmms_medtasks.report.document import Frame
 from lmms_medtasks.report.report_page import unbroken
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _asked(entries: Iterable[Entry]) -> str:
     return f"{distinct:,} different questions, asked {asked:,} times in {len(tasks)} tasks"
 
 
-def _remarks(problems: Iterable[Problem], table: Table) -> str:
+def _remarks(problems: Iterable[Problem], table: Frame) -> str:
     """All remarks in a line: "Remarks on the entries: 1 not ranked (limited), 25 flagged (mini data)".
 
     Counted are entries, a task of a model each, in the order of the ``table``, which has a row a reason.

@@ -17,7 +17,7 @@ from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
@@ -274,9 +274,9 @@ def _known_first(rows: list[ModelRow]) -> tuple[tuple[ModelRow, ...], tuple[Mode
     return best_first(ordered[:SHOWN_PUBLISHED]), best_first(ordered[SHOWN_PUBLISHED:])
 
 
-def as_table(found: Leaderboard, standings: Standings) -> Table:
+def as_table(found: Leaderboard, standings: Standings) -> Frame:
     """The same as a table of files: for each suite the number with its interval and the ranks that chance leaves."""
-    columns: list[Column] = [label("model"), label("source")]
+    columns: list[FrameColumn] = [label("model"), label("source")]
     for head in found.heads:
         name = f"{head.title}: {head.task}, {head.measure}"
         columns += [replace(board_tables.column(head.measure, head.shown), name=name), label(f"rank, {name}")]
@@ -285,7 +285,7 @@ def as_table(found: Leaderboard, standings: Standings) -> Table:
         cells: list[Cell] = [Cell(row.name, href=row.href), Cell("measured" if row.measured else "published")]
         for score in row.scores:
             cells += [score.cell, Cell(score.rank or None)]
-        rows.append(Row(tuple(cells), "run" if row.measured else "reference"))
+        rows.append(FrameRow(tuple(cells), "run" if row.measured else "reference"))
     notes = (f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(standings.board.entries)}.", SHORT)
     title, marks = "Models by benchmark", number_marks.MARKS
-    return Table("overview", title, tuple(columns), tuple(rows), notes, marks=marks)
+    return Frame("overview", title, tuple(columns), tuple(rows), notes, marks=marks)

@@ -19,7 +19,7 @@ from lmms_medtasks.board.site.board_tables import (
 )
 from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.report.cells import NONE, count, label
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 
 
 def entries_of(model: str, board: Board) -> list[Entry]:
@@ -30,7 +30,7 @@ def entries_of(model: str, board: Board) -> list[Entry]:
     )
 
 
-def scores(model: str, standings: Standings, links: Links) -> Table:
+def scores(model: str, standings: Standings, links: Links) -> Frame:
     """All measures of a model, those that stand in a ranking with their ranks."""
     rows = []
     own = entries_of(model, standings.board)
@@ -42,23 +42,23 @@ def scores(model: str, standings: Standings, links: Links) -> Table:
             mean = standing.mean if standing else entry.interval(name, standings.resamples > 0)
             value, rank = standing_cells(standing, shown) if standing else (cell(mean, shown), NONE)
             rows.append(
-                Row((Cell(entry.task, href=links.suite(entry.suite)), Cell(name),
+                FrameRow((Cell(entry.task, href=links.suite(entry.suite)), Cell(name),
                      standings.marked(value, entry, name), Cell(shown.unit), rank,
                      Cell(len(ranked)) if ranked else NONE, Cell(mean.n) if entry.is_mean(name) else NONE))
             )  # fmt: skip
-    columns = (label("task"), label("measure"), Column("score", digits=2), label("unit"), count("rank"), count("of"),
-               count("questions"))  # fmt: skip
-    return Table("scores", "Scores", columns, tuple(rows), (intervals_note(own), SHORT), marks=RANK_MARKS)
+    columns = (label("task"), label("measure"), FrameColumn("score", digits=2), label("unit"),
+               count("rank"), count("of"), count("questions"))  # fmt: skip
+    return Frame("scores", "Scores", columns, tuple(rows), (intervals_note(own), SHORT), marks=RANK_MARKS)
 
 
-def facts(own: Iterable[Entry]) -> Table:
+def facts(own: Iterable[Entry]) -> Frame:
     """What each entry of a model is of: data, version, judge, harness."""
     rows = []
     for entry in own:
         judge = entry.judge.name if entry.judge else None
         told = (judge, harness(entry), entry.source.kind, entry.level or None, entry.source.date)
         texts = (entry.task, entry.version, entry.data, *told)
-        rows.append(Row((*map(Cell, texts), Cell(entry.counts.rows), problem_codes(entry))))
+        rows.append(FrameRow((*map(Cell, texts), Cell(entry.counts.rows), problem_codes(entry))))
     heads = ("task", "version", "data", "judge", "lmms-eval", "from a", "verified", "run")
     columns = (*map(label, heads), count("questions"), label("notes"))
-    return Table("entries", "What was run", columns, tuple(rows))
+    return Frame("entries", "What was run", columns, tuple(rows))

@@ -17,7 +17,7 @@ from lmms_medtasks.board.site.ranking import MEANING
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report import report_page as report_page
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import Part, Table
+from lmms_medtasks.report.document import Frame, Part
 from lmms_medtasks.report.suite_report import Planned
 from lmms_medtasks.statistics import confidence
 
@@ -77,7 +77,7 @@ class Pages:
         """Write a page; its tables go to ``data/<data>/`` as CSV when their links are made."""
         root = _root(path)
 
-        def csv_link(part: Part, table: Table) -> str:
+        def csv_link(part: Part, table: Frame) -> str:
             place = _csv_path(data, part, table)
             if place not in self._folder.files:
                 self._folder.text(place, csv_text(table, part.origin))
@@ -121,7 +121,7 @@ class Pages:
         """The HTML of the part and of its entry, and its CSV files."""
         files: dict[str, str] = {}
 
-        def csv_link(part: Part, table: Table) -> str:
+        def csv_link(part: Part, table: Frame) -> str:
             place = _csv_path(path.removesuffix(".html"), part, table)
             if place not in files:
                 files[place] = csv_text(table, part.origin)
@@ -156,7 +156,7 @@ def _root(path: str) -> str:
     return "../" * (len(PurePosixPath(path).parts) - 1)
 
 
-def _csv_path(data: str, part: Part, table: Table) -> str:
+def _csv_path(data: str, part: Part, table: Frame) -> str:
     return f"data/{data}/{file_name(_link(part, table))}.csv"
 
 

@@ -11,7 +11,7 @@ from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.suite_chart import TaskMeasure
 from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 
 MOST = 10
 """Models in the matrix, the best; the file has all pairs."""
@@ -48,7 +48,7 @@ class Matrix:
     names: tuple[str, ...]
     hrefs: tuple[str, ...]
     rows: tuple[tuple[Pair | None, ...], ...]
-    table: Table
+    table: Frame
     more: int
     unit: str
 
@@ -90,18 +90,18 @@ def matrix(standings: Standings, head: TaskMeasure, hrefs: dict[str, str]) -> Ma
         ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
         names = (Cell(standings.titles[keys[row]]), Cell(standings.titles[keys[column]]))
         p = Cell(float(pairs.p[row, column]))
-        rows.append(Row((*names, Cell(_SAID[str(signs[row, column])]), Cell(difference, *ends), p)))
+        rows.append(FrameRow((*names, Cell(_SAID[str(signs[row, column])]), Cell(difference, *ends), p)))
     unit = "points" if shown.unit == "%" else shown.unit
     columns = (
         label("model"), label("other model"), label("beyond chance"),
-        Column("lead", digits=shown.digits, signed=True, unit=unit), Column("p, no better", digits=4),
+        FrameColumn("lead", digits=shown.digits, signed=True, unit=unit), FrameColumn("p, no better", digits=4),
     )  # fmt: skip
     best, short = order[:MOST], short_names(standings.titles.values())
     return Matrix(
         tuple(short[standings.titles[keys[place]]] for place in best),
         tuple(hrefs[keys[place]] for place in best),
         tuple(tuple(pair(row, column) for column in best) for row in best),
-        Table("pairs", "Each two models", columns, tuple(rows)),
+        Frame("pairs", "Each two models", columns, tuple(rows)),
         len(order) - len(best),
         unit,
     )

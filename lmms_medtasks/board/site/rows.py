@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lmms_medtasks.board import installed
-from lmms_medtasks.report.document import Table
+from lmms_medtasks.report.document import Frame
 from lmms_medtasks.report.published import PublishedScores, scores
 from lmms_medtasks.report.reported_suites import printed_tables
 from lmms_medtasks.suites import registry
@@ -21,7 +21,7 @@ def published(task: str, told: Mapping[str, str]) -> list[PublishedScores]:
     return [] if suite is None else list(scores(suite, task))
 
 
-def tables(suite: str) -> list[Table]:
+def tables(suite: str) -> list[Frame]:
     """The published tables of a suite, folded; [] where it has none."""
     found = printed_tables(suite) if suite in registry.names() else []
     return [replace(each, key=f"published-{each.key}", folded=True) for each in found]

@@ -19,7 +19,7 @@ from lmms_medtasks.board.site.suite_words import Scatter
 from lmms_medtasks.report.cells import label, scaled
 from lmms_medtasks.report.charts import Chart, Guide
 from lmms_medtasks.report.charts.kinds import drawn as drawn_chart
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import against_guessing
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.statistics.confidence import LEVEL
@@ -132,21 +132,21 @@ def _printed(good: tuple[str, str], bad: tuple[str, str], entry: Entry, known: K
     return found
 
 
-def as_table(found: Drawn) -> Table:
+def as_table(found: Drawn) -> Frame:
     """The numbers of the drawing."""
     said, digits, unit = found.said, found.shown.digits, found.shown.unit
     heads = ((said.x, unit), (said.bad, unit), (said.y, ""))
-    numbers = (Column(name, digits=digits, unit=own) for name, own in heads)
+    numbers = (FrameColumn(name, digits=digits, unit=own) for name, own in heads)
     columns = (label("model"), label("source"), *numbers)
     rows = [
-        Row(
+        FrameRow(
             (Cell(each.name), Cell("measured" if each.measured else "published"), each.good, each.bad, each.loss),
             "run" if each.measured else "reference",
         )
         for each in found.points
     ]
     note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
-    return Table("scatter", said.title, columns, tuple(rows), (note,))
+    return Frame("scatter", said.title, columns, tuple(rows), (note,))
 
 
 def picture(found: Drawn) -> Markup:

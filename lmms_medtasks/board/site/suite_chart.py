@@ -29,7 +29,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.charts import Chart, Guide
 from lmms_medtasks.report.charts.kinds import drawn
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.suites.suite import Measure
@@ -55,7 +55,7 @@ class Series:
 
     name: str
     of: TaskMeasure
-    column: Column
+    column: FrameColumn
     measure: Measure
 
 
@@ -161,7 +161,9 @@ class SuiteChart:
         table = replace(self, rows=tuple(rows), printed=tuple(printed)).table
         if self.chance is not None:
             guess = (*[NONE] * (len(self.series) - 1), Cell(self.chance)) if self.kind == "change" else ()
-            table = replace(table, rows=(*table.rows, *([Row((Cell("guessing"), *guess), "counts")] if guess else [])))
+            table = replace(
+                table, rows=(*table.rows, *([FrameRow((Cell("guessing"), *guess), "counts")] if guess else []))
+            )
         guides = [self.guess] if self.guess else []
         return Markup(drawn(chart, chart.marks_of(table), guides))  # noqa: S704 - its texts are escaped
 
@@ -175,12 +177,12 @@ class SuiteChart:
         return round(share if series.measure.higher_is_better else 1 - share, 2)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> Frame:
         """Its numbers."""
-        rows = [Row((Cell(row.name, href=row.href), *row.cells)) for row in self.rows]
-        rows += [Row((Cell(row.name), *row.cells), "reference") for row in self.printed]
+        rows = [FrameRow((Cell(row.name, href=row.href), *row.cells)) for row in self.rows]
+        rows += [FrameRow((Cell(row.name), *row.cells), "reference") for row in self.printed]
         columns = (label("model"), *(replace(each.column, name=each.name) for each in self.series))
-        return Table("chart", f"{self.title}: the numbers", columns, tuple(rows), (self.about,), marks=MARKS)
+        return Frame("chart", f"{self.title}: the numbers", columns, tuple(rows), (self.about,), marks=MARKS)
 
 
 def chart(

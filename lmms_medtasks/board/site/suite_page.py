@@ -23,7 +23,7 @@ from lmms_medtasks.board.site.telling_questions import Telling, telling
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, labelled
 from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.statistics import confidence
@@ -45,8 +45,8 @@ class Block:
 
     task: str
     name: str
-    ranking: Table | None
-    apart: Table | None
+    ranking: Frame | None
+    apart: Frame | None
     reference: Reference | None
 
 
@@ -269,11 +269,11 @@ def _data_said(data: str) -> str:
     return "not the benchmark" if data == "mini" else "not the whole benchmark"
 
 
-def _versions(entries: Sequence[Entry]) -> Table:
+def _versions(entries: Sequence[Entry]) -> Frame:
     """What the entries of a suite are of, each kind once."""
     found = {
         (e.task, e.version, e.data, e.judge.name if e.judge else "none", board_tables.harness(e) or "not recorded")
         for e in entries
     }
-    columns: tuple[Column, ...] = tuple(map(label, ("task", "version", "data", "judge", "lmms-eval")))
-    return Table("versions", "Versions", columns, tuple(Row(tuple(map(Cell, each))) for each in sorted(found)))
+    columns: tuple[FrameColumn, ...] = tuple(map(label, ("task", "version", "data", "judge", "lmms-eval")))
+    return Frame("versions", "Versions", columns, tuple(FrameRow(tuple(map(Cell, each))) for each in sorted(found)))

@@ -20,7 +20,7 @@ _SHARES = 3
 KINDS: tuple[str, ...] = get_args(Kind)
 Tags = tuple[tuple[str, str], ...]
 """Names and values that restrict questions."""
-Made = Callable[[Sequence[Source]], document.Table | None]
+Made = Callable[[Sequence[Source]], document.Frame | None]
 
 
 @dataclass(frozen=True)
@@ -158,11 +158,11 @@ class Chart:
         about = self.about(sources) if callable(self.about) else self.about
         return self._figure(self.marks(sources), about, self._guides(sources))
 
-    def of(self, table: document.Table) -> Figure | None:
+    def of(self, table: document.Frame) -> Figure | None:
         """The figure of a table that is made already; None where it has no number of its own."""
         return self._figure(self.marks_of(table), str(self.about), (), table.key)
 
-    def marks_of(self, table: document.Table) -> list[Mark]:
+    def marks_of(self, table: document.Frame) -> list[Mark]:
         """What is drawn of a table that is made already."""
         return self._marks(_of_document(table))
 
@@ -291,7 +291,7 @@ class _Row:
 class _Filled:
     key: str
     names: Sequence[str]
-    columns: Sequence[document.Column]
+    columns: Sequence[document.FrameColumn]
     rows: Sequence[_Row]
 
     def place_in(self, declared: str) -> Callable[[str], int]:
@@ -312,7 +312,7 @@ def _is_own(marks: Iterable[Mark]) -> bool:
     )
 
 
-def _of_document(table: document.Table) -> _Filled:
+def _of_document(table: document.Frame) -> _Filled:
     nothing = [None] * len(table.columns), [()] * len(table.columns)
     rows = [_Row(row.cells, row.kind, *nothing) for row in table.rows]
     return _Filled(table.key, [each.name for each in table.columns], table.columns, rows)
@@ -330,7 +330,7 @@ def _filled(table: Table, sources: Sequence[Source]) -> _Filled:
     made = [replace(_row_of(source, row, columns), apart=each) for source, row in asked]
     none = [None] * (len(table.labels) + len(columns)), [()] * (len(table.labels) + len(columns))
     made += [_Row(row.cells, row.kind, *none) for row in table.printed_rows(columns)]
-    shown = [*(document.Column(name, "text") for name in table.labels), *(column.column() for column in columns)]
+    shown = [*(document.FrameColumn(name, "text") for name in table.labels), *(column.column() for column in columns)]
     return _Filled(table.key, [*table.labels, *(column.name for column in columns)], shown, made)
 
 

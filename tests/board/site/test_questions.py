@@ -14,7 +14,7 @@ from lmms_medtasks.board.site.suite_words import AllowedData, order, shown
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import Cell, Column, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import splits_of
 from lmms_medtasks.visible_text import visible
@@ -187,12 +187,12 @@ def test_the_stream_of_scores_is_the_csv_of_their_table(monkeypatch):
     values = [[0.0, 1 / 3, np.nan, 1.0, 1 / 3], [np.nan, np.nan, -0.0, 1e-9, 0.1 + 0.2]]
     found = [Scores(np.arange(5), np.array(each), np.array(each), np.zeros(5, np.int16), ()) for each in values]
     names = ["+model", "other"]
-    columns = (Column("question", "text"), *(Column(name, digits=3) for name in names))
+    columns = (FrameColumn("question", "text"), *(FrameColumn(name, digits=3) for name in names))
     rows = tuple(
-        Row((Cell(id), *(Cell(None if np.isnan(each[row]) else each[row]) for each in values)))
+        FrameRow((Cell(id), *(Cell(None if np.isnan(each[row]) else each[row]) for each in values)))
         for row, id in enumerate(ids.tolist())
     )
-    assert "".join(questions._csv_lines(names, ids, found)) == csv_text(Table("t", "t", columns, rows))
+    assert "".join(questions._csv_lines(names, ids, found)) == csv_text(Frame("t", "t", columns, rows))
 
 
 def test_the_browser_opens_on_the_task_of_the_headline_and_has_words_for_tasks_and_values(tmp_path, runs):

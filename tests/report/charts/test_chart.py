@@ -18,7 +18,7 @@ from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.charts.chart import KINDS
 from lmms_medtasks.report.charts.labels import box_of, touch
 from lmms_medtasks.report.charts.vega import specification
-from lmms_medtasks.report.document import Cell, Kind, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
@@ -26,13 +26,13 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def table(names: Sequence[str], values: Sequence[float | None] | None = None, kind: Kind = "run") -> Table:
+def table(names: Sequence[str], values: Sequence[float | None] | None = None, kind: Kind = "run") -> Frame:
     numbers = values or [10.0 + 80 * place / max(len(names), 1) for place in range(len(names))]
     rows = []
     for name, number in zip(names, numbers, strict=True):
         known = (number, number and 100 - number, number and 0.05 * number)
-        rows.append(Row((Cell(name), *(Cell(one, one and one - 3, one and one + 3) for one in known)), kind))
-    return Table("numbers", "Numbers", (label("model"), share("a"), share("b"), points("change")), tuple(rows))
+        rows.append(FrameRow((Cell(name), *(Cell(one, one and one - 3, one and one + 3) for one in known)), kind))
+    return Frame("numbers", "Numbers", (label("model"), share("a"), share("b"), points("change")), tuple(rows))
 
 
 def chart(kind: str, **more: object) -> Chart:

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 from lmms_medtasks.report.cells import decimal, label, share
 from lmms_medtasks.report.charts import MODELS
-from lmms_medtasks.report.document import Cell, Row, Table
+from lmms_medtasks.report.document import Cell, Frame, FrameRow
 from lmms_medtasks.task_configs.medq_deg.report_models_charts import BUMP, OVERCONFIDENCE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -15,8 +15,8 @@ def texts(figure):
 
 
 def ranks(conditions, models):
-    rows = tuple(Row((Cell(name), *map(Cell, places))) for name, places in models.items())
-    return Table("ranks", "Ranks", (label("model"), *map(decimal, conditions)), rows)
+    rows = tuple(FrameRow((Cell(name), *map(Cell, places))) for name, places in models.items())
+    return Frame("ranks", "Ranks", (label("model"), *map(decimal, conditions)), rows)
 
 
 def test_ranks_stand_below_each_other_and_lines_that_change_are_joined_in_colour():
@@ -39,8 +39,8 @@ def test_task_sets_that_differ_have_their_whole_names():
 def test_each_model_has_a_look_and_many_share_one():
     names = [f"m{number}" for number in range(len(MODELS) + 2)]
     columns = (label("level and task set"), label("model"), share("accuracy"), decimal("shift", signed=True))
-    rows = tuple(Row((Cell("clean (ours)"), Cell(name), Cell(5.0 * number), Cell(0.5 - 0.05 * number)))
+    rows = tuple(FrameRow((Cell("clean (ours)"), Cell(name), Cell(5.0 * number), Cell(0.5 - 0.05 * number)))
                  for number, name in enumerate(names))  # fmt: skip
-    figure = OVERCONFIDENCE.of(Table("points", "Points", columns, rows))
+    figure = OVERCONFIDENCE.of(Frame("points", "Points", columns, rows))
     assert set(names[: len(MODELS)]) <= set(texts(figure)) and "other models" in texts(figure)
     assert {each["series"] for each in figure.marks} == set(names)
