@@ -171,8 +171,8 @@ class MacroContrast(Estimate):
 class Contrast(Estimate):
     """Two restrictions of a table, drawn together.
 
-    Statistics: ``first`` and ``second``, their means; ``change``, second less first; with ``ratio`` also ``ratio``,
-    second over first.
+    Statistics: ``first`` and ``second``, their means; ``change``, second less first; with ``ratio``, or where it is
+    the main one, also ``ratio``, second over first.
 
     ``pair``: columns in which a row of the second must agree with one of the first; only pairs with both scores count,
     each in the cluster of the first. Without it both are taken whole. ``bounds``: as of a mean.
@@ -202,7 +202,7 @@ class Contrast(Estimate):
             groups["pairs"] = scored(clusters, other - one)
             width = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
             statistics["change"] = Through(Difference(after, before), mean_statistic("pairs", width))
-        if self.ratio:
+        if self.ratio or self.main == "ratio":
             statistics["ratio"] = Ratio(after, before)
         return Draw(groups, statistics)
 

@@ -127,7 +127,7 @@ def token_scores(answer: str, reference: str) -> dict[str, float]:
 RANGES = {measure.name: measure.range for measure in MEASURES}
 
 ROBUSTNESS = {
-    kind: Contrast(main="ratio", measure=kind, bounds=RANGES[kind], first=SIDES["iid"], second=SIDES["ood"], ratio=True)
+    kind: Contrast(main="ratio", measure=kind, bounds=RANGES[kind], first=SIDES["iid"], second=SIDES["ood"])
     for kind in KINDS
 }
 """RR = 1 - (i.i.d. - OoD) / i.i.d. of the means (section 3.2); None where one is missing, or i.i.d. is 0."""

@@ -130,7 +130,7 @@ def test_contrast_of_pairs_by_hand():
 
 def test_a_ratio_to_nothing_has_no_value():
     rows = table(record("a", 0, level=0), record("b", 1, level=1))
-    found = Contrast(main="ratio", first={"level": 0}, second={"level": 1}, ratio=True)
+    found = Contrast(main="ratio", first={"level": 0}, second={"level": 1})
     assert found.value(rows) is None
 
 

@@ -85,7 +85,7 @@ def _reliability(rows: Samples) -> Draw:
 
 
 def _robustness(measure: str) -> Contrast:
-    return Contrast(measure=measure, first=IID, second=OOD, ratio=True, main="ratio")
+    return Contrast(measure=measure, first=IID, second=OOD, main="ratio")
 
 
 def shared_images(rows: Samples) -> int:
