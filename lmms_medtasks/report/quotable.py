@@ -283,7 +283,7 @@ def _runner(asked: Sequence[Asked]) -> Check:
     if silent := [task for task, found in told if not found.get("digests")]:
         said = f"{_named(silent)}: the run recorded neither its runner nor its prompts"
         return Check("clean runner", "unknown", said, "lmms-medtasks run")
-    return Check("clean runner", "yes", "images and prompts arrived as released")
+    return Check("clean runner", "yes", "no lossy encoding of images; prompts as released")
 
 
 def _settings(asked: Sequence[Asked]) -> Iterator[Check]:
