@@ -10,6 +10,7 @@ from lmms_medtasks.report.about import own
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.suite_report import extent
 from lmms_medtasks.report.views import Column, Row, Source, Table, rows_of_sources
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Macro, Mean
 from lmms_medtasks.task_configs.medobvious.measures import (
@@ -68,8 +69,8 @@ def _format_notes(sources: Sequence[Source]) -> tuple[str, ...]:
     )
 
 
-def _tier_mark(source: Source) -> str:
-    return "" if len(set(source.rows.column("tier"))) == len(TIERS) else "∂"
+def _tier_mark(rows: Samples) -> str:
+    return "" if len(rows.values("tier")) == len(TIERS) else "∂"
 
 
 GUESSING = ("uniform guessing", "arithmetic")
