@@ -182,7 +182,7 @@ class Column:
         else:
             cell = number(found)
         if self.mark and row.kind == "run" and cell.value is not None:
-            return replace(cell, mark=self.mark(table.rows.where(where)) + cell.mark)
+            return replace(cell, mark=self.mark(table.rows.where(where).where(of.where)) + cell.mark)
         return cell
 
 

@@ -17,10 +17,10 @@ from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.suites.estimates import Count
+from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
-from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLISHED, CONDITIONS, REPORTS
+from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, CONDITIONS, REPORTS
 
 INTERVALS = f"In brackets: {LEVEL} intervals over the images of cases (docs/intervals_and_tests.md)."
 IMAGING = {"images": AS_PUBLISHED, "reports": REPORTS}
@@ -64,17 +64,25 @@ def judged_marks(rows: Samples) -> str:
 # --- Accuracy in the eight tasks --------------------------------------------------------------------------------------
 
 
+_ACCURACIES = {(key, each): Mean({"paper_task": key, "condition": each}) for key in forms() for each in SHOWN}
+_GUESSES = {
+    task.numeral: Count({"paper_task": key, "condition": AS_PUBLISHED}, function=chance_of_options)
+    for key, task in forms().items()
+}
+
+
 def _rows(sources: Sequence[Source]) -> Iterator[Row]:
     """A row for each source and kind of imaging that it was asked with, and one for guessing."""
     for source in sources:
         conditions = {each for task, each in asked(source) if task.images}
         for imaging, condition in IMAGING.items():
             if condition in conditions or (condition == AS_PUBLISHED and REPORTS not in conditions):
-                found = [where_asked(task, condition if task.images else AS_PUBLISHED) for task in forms().values()]
-                tasks = tuple(name for each in found for name in source.rows.where(each).values("task"))
-                yield Row((source.name, str(own(extent(source)).value), imaging), {"task": tasks}, source=source)
-    guesses = dict.fromkeys((task.numeral for task in forms().values()), Count(function=chance_of_options))
-    yield Row(("uniform guessing", "arithmetic", ""), {"condition": AS_PUBLISHED}, "counts", guesses)
+                estimates = {
+                    task.numeral: _ACCURACIES[key, condition if task.images else AS_PUBLISHED]
+                    for key, task in forms().items()
+                }
+                yield Row((source.name, str(own(extent(source)).value), imaging), estimates=estimates, source=source)
+    yield Row(("uniform guessing", "arithmetic", ""), kind="counts", estimates=_GUESSES)
 
 
 PUBLISHED_TABLE = Table(
@@ -83,10 +91,7 @@ PUBLISHED_TABLE = Table(
     ("model", "source", IMAGING_HEAD),
     _rows,
     (
-        *(
-            Column(task.numeral, ACCURACY, within={"paper_task": key}, mark=judged_marks)
-            for key, task in forms().items()
-        ),
+        *(Column(task.numeral, mark=judged_marks) for task in forms().values()),
         Column("in the paper", unit="text"),
     ),
     (INTERVALS,),

@@ -83,7 +83,6 @@ def test_gaps_agreement_alarms(tables):
     alarms = tables["alarms"]
     # Item 2's negatives: a place, an ambiguous reply, and yes. Its positives: none, refused, and no.
     assert alarms["all formats"]["false alarms"] == pytest.approx(100 * 2 / 5)  # the ambiguous one is left out
-    assert alarms["all formats"]["negatives without an answer"] == 1
     assert alarms["B detection open"]["false alarms"] == 0
     assert alarms["all formats"]["abstentions"] == pytest.approx(100 * 3 / 10)
     assert alarms["C referring MCQ"]["false alarms"] is None
@@ -94,12 +93,10 @@ def test_sizes_kinds_replies(tables):
     assert tables["sizes"]["3×3"]["detection, positives"] == 50
     assert tables["sizes"]["uniform guessing"]["detection, positives"] == pytest.approx(10)  # the last size's
     assert [tables["kinds"]["T3", "b"][name] for name in ("accuracy", "accuracy ")] == pytest.approx([20, 0])
-    replies = {key: {name: n for name, n in row.items() if n and name not in ("format", "grids", "questions")}
-               for key, row in tables["replies"].items()}  # fmt: skip
-    assert replies["B detection open", "negative"] == {"right": 1, "unreadable": 1}
-    assert tables["replies"]["B detection open", "negative"]["empty"] == 0
-    assert replies["D referring open", "positive"] == {"right": 1, "refused": 1}
-    assert replies["E visual referring", "positive"] == {"right": 1, "wrong yes or no": 1}
+    negative, positive = (tables["replies"][name, sign] for name, sign in
+                          (("B detection open", "negative"), ("D referring open", "positive")))  # fmt: skip
+    assert (negative["questions"], negative["unreadable"], negative["empty"]) == (2, 1, 0)
+    assert (positive["questions"], positive["refused"], positive["unreadable"]) == (2, 1, 0)
 
 
 def test_tables_stand_beside_the_published_rows(write):
