@@ -21,18 +21,15 @@ from lmms_medtasks.task_configs.medobvious.measures import (
     ABSTENTIONS,
     ACCURACY,
     AGREEMENTS,
-    BALANCED_ACCURACY,
     FALSE_ALARMS,
     FORMAT_GAPS,
     FORMATS,
     LETTERS,
-    PAPER_AVERAGE,
     SIGNS,
     TABLE_2,
 )
 from lmms_medtasks.task_configs.medobvious.report_published import (
     CHANCE,
-    CHANCE_AVERAGE,
     FORMAT_POINTS,
     FORMATS_TABLE,
     INTERVALS,
@@ -41,8 +38,6 @@ from lmms_medtasks.task_configs.medobvious.report_published import (
     POSITIVES,
     RULES_TABLE,
     SHORT,
-    TIER_CHANCE,
-    TIER_MEAN,
     TIERS_TABLE,
     is_rotated,
 )
@@ -53,28 +48,6 @@ PAIRED = f"{INTERVALS.rstrip('.')}, of a change between the same items."
 # --- One run ----------------------------------------------------------------------------------------------------------
 
 
-def _accuracy_rows(sources: Sequence[Source]) -> Iterator[Row]:
-    yield Row(("All questions",))
-    for name, where in TABLE_2.items():
-        yield Row((SHORT.get(name, name.capitalize()),), where)
-    averages = {"n": None, "accuracy": PAPER_AVERAGE, "uniform guessing": CHANCE_AVERAGE}
-    yield Row(("The paper's Avg",), kind="counts", estimates=averages)
-    balanced = {"n": None, "accuracy": BALANCED_ACCURACY, "uniform guessing": None}
-    yield Row(("Balanced: the mean of positives and negatives",), kind="counts", estimates=balanced)
-    for (tier,) in sources[0].rows.by(["tier"]):
-        yield Row((f"T{tier}",), {"tier": tier})
-    means = {"n": None, "accuracy": TIER_MEAN, "uniform guessing": TIER_CHANCE}
-    yield Row(("Mean of the tiers",), kind="counts", estimates=means)
-
-
-ACCURACIES = Table(
-    "accuracies",
-    "Accuracy",
-    ("questions",),
-    _accuracy_rows,
-    (Column("n", ACCURACY, "n"), Column("accuracy", ACCURACY), Column("uniform guessing", CHANCE)),
-    ("A reply that could not be read counts as incorrect, a failed request as nothing.", INTERVALS),
-)
 GAPS = Table(
     "gaps",
     "Multiple choice and open",
@@ -151,8 +124,7 @@ KINDS = Table(
 
 def _panels(grid: str) -> int:
     """9 for "3x3"."""
-    rows, _, columns = grid.partition("x")
-    return int(rows) * int(columns)
+    return int(grid[0]) * int(grid[2])
 
 
 def _size_rows(sources: Sequence[Source]) -> Iterator[Row]:
@@ -219,14 +191,11 @@ REPLIES = Table(
 
 RUNS = Table(
     "runs",
-    "Accuracy, false alarms, abstentions, agreement",
+    "False alarms, abstentions, agreement",
     ("run",),
     rows_of_sources(lambda source: (source.name,)),
     (
         Column("questions", ACCURACY, "n"),
-        Column("overall", ACCURACY),
-        Column("positives", ACCURACY, within=POSITIVES),
-        Column("negatives", ACCURACY, within=NEGATIVES),
         Column("false alarms", FALSE_ALARMS),
         Column("abstentions", ABSTENTIONS),
         Column("items that agree", AGREEMENTS["both"]),
@@ -305,7 +274,6 @@ def _once(view: View) -> View:
 
 _VIEWS = (
     View("published", "Beside the published models", (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
-    View("accuracies", "Accuracy with intervals", (ACCURACIES,)),
     View("formats", "Formats", (GAPS, AGREEMENT)),
     View("alarms", "False alarms and abstentions", (ALARMS,)),
     View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),
@@ -324,8 +292,8 @@ REPORT = Report(
     headline=report_finding.HEADLINE,
     views=(*map(_once, _VIEWS), ROTATIONS),
     compared=(
-        View("models", "The runs together", (RUNS,)),
         _VIEWS[0],
+        View("models", "The runs together", (RUNS,)),
         View("ways", "What the image and the wording are worth", (WAYS,)),
     ),
     caveats=caveats,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from lmms_medtasks.report.suite_report import extent
 from lmms_medtasks.report.views import Column, Row, Source, Table, rows_of_sources
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.suites.estimates import Macro, Mean
+from lmms_medtasks.suites.estimates import Estimate, Macro, Mean
 from lmms_medtasks.task_configs.medobvious.measures import (
     ACCURACY,
+    BALANCED_ACCURACY,
     FORMATS,
     PAPER_AVERAGE,
     PAPER_RULE,
@@ -50,7 +51,7 @@ def _own(source: Source) -> tuple[str, ...]:
     return source.name, str(own(extent(source)).value)
 
 
-def _rows(chances: dict[str, Mean | Macro]) -> Callable[[Sequence[Source]], list[Row]]:
+def _rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[Source]], list[Row]]:
     """A row for each source that was asked each question once, and one for guessing."""
     guessing = Row(("uniform guessing", "arithmetic"), kind="counts", estimates=chances)
     return lambda sources: rows_of_sources(_own, guessing)([each for each in sources if not is_rotated(each)])
@@ -58,40 +59,52 @@ def _rows(chances: dict[str, Mean | Macro]) -> Callable[[Sequence[Source]], list
 
 PRINTED_FORMATS = Published(FOLDER, {"source": "Table 2"})
 _FORMAT_COLUMNS = (
-    *(Column(SHORT.get(name, name), ACCURACY, within=where, key=name, bare=True) for name, where in TABLE_2.items()),
-    Column("Avg", PAPER_AVERAGE, key="average", bare=True),
+    *(Column(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()),
+    Column("Avg", PAPER_AVERAGE, key="average"),
 )
 FORMATS_TABLE = Table(
     "formats",
     "Accuracy by format and sign (Table 2)",
     ("model", "source"),
-    _rows({**dict.fromkeys(TABLE_2, CHANCE), "average": CHANCE_AVERAGE}),
-    _FORMAT_COLUMNS,
+    _rows(
+        {
+            **dict.fromkeys((*TABLE_2, "all questions"), CHANCE),
+            "average": CHANCE_AVERAGE,
+            **dict.fromkeys(("questions", "balanced")),
+        }
+    ),  # fmt: skip
+    (
+        *_FORMAT_COLUMNS,
+        Column("all questions", ACCURACY),
+        Column("balanced", BALANCED_ACCURACY),
+        Column("questions", ACCURACY, "n"),
+    ),
     (
         "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
         "was asked for.",
         "Avg is the paper's: the plain mean of the seven columns before it. It is no share of correct answers: each "
-        "question counts in two columns.",
+        "question counts in two columns. Balanced: the mean of positives and negatives.",
+        "A reply that could not be read counts as incorrect, a failed request as nothing.",
         "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of the "
         "first row.",
+        INTERVALS,
     ),
     PRINTED_FORMATS,
 )
-RULES = {PAPER_RULE: "open weights", PAPER_RULE_HOSTED: "hosted"}
-_RULE_ESTIMATES = {
-    measure: {
+_SCRIPTS = {
+    script: {
         **dict.fromkeys(TABLE_2, Mean(measure=measure)),
         "average": Macro(measure=measure, groups=tuple(TABLE_2.values())),
     }
-    for measure in RULES
+    for script, measure in (("open weights", PAPER_RULE), ("hosted", PAPER_RULE_HOSTED))
 }
 
 
 def _rule_rows(sources: Sequence[Source]) -> Iterator[Row]:
     """Each source by each of the scripts' two readings."""
     for source in sources:
-        for measure, script in RULES.items() if not is_rotated(source) else ():
-            yield Row((*_own(source), script), estimates=_RULE_ESTIMATES[measure], source=source)
+        for script, estimates in _SCRIPTS.items() if not is_rotated(source) else ():
+            yield Row((*_own(source), script), estimates=estimates, source=source)
 
 
 RULES_TABLE = Table(
@@ -99,7 +112,7 @@ RULES_TABLE = Table(
     "Accuracy by format and sign (Table 2), replies read as the authors' scripts read them",
     ("model", "source", "script for"),
     _rule_rows,
-    tuple(replace(each, of=None) for each in _FORMAT_COLUMNS),
+    tuple(replace(each, of=None, bare=True) for each in _FORMAT_COLUMNS),
     (
         "The scripts for open-weight models read the letters A to E only: on 3×3 grids F to J are never right. A row "
         "is to be compared with published rows of its script.",
@@ -113,10 +126,10 @@ TIERS_TABLE = Table(
     ("model", "source"),
     _rows({**{f"T{tier}": CHANCE for tier in TIERS}, "all": TIER_CHANCE}),
     (
-        *(Column(f"T{tier}", ACCURACY, within={"tier": tier}, bare=True) for tier in TIERS),
-        Column("all", TIER_MEAN, bare=True, mark=lambda rows: "" if len(rows.values("tier")) == len(TIERS) else "∂"),
+        *(Column(f"T{tier}", ACCURACY, within={"tier": tier}) for tier in TIERS),
+        Column("all", TIER_MEAN, mark=lambda rows: "" if len(rows.values("tier")) == len(TIERS) else "∂"),
     ),
-    ("All is the plain mean of the tiers, as in the paper.",),
+    ("All is the plain mean of the tiers, as in the paper.", INTERVALS),
     Published(FOLDER, {"source": "Table 3"}),
 )
 
