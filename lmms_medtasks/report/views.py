@@ -112,7 +112,8 @@ class Column:
         unit: "%" and "points" are shares times 100, "drop" is a change in points with its sign turned, "n" is how many
             questions the estimate is over, "count" a number that is counted, "" a number as it is, "text" a text.
         within: a further restriction. statistic: which of the estimate's; its main one by default.
-        bare: without the interval. mark: a mark for a source's cells. signed: with a plus sign; points always are.
+        bare: without the interval. signed: with a plus sign; points always are.
+        mark: from the questions that a run's cell is about to its mark, as a sign.
         over: what the rows of the source are made into before row and column restrict them.
     """
 
@@ -124,7 +125,7 @@ class Column:
     statistic: str = ""
     bare: bool = False
     key: str = ""
-    mark: Callable[[Source], str] = lambda source: ""
+    mark: Callable[[Samples], str] | None = None
     signed: bool = False
     over: Transform | None = None
 
@@ -180,8 +181,9 @@ class Column:
             cell = percent(shown, bare=self.bare and not with_interval)
         else:
             cell = number(found)
-        mark = self.mark(source) if row.kind == "run" and cell.value is not None else ""
-        return replace(cell, mark=mark) if mark else cell
+        if self.mark and row.kind == "run" and cell.value is not None:
+            return replace(cell, mark=self.mark(table.rows.where(where).where(of.where)) + cell.mark)
+        return cell
 
 
 def _both(one: Where, other: Where) -> Where | None:

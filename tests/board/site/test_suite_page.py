@@ -22,7 +22,7 @@ from lmms_medtasks.board.site.telling_questions import telling
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
+from lmms_medtasks.task_configs.medobvious.report_published import PLANE
 from tests.board.made_up_entries import board_of, of_every_kind
 
 CLEAN, SEVERE = "medq_deg_l0", "medq_deg_l2"
