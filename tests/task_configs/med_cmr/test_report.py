@@ -104,8 +104,10 @@ def test_open_means_stand_with_what_is_missing(everything):
     row = next(row for row in table(everything, "open_dimensions").rows if "(FDD)" in row.cells[0].value)
     assert [cell.value for cell in row.cells[1:6]] == [None, 0, 1, 0, 100]
     judged = table(everything, "judgements").rows[0]
-    assert [cell.value for cell in judged.cells[:9]] == ["med_cmr_open", 4, 1, 0, 0, 0, 3, 0, 2]
-    assert "prompt med_cmr_open.txt version 1" in judged.cells[-1].value
+    assert [cell.value for cell in judged.cells[:5]] == ["med_cmr_open", 3, 0, 2, 1]
+    # How it was asked stands at the head of the part, folded.
+    assert judged.cells[-1].value == "openai:gpt-4o"
+    assert "prompt med_cmr_open.txt version 1" in dict(everything.parts[0].facts)["Judge"]
 
 
 def test_every_figure_has_its_numbers_beside_it(whole_run):
