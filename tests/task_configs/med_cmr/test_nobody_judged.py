@@ -9,6 +9,7 @@ from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
 from lmms_medtasks.task_configs.med_cmr.report_comparison import pairs, scores
+from tests.task_configs.med_cmr.conftest import JUDGE
 
 NOBODY = {"name": "none", "protocol": "med_cmr_open"}
 OPEN = {"q1": "empty", "q2": "?", "q3": "?"}  # q1 and q2 are SOD, q3 is FDD
@@ -44,10 +45,12 @@ def test_the_harness_and_the_report_print_no_mean_but_bounds(unjudged):
     assert {values(row)[-1] for row in table(part, "open_dimensions_noimage").rows} == {None}
 
 
-def test_the_page_says_so_in_place_of_a_finding(unjudged):
-    document = build([unjudged], QUICK)
+@pytest.mark.parametrize("judge", [NOBODY, JUDGE])
+def test_the_page_says_so_in_place_of_a_finding(write_cmr, judge):
+    """Without a judge, and where one was asked and gave no verdict."""
+    document = build([write_cmr("none", judge=judge, open=OPEN)], QUICK)
     assert NOT_JUDGED in document.first.sentences.values()
-    assert NOT_JUDGED in page(document)
+    assert f'<section class="tile"><h2>Med-CMR</h2><p>{NOT_JUDGED}</p></section>' in page(document)
     assert document.first.empty == {"Med-CMR": NOT_JUDGED}
 
 
