@@ -8,7 +8,7 @@ from typing import Any
 
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.default_tables import DeclaredTables
-from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report, question_ids
@@ -149,18 +149,6 @@ def _view(form: str, shown: bool) -> View:
     return View(key + end[0], title + end[1], tables, shown=lambda sources: was_asked(sources[0], form, shown))
 
 
-def caveats(source: Source) -> Iterator[Flag]:
-    """What limits judged numbers; which columns of the paper's table stay empty."""
-    yield from judged_tables.flags(judgings(source))
-    have = "multiple-choice" if was_asked(source, "mcq") else "open" if was_asked(source, "open") else ""
-    if not have:
-        yield Flag(
-            "note", "No question was asked here as the paper asks it, once and with its image: its table is empty."
-        )
-    elif not (was_asked(source, "mcq") and was_asked(source, "open")):
-        yield Flag("note", f"Only {have} questions were asked here: the other columns of the paper's table stay empty.")
-
-
 _FORMS = {"mcq": "multiple choice", "circular": "rotated options", "open": "open"}
 _PUBLISHED = View("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,))
 
@@ -180,7 +168,7 @@ REPORT = Report(
         ),
     ),
     compared=(View("models", "The models together", (report_comparison.MODELS,)), _PUBLISHED),
-    caveats=caveats,
+    caveats=lambda source: judged_tables.flags(judgings(source)),
     compared_caveats=report_comparison.caveats,
     sources=models,
     more=report_comparison.sections,

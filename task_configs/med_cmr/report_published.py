@@ -9,13 +9,13 @@ from typing import Any
 from lmms_medtasks import folders
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.about import own
-from lmms_medtasks.report.cells import NONE, percent
+from lmms_medtasks.report.cells import NONE
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import INCOMPLETE, MEANINGS
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.suite_report import data_extent
 from lmms_medtasks.report.views import Column, Row, Source, Table
-from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_models import asked, judging, of_one_judge
 
@@ -27,11 +27,6 @@ _OPEN = "Open All"
 def findings() -> Mapping[str, Any]:
     """What the text gives beside the table: ``alignment``, ``medical_fine_tuning``, ``scale``, ``errors``."""
     return folders.read_yaml(FOLDER / "reference" / "findings.yml")
-
-
-def _bare(where: Where) -> Callable[[Source, Row, Samples], Cell]:
-    """Accuracy in percent as the paper prints it: without a sign and an interval."""
-    return lambda source, row, rows: percent(source.interval(ACCURACY, {**asked("mcq"), **where}), bare=True)
 
 
 def _open_all(source: Source, row: Row, rows: Samples) -> Cell:
@@ -55,12 +50,12 @@ MAIN = Table(
     ("model", "source"),
     lambda sources: rows_of_models(sources, [_OPEN], lambda each: str(own(data_extent(each)).value)),
     (
-        *(Column(name, _bare(where), "", 2) for name, where in BY_DIMENSION.items()),
-        Column("MCQ All", _bare({}), "", 2),
+        *(Column(name, ACCURACY, "%", 2, {**asked("mcq"), **where}, bare=True) for name, where in BY_DIMENSION.items()),
+        Column("MCQ All", ACCURACY, "%", 2, asked("mcq"), bare=True),
         Column(_OPEN, _open_all, "", 2),
     ),
     (
-        "Accuracy in percent, the open total from 0 to 100. A run's own tables have counts and intervals.",
+        "The open total is from 0 to 100. A run's own tables have counts and intervals.",
         "SOD, FDD and SU are the visual dimensions, TP, CR, LTG and MSI those of reasoning.",
     ),
     PUBLISHED_ROWS,

@@ -87,17 +87,6 @@ def test_flags(everything):
     assert any("med_cmr_open: INCOMPLETE, 66.7% of the judgements were obtained" in text for text in flags)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [({"mcq": MCQ}, "Only multiple-choice questions"), ({"open": OPEN}, "Only open questions"),
-     ({"circular": {"q1": "ADCB"}}, "No question was asked here as the paper"), ({"mcq": MCQ, "open": OPEN}, "")],
-)  # fmt: skip
-def test_what_of_the_papers_table_is_there(write_cmr, given, said):
-    (part,) = build([write_cmr(**given)], Options(resamples=0, drawn=False)).parts
-    notes = [flag.text for flag in part.flags if flag.kind == "note" and "table" in flag.text]
-    assert [text.startswith(said) for text in notes] == ([True] if said else [])
-
-
 def test_open_means_stand_with_what_is_missing(everything):
     total = table(everything, "open_dimensions").rows[0]
     assert [cell.value for cell in total.cells[:6]] == ["All questions", 60, 2, 3, 40, pytest.approx(220 / 3)]
