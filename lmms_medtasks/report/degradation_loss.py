@@ -9,8 +9,10 @@ others there are totals.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from lmms_medtasks.statistics.sums import mean_statistic, scored
 
 TITLE = "Degraded tasks"
 _TOTALS, _LOGGED = "totals only", "logged"
-_ORDER = ("base", "metric", "degradation")
+_ORDER = ("base", "metric", "degradation", "level")
 _NOTES = (
     f"Change: degraded less clean, over the questions that both tasks have. {LEVEL} intervals and p values (two-sided "
     "permutation test) are over images, or units of questions that have images in common. p (Holm) is corrected "
@@ -76,7 +78,7 @@ def losses(run: Run) -> list[Loss]:
                 if name not in rows:
                     rows[name] = {row["doc_id"]: _kept(row) for _, row in run.rows(name)}
             found += _of_task(run, task, base, rows[base], rows[task])
-    return _corrected(sorted(found, key=_order(found)))
+    return list(_corrected(sorted(found, key=attrgetter(*_ORDER))))
 
 
 def parts(runs: Sequence[Run]) -> list[Part]:
@@ -89,10 +91,8 @@ def parts(runs: Sequence[Run]) -> list[Part]:
         said = [f"{printable(task)}: {printable(base)} is not in this run, so there is nothing to compare with."
                 for task, base in own.items() if base not in run.tasks]  # fmt: skip
         said += [f"No result of {printable(why)}" for why in failures(run.content).values()]
-        by_base: dict[str, list[Loss]] = {}
-        for each in losses(run):
-            by_base.setdefault(each.base, []).append(each)
-        sections = tuple(_section(f"s{number}", each) for number, each in enumerate(by_base.values()))
+        by_base = groupby(losses(run), key=attrgetter("base"))
+        sections = tuple(_section(f"s{number}", list(each)) for number, (_, each) in enumerate(by_base))
         model = model_name(run.content)
         facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", date_of(run.content) or "?"))
         key, flags = f"degraded{len(found)}", tuple(Flag("warning", each) for each in said)
@@ -143,29 +143,13 @@ def _of_task(
         yield made
 
 
-def _order(found: Sequence[Loss]) -> Callable[[Loss], Any]:
-    """By task, metric and degradation as they come, then by strength: a level as a number, 0 where it has a name."""
-    places = [list(dict.fromkeys(getattr(each, name) for each in found)) for name in _ORDER]
-
-    def place(each: Loss) -> tuple[float, ...]:
-        strength = float(each.level) if each.level.replace(".", "", 1).isdigit() else 0.0
-        return *(own.index(getattr(each, name)) for name, own in zip(_ORDER, places, strict=True)), strength
-
-    return place
-
-
-def _corrected(found: Sequence[Loss]) -> list[Loss]:
+def _corrected(found: Sequence[Loss]) -> Iterator[Loss]:
     """The losses with p values corrected over all degradations and levels of a task and metric, controls apart."""
-    families: dict[tuple[str, str], list[int]] = {}
-    for number, each in enumerate(found):
-        if each.p is not None and each.level != "0":
-            families.setdefault((each.base, each.metric), []).append(number)
-    made = list(found)
-    for numbers in families.values():
-        raw = [found[number].p for number in numbers]
-        for number, p in zip(numbers, adjust([each for each in raw if each is not None]), strict=True):
-            made[number] = replace(made[number], adjusted=p)
-    return made
+    for _, family in groupby(found, key=attrgetter("base", "metric")):
+        own = list(family)
+        adjusted = iter(adjust([each.p for each in own if each.p is not None and each.level != "0"]))
+        for each in own:
+            yield each if each.p is None or each.level == "0" else replace(each, adjusted=next(adjusted))
 
 
 def _is_number(value: Any) -> bool:
@@ -177,7 +161,7 @@ def _section(key: str, found: Sequence[Loss]) -> Section:
     # Shares, and scores on a short scale beside them, have three decimals, percentages one.
     digits = 3 if all(abs(value) < 10 for each in found for value in (each.clean, each.degraded)) else 1
     columns = (
-        *map(label, _ORDER[1:]), label("level"), count("questions"), count("units"),
+        *map(label, _ORDER[1:]), count("questions"), count("units"),
         FrameColumn("clean", digits=digits), FrameColumn("degraded", digits=digits),
         FrameColumn("change", digits=digits, signed=True), p_value("p"), p_value("p (Holm)"), label("how"),
     )  # fmt: skip

@@ -49,8 +49,7 @@ class Judging:
         judges: each description that a record has of its judge, with the model that answered, and how many questions.
         statuses: judgements that are "exact", "judged" and "missing".
         reasons: why judgements are missing. rules: what settled the exact ones.
-        labels: of the judge's own verdicts each dimension's label, as (dimension, label). verdicts: how many there are
-            of each different one, checklists apart.
+        labels: of the judge's own verdicts each dimension's label, as (dimension, label).
         system_fingerprints: what the judge's server calls its way of serving, of each verdict with one.
     """
 
@@ -60,7 +59,6 @@ class Judging:
     reasons: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     labels: Counter[tuple[str, str]] = field(default_factory=Counter)
-    verdicts: Counter[str] = field(default_factory=Counter)
     system_fingerprints: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -86,7 +84,6 @@ class Judging:
                     found.rules[reason[:_REASON]] += 1
             for given in (json.loads(each) for each in labels if each is not None):
                 found.labels.update((each.name, given[each.name]) for each in found.protocol.dimensions)
-                found.verdicts[judge_check.in_words(found.protocol, given)] += 1
         return found
 
     @property
@@ -300,9 +297,11 @@ def _limits(judging: Judging) -> Iterator[Flag]:
 
 def constant_verdict(judging: Judging) -> list[str]:
     """What a reader must know of a judge that says the same of every answer; [] for others, or too few to tell."""
-    if len(judging.verdicts) != 1 or judging.verdicts.total() < FEWEST_VERDICTS:
+    number = max(judging.labels.values(), default=0)
+    # One label of each dimension: every verdict has all of them.
+    if len(judging.labels) != len(judging.protocol.dimensions) or number < FEWEST_VERDICTS:
         return []
-    [(verdict, number)] = judging.verdicts.items()
+    verdict = judge_check.in_words(judging.protocol, dict(judging.labels.keys()))
     return [
         f"the judge gave all {number:,} answers the same verdict ({verdict}): it tells no answer from another, or all "
         "are alike. Try it on answers of known quality: lmms-medtasks judge check."
