@@ -1,4 +1,4 @@
-"""Med-CMR: figures of its report: the dimensions, pairs of models, and size."""
+"""Med-CMR: the chart of its dimensions, and the small one of the first screen."""
 
 from __future__ import annotations
 
