@@ -107,13 +107,10 @@ PUBLISHED: tuple[Kind, ...] = ("average", "reference")
 class FrameRow:
     """A row of a frame; ``kind`` says whose it is: this run's, counts of questions, published averages, or a published
     model's.
-
-    ``questions``: the cell of a heat map whose questions it names, as its chart has it; a page leads from there to it.
     """
 
     cells: tuple[Cell, ...]
     kind: Kind = "run"
-    questions: str = ""
 
 
 @dataclass(frozen=True)
