@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lmms_medtasks.report.charts.chart import Mark
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _DECADES: tuple[tuple[float, ...], ...] = ((1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9))
@@ -78,6 +82,13 @@ def axis_of(values: Iterable[float | None], title: str = "", *, unit: str = "", 
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(step * number, 2 - math.floor(math.log10(step))) + 0.0 for number in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks, title, unit=unit, digits=max(1, 1 - math.floor(math.log10(step))))
+
+
+def axis_around(marks: Sequence[Mark], title: str = "", most: int = 5) -> Axis:
+    """An axis with round ticks around the numbers of marks and their intervals; of changes with 0."""
+    zero = [0.0] if any(each.signed for each in marks) else []
+    ends = (end for each in marks for end in (each.number, each.y.low, each.y.high))
+    return axis_of([*zero, *ends], title, most=most)
 
 
 def logarithmic_axis(values: Sequence[float], title: str = "") -> Axis:

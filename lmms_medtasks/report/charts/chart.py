@@ -32,6 +32,7 @@ class Mark:
         panel: title of its plot. kind: whose it is. group: of a published row. y: the number. x: where it stands
             across; without a value at the place ``column``. n: questions, None where the table does not say it.
         size: a number that its area stands for. task, tags: which questions it is over; "" where that is no one task.
+        href: where its row's name leads to.
     """
 
     row: str
@@ -50,6 +51,12 @@ class Mark:
     unit: str = ""
     signed: bool = False
     digits: int = 1
+    href: str = ""
+
+    @property
+    def number(self) -> float | None:
+        """The number; None where there is none."""
+        return None if self.y.value is None else float(self.y.value)
 
     @property
     def value(self) -> float:
@@ -64,7 +71,7 @@ class Mark:
     @property
     def rank(self) -> float | None:
         """What its row is ranked by, of the row's last mark: its total, or its number."""
-        return self.total if self.total is not None else self.value if self.y.value is not None else None
+        return self.total if self.total is not None else self.number
 
     def as_record(self, chart: Chart) -> dict[str, Any]:
         """The mark as a row of a data frame: ``name`` its row in the chart, ``place`` what it is of there."""
@@ -91,7 +98,8 @@ class Chart:
         table: declared, made from the sources, or the key of one that :meth:`of` is given. numbers: the key of the
             table below the figure; its own by default.
         columns: names of columns of numbers, () for all; of a plane also panel -> names.
-        x: of a plane the column across, of numbers or of texts.
+        x: of a plane the column across, of numbers or of texts; of bullets the median of other models, its interval
+            their middle half.
         name, series, panel, group: columns of texts: a row's name (the first by default), what tells marks apart, what
             each panel is of, and groups of published rows.
         size, total: columns of numbers: what a mark's area stands for, what stands at a row's end.
@@ -104,6 +112,7 @@ class Chart:
         joined: whether a line joins the marks of a series. names: where a plane has them. steps: whether series
             are steps, from a ring to a disc.
         axis: titles of the axes. scale: "fitted" to the numbers, "ranks" from 1 on, "logarithmic" across.
+        ends: of the scale of bullets; of percent 0 and 100, else around the numbers.
         diagonal: whether a line says where both numbers are equal. guide: from the rows of a source to another line.
         worst: whether the series that falls most has the colour of harm.
         shown: whether these sources have it. folded: a page shows its title only, as long as there are others.
@@ -135,6 +144,7 @@ class Chart:
     steps: bool = False
     axis: Sequence[str] = ()
     scale: Literal["", "fitted", "ranks", "logarithmic"] = ""
+    ends: tuple[float, float] | None = None
     diagonal: bool = False
     guide: Callable[[Samples], Guide] | None = None
     worst: bool = False
@@ -168,10 +178,10 @@ class Chart:
 
     def small(self, source: Source) -> str:
         """The chart of one source for a column of a page, without legend and titles; "" where it has none."""
-        from lmms_medtasks.report.charts.kinds import small
+        from lmms_medtasks.report.charts.kinds import drawn
 
         marks = self.marks([source])
-        return small(self, marks, self._guides([source])) if _is_own(marks) else ""
+        return drawn(self, marks, self._guides([source]), small=True) if _is_own(marks) else ""
 
     def published_names(self, sources: Sequence[Source]) -> list[str]:
         """The published rows that are drawn, the best first where not all are."""
@@ -210,7 +220,10 @@ class Chart:
         kept = {id(each) for row in self.chosen(marks).values() for each in row}
         shown = (each for each in marks if each.kind != "reference" or id(each) in kept)
         records = tuple(each.as_record(self) for each in shown)
-        return Figure(self.key, self.title, about, drawn(self, marks, guides), key, self.folded, self.kind, records)
+        svg = drawn(self, marks, guides)
+        leads = self.kind == "heat" and any(each.task and each.tags for each in marks)
+        linked = (lambda address: drawn(self, marks, guides, address=address)) if leads else None
+        return Figure(self.key, self.title, about, svg, key, self.folded, self.kind, records, linked)
 
     def _marks(self, filled: _Filled) -> list[Mark]:
         place = filled.place_in(self.declared)
@@ -239,9 +252,18 @@ class Chart:
                         self._cell(self.x, x), row.counts[at], row.named(texts.get(self.group)),
                         row.number(place(self.size)) if self.size else None,
                         row.number(place(self.total)) if self.total else None, row.task, row.tags[at],
-                        own.unit, own.signed, own.digits,
+                        own.unit, own.signed, own.digits, row.cells[texts.get(self.name, 0)].href,
                     ))  # fmt: skip
-        return found
+        return self._sorted(found) if self.sort else found
+
+    def _sorted(self, marks: Sequence[Mark]) -> list[Mark]:
+        """Marks with own rows by the rank of their last one, those without one last."""
+        own: dict[str, list[Mark]] = {}
+        for each in (each for each in marks if each.kind == "run"):
+            own.setdefault(each.column if self.turned else each.row, []).append(each)
+        sign = -1 if self.sort == "falling" else 1
+        rows = sorted(own.values(), key=lambda row: (row[-1].rank is None, sign * (row[-1].rank or 0.0)))
+        return [*(each for row in rows for each in row), *(each for each in marks if each.kind != "run")]
 
     def _series_of(self, row: _Row, texts: Mapping[str, int], name: str, head: str) -> str:
         if self.series:

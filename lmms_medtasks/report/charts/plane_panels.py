@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.charts.axes import Axis, axis_of, logarithmic_axis, percent_axis, places_axis, quarters_axis
+from lmms_medtasks.report.charts.axes import (
+    Axis,
+    axis_around,
+    axis_of,
+    logarithmic_axis,
+    percent_axis,
+    places_axis,
+    quarters_axis,
+)
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series
 from lmms_medtasks.report.charts.svg import (
     BETWEEN,
@@ -36,14 +44,6 @@ _BESIDE = 0.05
 """How far series stand apart at one place, so that intervals do not hide each other; a part of that distance."""
 _SIZE, _PRINTED, _LEAST, _MORE = 5.0, 3.5, 2.5, 7.0
 """Sizes of marks, in pixels; of those whose area stands for a number the least, and what the whole adds to it."""
-
-
-def axis_around(marks: Iterable[Mark], title: str = "", most: int = 5) -> Axis:
-    """An axis with round ticks around numbers and intervals; of changes with 0."""
-    marks = list(marks)
-    ends = [end for each in marks for end in (each.y.value, each.y.low, each.y.high) if isinstance(end, int | float)]
-    zero = [0.0] if any(each.signed for each in marks) else []
-    return axis_of([*zero, *ends], title, most=most)
 
 
 def said_of(title: str, panels: Sequence[Panel]) -> str:

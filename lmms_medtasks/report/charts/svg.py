@@ -18,6 +18,8 @@ from lmms_medtasks.visible_text import visible
 Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
 TEXT_WIDTH = 6.3
 """Mean width of a letter at 12 pixels."""
+_ON_A_LINE = 12
+"""Letters on a line of a column's head."""
 LINE = 18
 """Height of a line of a legend."""
 PHONE = 340
@@ -98,8 +100,14 @@ class Elements:
         self.parts.append(f'<text x="{number(x)}%" y="{number(y)}"{more}{side}{style}>{escape(said)}</text>')
 
     def head(self, x: float, y: float, said: str) -> None:
-        """A text in the middle of a column; the style sheet turns it where columns are narrow."""
-        self.at(x, y, f'<text text-anchor="middle" class="head">{escape(said)}</text>')
+        """A text in the middle of a column, of many letters on two lines; on a phone the style sheet turns it."""
+        lines = lines_of(said, _ON_A_LINE, len(said))
+        spans = (f'<tspan x="0" y="{13 * (place + 1 - len(lines))}">{escape(each)}</tspan>'
+                 for place, each in enumerate(lines))  # fmt: skip
+        if len(lines) > 1:
+            self.at(x, y, f'<text text-anchor="middle" class="wide">{"".join(spans)}</text>')
+        kind = "head narrow" if len(lines) > 1 else "head"
+        self.at(x, y, f'<text text-anchor="middle" class="{kind}">{escape(said)}</text>')
 
     def interval(self, low: float, high: float, y: float, kind: str = "interval") -> None:
         """A thin bar across with caps."""
@@ -117,6 +125,14 @@ class Elements:
         """Other elements within a part of the width, both percent; with a ``height`` they are cut at its edges."""
         cut = f'height="{number(height)}" overflow="hidden"' if height else 'overflow="visible"'
         self.parts.append(f'<svg x="{number(x)}%" width="{number(width)}%" {cut}>{"".join(inner.parts)}</svg>')
+
+    @contextmanager
+    def link(self, href: str) -> Iterator[None]:
+        """What is written meanwhile leads to an address; "" for none."""
+        start = len(self.parts)
+        yield
+        if href:
+            self.parts[start:] = [f"<a href={quoteattr(href)}>{''.join(self.parts[start:])}</a>"]
 
     @contextmanager
     def of(self, model: str) -> Iterator[None]:
