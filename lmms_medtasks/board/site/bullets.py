@@ -112,11 +112,7 @@ class ModelHeadline:
         own = Cell(self.words), Cell(self.value, self.low, self.high), Cell(middle, first, third)
         rows = [FrameRow(own), FrameRow((Cell("guessing"), Cell(self.chance), NONE), "counts")]
         rows += [FrameRow((Cell("published"), Cell(each), NONE), "reference") for each in self.published or ()]
-        columns = (
-            label("number"),
-            FrameColumn("score", digits=self.digits, unit=self.unit),
-            FrameColumn("ranked models"),
-        )
+        score = FrameColumn("score", digits=self.digits, unit=self.unit)
         frame = Frame("headline", self.title, (label("number"), score, FrameColumn("ranked models")), tuple(rows))
         chart = Chart("bullets", "headline", self.title, "", "headline", ("score",), x="ranked models", ends=self.ends)
         return drawn(chart, chart.marks_of(frame), small=True)

@@ -68,8 +68,6 @@ def write(
         found=found,
         table=leaderboard_table.as_table(found, standings),
         drawn=drawn,
-        picture=scatter.picture(drawn) if drawn else "",
-        numbers=scatter.as_table(drawn) if drawn else None,
         whole=drawn is None or len(found.heads) > MANY_SUITES,
         many=len(found.heads) > MANY_SUITES,
         searched=len(found.measured) + len(found.published) > MANY_ROWS,
