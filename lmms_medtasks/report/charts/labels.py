@@ -21,7 +21,8 @@ _LED = 16.0
 """Pixels below or above its mark from which on a name has a line that leads to it."""
 _PASSES = 7.0
 """Pixels from a mark within which a leading line seems to lead to it."""
-_SIZE, _MARGIN = 12.0, 6.0
+_ABOVE, _BELOW, _MARGIN = 11.0, 4.0, 6.0
+"""Pixels above and below its first baseline that a name takes, and around it that no mark should be in."""
 _WEIGHT, _REFUSED = 20, 1e6
 """How many places of bars a name would rather hide than a mark; the cost of a place that no name has."""
 LINE = 15.0
@@ -34,6 +35,7 @@ def name_places(
     bars: Sequence[tuple[float, float]],
     widths: Sequence[float],
     height: float,
+    kept: Sequence[tuple[str, float, float, Place]] = (),
 ) -> list[Place | None]:
     """For each name its dx, dy and anchor, where it touches the fewest marks and names, in plots of all ``widths``.
 
@@ -41,9 +43,9 @@ def name_places(
 
     ``named``: names, of one line or several, with their places; ``points``: those of all marks; ``bars``: places on
     intervals and lines, which a name rather hides. x in percent of the width, y in pixels from the top.
-    ``height``: the plot's.
+    ``height``: the plot's. ``kept``: names that have their place already.
     """
-    taken: list[list[Box]] = [[] for _ in widths]
+    taken = [[box_of(name, width * x / 100, y, place) for name, x, y, place in kept] for width in widths]
     found: list[Place | None] = []
     for name, x, y in named:
         more = LINE * name.count("\n")
@@ -85,7 +87,7 @@ def box_of(name: str, x: float, y: float, place: Place) -> Box:
     lines = name.split("\n")
     width = max(map(text_width, lines))
     left = x + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
-    return left, y + dy - 0.8 * _SIZE, left + width, y + dy + 0.2 * _SIZE + LINE * (len(lines) - 1)
+    return left, y + dy - _ABOVE, left + width, y + dy + _BELOW + LINE * (len(lines) - 1)
 
 
 def touch(one: Box, other: Box) -> bool:

@@ -36,8 +36,9 @@ from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, sh
 if TYPE_CHECKING:
     from lmms_medtasks.report.charts.chart import Chart, Mark
 
-_NAMED, _LONGEST = 6, 24
-"""Marks of ours that have their name beside them, the highest ones; and letters of a name."""
+_NAMED, _CROWD, _LONGEST = 5, 12, 24
+"""Marks of ours up to which all have their names beside them, of more the first and the last; from which on they are
+small; and letters of a name."""
 _TICKS = 6
 """Parts of an axis of a plot with many marks."""
 _BESIDE = 0.05
@@ -289,9 +290,9 @@ class _Panel:
     def _named(self) -> Series:
         """All of ours with one look, the best on top; these have their names."""
         ranked = sorted(self._own, key=lambda each: -(each.value if each.total is None else each.total))
-        crowded = len(ranked) > 2 * _NAMED
+        crowded = len(ranked) > _CROWD
         cut = cut_apart([each.row for each in ranked], _LONGEST)
-        named = {id(each) for each in ranked[: _NAMED // 2 if crowded else _NAMED]}
+        named = {id(each) for each in (ranked if len(ranked) <= _NAMED else (ranked[0], ranked[-1]))}
         points = [
             self._point(each, self._label(each, cut) if id(each) in named else "", _PRINTED if crowded else _SIZE)
             for each in ranked

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from lmms_medtasks.report.charts.axes import Axis
-from lmms_medtasks.report.charts.labels import LINE, leader, name_places, spread
+from lmms_medtasks.report.charts.labels import LINE, Place, leader, name_places, spread
 from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend
 from lmms_medtasks.short_texts import cut_apart
 
@@ -155,9 +155,8 @@ class _Plot:
         for guide in self.panel.guides:
             one, other = self.place(guide.x1, guide.y1), self.place(guide.x2, guide.y2)
             own.line(*one, *other, guide.kind)
-            if guide.label:
-                above = 4 if one[0] == other[0] else 6
-                own.text(other[0], other[1] - above, guide.label, "soft", "end" if other[0] > _MIDDLE else "start")
+        for said, x, y, (dx, dy, anchor) in self._guide_names():
+            own.text(x, self.top + y + dy, said, "soft", anchor, dx)
         for each in self.panel.series:
             self._series(own, each)
         self._names(own, widths)
@@ -213,7 +212,7 @@ class _Plot:
                 # A name stands at one end of its line: what counts is the rest of it.
                 bars += self._along(one.x, one.y, other.x, other.y)[_AT_ENDS:-_AT_ENDS]
         labels = [(point.label, *self._in_plot(point.x, point.y)) for _, point in named]
-        places = name_places(labels, marked, bars, widths, self.height)
+        places = name_places(labels, marked, bars, widths, self.height, self._guide_names())
         for (name, x, y), place, (series, point) in zip(labels, places, named, strict=True):
             if place is None:
                 continue  # Its tooltip has it, and so has the table.
@@ -225,6 +224,15 @@ class _Plot:
                 for number, line in enumerate(name.split("\n")):
                     kind = "soft quiet" if series.quiet else "soft" if number else "label"
                     own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
+
+    def _guide_names(self) -> list[tuple[str, float, float, Place]]:
+        """Names of guides at their second ends."""
+        found = []
+        for guide in (each for each in self.panel.guides if each.label):
+            x, y = self._in_plot(guide.x2, guide.y2)
+            above = 4.0 if self._in_plot(guide.x1, guide.y1)[0] == x else 6.0
+            found.append((guide.label, x, y, (0.0, -above, "end" if x > _MIDDLE else "start")))
+        return found
 
     def _in_plot(self, x: float, y: float) -> tuple[float, float]:
         """As :meth:`place`, y from the plot's top."""
