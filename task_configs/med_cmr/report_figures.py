@@ -105,6 +105,5 @@ SIZE = Chart(
     (),
     x="parameters (billions)",
     names="points",
-    scale="logarithmic",
     axis=("parameters, billions",),
 )

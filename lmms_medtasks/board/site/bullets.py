@@ -17,7 +17,6 @@ from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.charts.kinds import drawn
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import against_guessing
 from lmms_medtasks.short_texts import interval_text
@@ -115,7 +114,7 @@ class ModelHeadline:
         score = FrameColumn("score", digits=self.digits, unit=self.unit)
         frame = Frame("headline", self.title, (label("number"), score, FrameColumn("ranked models")), tuple(rows))
         chart = Chart("bullets", "headline", self.title, "", "headline", ("score",), x="ranked models", ends=self.ends)
-        return drawn(chart, chart.marks_of(frame), small=True)
+        return chart.drawn(chart.marks_of(frame), small=True)
 
 
 def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]:

@@ -18,7 +18,6 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import Scatter
 from lmms_medtasks.report.cells import label, scaled
 from lmms_medtasks.report.charts import Chart, Guide
-from lmms_medtasks.report.charts.kinds import drawn as drawn_chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.statistics.confidence import LEVEL
@@ -65,7 +64,7 @@ class Drawn:
         guides = [] if self.chance is None else [line]
         # A change: below 0 a model is better under bad conditions.
         marks = [replace(each, signed=True) for each in chart.marks_of(self.frame)]
-        return Markup(drawn_chart(chart, marks, guides, legend=False))  # noqa: S704 - its texts are escaped
+        return Markup(chart.drawn(marks, guides, legend=False))  # noqa: S704 - its texts are escaped
 
 
 def drawn(standings: Standings, known: KnownModels) -> Drawn | None:

@@ -26,7 +26,6 @@ from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.charts import Chart, Guide
-from lmms_medtasks.report.charts.kinds import drawn
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.reported_suites import report_of
@@ -103,7 +102,7 @@ class SuiteChart:
         guess = [NONE] * (len(self.series) - 1) + [Cell(self.chance)]
         guessed = [FrameRow((Cell("guessing"), *guess), "counts")] if self.chart.kind == "ranges" else []
         marks = self.chart.marks_of(replace(self.frame, rows=(*rows, *guessed)))
-        return Markup(drawn(self.chart, marks, [self.guide] if self.guide else []))  # noqa: S704 - its texts are escaped
+        return Markup(self.chart.drawn(marks, [self.guide] if self.guide else []))  # noqa: S704 - its texts are escaped
 
 
 def chart(

@@ -10,7 +10,6 @@ from lmms_medtasks.report.charts.axes import (
     Axis,
     axis_around,
     axis_of,
-    logarithmic_axis,
     percent_axis,
     places_axis,
     quarters_axis,
@@ -133,8 +132,6 @@ class _Panel:
             x = places_axis([cut[each] for each in heads], titles[0] or common)
             # The name of the largest fall stands at the right.
             x = replace(x, low=-0.35, high=x.high + 0.4) if self._small and chart.worst else x
-        elif chart.scale == "logarithmic":
-            x = logarithmic_axis([self._place(each) for each in known], titles[0])
         else:
             x = self._number_axis(known, titles[0], lines)
         shares = all(0 <= each.value <= 1 for each in known) and not known[0].signed and not known[0].unit

@@ -12,7 +12,6 @@ import pytest
 
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.charts.kinds import drawn
 from lmms_medtasks.report.charts.points import MOST
 from lmms_medtasks.report.charts.svg import lines_of
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Kind
@@ -32,7 +31,7 @@ def svg(
     columns = (label("name"), *(FrameColumn(name, digits=1, unit=unit, signed=unit == "points") for name in names))
     shown = names[:1] if kind == "bullets" else names
     chart = Chart(kind, "key", str(more.pop("title", "Title")), "", "table", shown, **more)  # type: ignore[arg-type]
-    return drawn(chart, chart.marks_of(Frame("table", "Table", columns, tuple(rows))), small=small)
+    return chart.drawn(chart.marks_of(Frame("table", "Table", columns, tuple(rows))), small=small)
 
 
 def marks(text: str, kind: str) -> list[tuple[float, str]]:
@@ -122,8 +121,8 @@ def test_cells_of_a_heat_chart_lead_to_their_questions_where_there_are_pages_of_
     columns = (label("name"), FrameColumn("A", unit="%"), FrameColumn("B", unit="%"))
     one, other = chart.marks_of(Frame("table", "t", columns, (FrameRow((Cell("r"), Cell(3.0), Cell(1.0))),)))
     found = [replace(one, task="a_task", tags=(("mid", "A & B"), ("kind", HOSTILE))), other]
-    assert "href" not in drawn(chart, found)
-    root = ElementTree.fromstring(drawn(chart, found, address=lambda query: f"../q.html?model=m&{query}"))
+    assert "href" not in chart.drawn(found)
+    root = ElementTree.fromstring(chart.drawn(found, address=lambda query: f"../q.html?model=m&{query}"))
     [link] = root.iter(f"{SVG}a")
     asked = parse_qsl(str(link.get("href")).partition("?")[2])
     assert asked == [("model", "m"), ("task", "a_task"), ("tag", "mid:A & B"), ("tag", f"kind:{HOSTILE}")]
@@ -135,7 +134,7 @@ def test_heat_chart_marks_what_few_questions_stand_behind() -> None:
     columns = (label("name"), *changes, FrameColumn("right (%)"))
     cells = Cell("ghosting"), Cell(-57.0), Cell(-100.0), Cell(None), Cell(33.3)
     found = chart.marks_of(Frame("table", "t", columns, (FrameRow(cells),)))
-    text = drawn(chart, [replace(each, n=count) for each, count in zip(found, (20, 4, 0), strict=True)])
+    text = chart.drawn([replace(each, n=count) for each, count in zip(found, (20, 4, 0), strict=True)])
     # 0.72 x 57 / 60 = 0.684; half of 0.72 where there are fewer than five questions.
     assert places(text, "rect", "harm", "fill-opacity", "x") == [("0.68", "0.2%"), ("0.36", "33.53%")]
     said = texts(text)
