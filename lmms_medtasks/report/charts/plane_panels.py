@@ -201,18 +201,13 @@ class _Panel:
             ]  # fmt: skip
         ends = self._ends(known)
         cut = cut_apart([each.row for each in known], _LONGEST)
-        groups = list(dict.fromkeys(each.group for each in known)) if not self._small else [""]
-        looks = PUBLISHED_GROUPS if len(groups) > 1 else (PUBLISHED,)
+        groups = list(dict.fromkeys("" if self._small else each.group for each in known))
+        size = 4 if len(groups) > 1 else _PRINTED
         found = []
-        for group, look in zip(groups, [*looks, *[PUBLISHED] * len(groups)], strict=False):
-            points = tuple(
-                self._point(
-                    each, self._label(each, cut) if id(each) in ends else "", 4 if len(groups) > 1 else _PRINTED
-                )
-                for each in known
-                if each.group == group or self._small
-            )
-            found.append(Series(group or "published", points, look, quiet=True))
+        for group, look in zip(groups, [*PUBLISHED_GROUPS, *[PUBLISHED] * len(groups)], strict=False):
+            own = [each for each in known if self._small or each.group == group]
+            points = [self._point(each, self._label(each, cut) if id(each) in ends else "", size) for each in own]
+            found.append(Series(group or "published", tuple(points), look, quiet=True))
         return found
 
     def _ends(self, known: Sequence[Mark]) -> set[int]:
