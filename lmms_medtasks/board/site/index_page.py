@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 MANY_ROWS = 15
 """Rows from which on a model can be looked for by its name."""
-BROAD, MANY_SUITES = 5, 7
-"""Suites above which the table has the page's whole width, and above which it may be scrolled."""
+MANY_SUITES = 5
+"""Suites above which the table has the page's whole width, and may be scrolled."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def write(
         found=found,
         table=leaderboard_table.as_table(found, standings),
         drawn=drawn,
-        whole=drawn is None or len(found.heads) > BROAD,
+        whole=drawn is None or len(found.heads) > MANY_SUITES,
         many=len(found.heads) > MANY_SUITES,
         searched=len(found.measured) + len(found.published) > MANY_ROWS,
         cards=[_card(standings, name, found) for name in suites],
