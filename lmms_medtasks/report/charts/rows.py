@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -57,13 +58,24 @@ def grid(plot: Elements, axis: Axis, top: float, bottom: float) -> None:
 def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True, href: str = "") -> None:
     """A row's name, on two lines where it is long; the whole is its tooltip."""
     lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [short(said, _SECOND)]
-    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [cut_apart([said], _NARROW + 5)[said]]
+    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [_without_middle(said, _NARROW + 5)]
     with names.link(href):
         if lines == narrow:
             names.parts.append(_name(said, lines, y, kind))
         else:
             names.parts.append(_name(said, lines, y, f"{kind} wide"))
             names.parts.append(_name(said, narrow, y, f"{kind} narrow"))
+
+
+def _without_middle(said: str, most: int) -> str:
+    """A name of so many letters at most: its first words and its last one, where they tell anything."""
+    *words, last = re.split(r"(?<=[-_ /:])(?=.)|(?=\()", said)
+    kept = ""
+    for word in words if len(said) > most else ():
+        if len(kept + word + last) >= most:
+            break
+        kept += word
+    return f"{kept}…{last}" if kept else cut_apart([said], most)[said]
 
 
 def _name(said: str, lines: Sequence[str], y: float, kind: str) -> str:
