@@ -151,14 +151,6 @@ class Column:
         table = source.derived(self.over) if self.over else source
         return table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
 
-    def count(self, source: Source, row: Row) -> int | None:
-        """How many questions the cell of a row is over; None where it is empty."""
-        of, where = row.estimates.get(self.name, self.of), _both(row.where, self.within)
-        if of is None or where is None:
-            return None
-        table = source.derived(self.over) if self.over else source
-        return table.interval(of, where, self.statistic).n if isinstance(of, Estimate) else len(table.rows.where(where))
-
     def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
         of = row.estimates.get(self.name, self.of)

@@ -15,11 +15,11 @@ from lmms_medtasks.board.site.changes import headline_change
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.rows import published
-from lmms_medtasks.report.charts.bullets import bullet
-from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.cells import NONE, label
+from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import against_guessing
 from lmms_medtasks.short_texts import interval_text
-from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
 
 LEAST_FIELD = 4
@@ -105,28 +105,16 @@ class ModelHeadline:
         return against_guessing(self.value, self.low, self.high, self.chance, self.higher_is_better)
 
     @property
-    def said(self) -> str:
-        """All of it in words, as the chart's label."""
-        parts = [f"{self.title}, {self.words}: {self.number}"]
-        if self.low is not None and self.high is not None:
-            parts.append(f"{confidence.percent()} interval {self.low:.{self.digits}f} to {self.high:.{self.digits}f}")
-        parts.append(self.place or "not ranked")
-        if self.quartiles:
-            texts = ", ".join(f"{each:.{self.digits}f}" for each in self.quartiles)
-            parts.append(f"quartiles of {self.field} ranked models {texts}")
-        if self.chance is not None:
-            parts.append(f"guessing {self.chance:.{self.digits}f}")
-        if self.published:
-            parts.append("published models {:.{d}f} to {:.{d}f}".format(*self.published, d=self.digits))
-        return "; ".join(parts)
-
-    @property
     def chart(self) -> str:
         """The bullet chart, an <svg>."""
-        return bullet(
-            self.said, self.ends, self.value, (self.low, self.high), quartiles=self.quartiles, chance=self.chance,
-            published=self.published, digits=self.digits,
-        )  # fmt: skip
+        first, middle, third = self.quartiles or (None, None, None)
+        own = Cell(self.words), Cell(self.value, self.low, self.high), Cell(middle, first, third)
+        rows = [FrameRow(own), FrameRow((Cell("guessing"), Cell(self.chance), NONE), "counts")]
+        rows += [FrameRow((Cell("published"), Cell(each), NONE), "reference") for each in self.published or ()]
+        score = FrameColumn("score", digits=self.digits, unit=self.unit)
+        frame = Frame("headline", self.title, (label("number"), score, FrameColumn("ranked models")), tuple(rows))
+        chart = Chart("bullets", "headline", self.title, "", "headline", ("score",), x="ranked models", ends=self.ends)
+        return chart.drawn(chart.marks_of(frame), small=True)
 
 
 def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]:
