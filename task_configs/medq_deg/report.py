@@ -14,10 +14,10 @@ from lmms_medtasks.report.document import Flag, Frame
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.views import Column, Source, Table, View
+from lmms_medtasks.report.views import Column, Source, Table, View, rows_by
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import outcome_count, parse_rate
-from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.outcomes import OUTCOMES
 from lmms_medtasks.suites.suite import Suite
@@ -88,24 +88,18 @@ LEVELS_TABLE = Table(
     ),
 )
 
-IDENTICAL = {level: Mean({"severity": level}, measure="identical") for level in LEVELS}
+IDENTICAL = Mean(measure="identical")
 REPLIES = Table(
     "replies",
     "Requests and replies",
     ("level",),
-    level_rows(
-        {
-            "requests": counts_by_level(_requests),
-            "questions without a reply": counts_by_level(_unscored),
-            **{name: counts_by_level(outcome_count(name).function) for name in OUTCOMES},
-            "parse rate": counts_by_level(parse_rate),
-            "identical trials": IDENTICAL,
-        }
-    ),
+    rows_by("severity", labels=lambda level: (f"L{level}",)),
     (
-        *(Column(name, unit="count") for name in ("requests", "questions without a reply", *OUTCOMES)),
-        Column("parse rate"),
-        Column("identical trials", bare=True),
+        Column("requests", Count(function=_requests), "count"),
+        Column("questions without a reply", Count(function=_unscored), "count"),
+        *(Column(name, outcome_count(name), "count") for name in OUTCOMES),
+        Column("parse rate", Count(function=parse_rate)),
+        Column("identical trials", IDENTICAL, bare=True),
     ),
     (
         "Unreadable (words without one answer), cut (off before an answer), empty and refused replies count as "
@@ -113,7 +107,7 @@ REPLIES = Table(
         "Identical trials: share of the questions whose replies are the same to the letter.",
     ),
     folded=True,
-)  # fmt: skip
+)
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
@@ -147,7 +141,7 @@ def caveats(source: Source) -> Iterator[Flag]:
             "paired drops leave them out.",
         )
     for level in asked:
-        share = source.interval(IDENTICAL[level]).estimate
+        share = source.interval(IDENTICAL, {"severity": level}).estimate
         if share is not None and share >= _SUSPICIOUS:
             yield Flag(
                 "warning",

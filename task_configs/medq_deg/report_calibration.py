@@ -83,33 +83,6 @@ SHIFT = Table(
         "chance p, a share p were correct. C by guessing is above 0 because few votes cannot spread evenly.",
     ),
 )
-AGREEMENTS = Table(
-    "agreement",
-    "Agreement of trials: a confidence that does not depend on T",
-    ("level",),
-    level_rows(
-        {
-            **dict.fromkeys(("questions", "agreement", "if calibrated", "agreement less accuracy"), AGREEMENT),
-            "minus L0": AGREEMENT_CHANGE,
-        }
-    ),
-    (
-        Column("questions", unit="n"),
-        Column("agreement", unit="", digits=3, statistic="confidence"),
-        Column("if calibrated", unit="", digits=3, statistic="accuracy"),
-        Column("agreement less accuracy", unit="", digits=3, signed=True),
-        Column("minus L0", unit="", digits=3, signed=True),
-    ),
-    (
-        "Beyond the paper. Agreement: of the pairs of trials of a question, the share in which both gave the same "
-        "option; a reply without a readable answer agrees with none. It estimates the probability that two replies "
-        "agree without bias, whatever T, so runs of different T can be compared by it.",
-        "If calibrated: the accuracy on the same questions. Where options that are given with chance p are correct in "
-        "a share p of the cases, replies are correct as often as two of them agree (Jiang et al., ICLR 2022).",
-        "Agreement less accuracy: above 0 replies agree more often than they are correct (overconfident), below 0 less "
-        f"often. 0 on average can hide both. In brackets: {LEVEL} interval over images.",
-    ),
-)
 SHIFT_CHART = Chart(
     "plane",
     "shift",
@@ -134,10 +107,19 @@ SHIFT_CHART = Chart(
 
 ERRORS = Table(
     "calibration_errors",
-    "Calibration error, Brier score, risk and coverage of the majority's share",
+    "Beyond the paper: agreement of trials, and what the majority's share of the votes is worth",
     ("level",),
-    level_rows(dict.fromkeys(("questions", "majority right", "ECE", "Brier", "AURC"), RELIABILITY)),
+    level_rows(
+        {
+            **dict.fromkeys(("agreement", "agreement less accuracy"), AGREEMENT),
+            "agreement less accuracy, minus L0": AGREEMENT_CHANGE,
+            **dict.fromkeys(("questions", "majority right", "ECE", "Brier", "AURC"), RELIABILITY),
+        }
+    ),
     (
+        Column("agreement", unit="", digits=3, statistic="confidence"),
+        Column("agreement less accuracy", unit="", digits=3, signed=True),
+        Column("agreement less accuracy, minus L0", unit="", digits=3, signed=True),
         Column("questions", unit="n"),
         Column("majority right", statistic="correctness"),
         Column("ECE", unit="", digits=3),
@@ -145,10 +127,14 @@ ERRORS = Table(
         Column("AURC", unit="", digits=3, statistic="aurc"),
     ),
     (
-        f"Beyond the paper. ECE over {Binning()}, closed on the right. Confidence is the majority's share of the "
-        "votes, held against whether the majority is correct; a tie is correct with the probability of a fair draw. "
-        "AURC: area under the risk-coverage curve.",
-        f"ECE is biased upwards in small samples. In brackets: {LEVEL} interval over images.",
+        "Agreement: of the pairs of trials of a question, the share in which both gave the same option; a reply "
+        "without a readable answer agrees with none. It does not depend on T, so runs of different T can be compared "
+        "by it. Where options that are given with chance p are correct in a share p of the cases, replies are correct "
+        "as often as two of them agree (Jiang et al., ICLR 2022): agreement less accuracy is 0. Above 0 replies agree "
+        "more often than they are correct (overconfident), below 0 less often; 0 on average can hide both.",
+        f"ECE over {Binning()}, closed on the right; biased upwards in small samples. Confidence is the majority's "
+        "share of the votes, held against whether the majority is correct; a tie is correct with the probability of a "
+        f"fair draw. AURC: area under the risk-coverage curve. In brackets: {LEVEL} interval over images.",
     ),
 )
 
@@ -227,47 +213,28 @@ def _dke(sources: Sequence[Source]) -> Frame | None:
     if _untested(source):
         return None
     found = dunning_kruger(source.rows, EXCHANGES if source.resamples else 0)
-    both, null = source.rows.where({"severity": (0, 2)}), found.no_change
-    whole, paired = found.whole, found.paired
-    words = {None: None, True: "yes", False: "no"}
+    both, null, words = source.rows.where({"severity": (0, 2)}), found.no_change, {True: "yes", False: "no"}
     columns = (
         label("compared"),
         count("questions or pairs"),
         count("images"),
         label("equation 5"),
+        points("accuracy, L2 minus L0"),
+        decimal("shift, L2 minus L0", signed=True),
         share("yes if nothing changes"),
         p_value("p"),
-        points("accuracy, L2 minus L0"),
         p_value("p, accuracy falls"),
-        decimal("shift, L2 minus L0", signed=True),
         p_value("p, shift rises"),
     )
-    rows = (
-        (
-            "all questions of both levels",
-            len(both),
-            len(both.values("cluster")),
-            words[whole.holds],
-            None,
-            None,
-            whole.accuracy,
-            None,
-            whole.shift,
-            None,
-        ),
-        (
-            "each question with its own clean form",
-            found.pairs,
-            found.images,
-            words[paired.holds],
-            null and null.holds,
-            null and null.p,
-            paired.accuracy,
-            null and null.accuracy_p,
-            paired.shift,
-            null and null.shift_p,
-        ),
+    tested = (null.holds, null.p, null.accuracy_p, null.shift_p) if null else 4 * (None,)
+    sets = (
+        ("all questions of both levels", len(both), len(both.values("cluster")), found.whole, 4 * (None,)),
+        ("each question with its own clean form", found.pairs, found.images, found.paired, tested),
     )
+    rows = [
+        (name, number, images, words.get(change.holds), change.accuracy, change.shift, *p_values)
+        for name, number, images, change, p_values in sets
+    ]
     notes = (
         "Equation 5, as the paper has it: accuracy falls from L0 to L2 and the shift does not. As shift is confidence "
         "less accuracy, this says that confidence falls by no more than accuracy. It is a yes or no on two noisy "
@@ -289,7 +256,7 @@ RELIABILITY_VIEW = View(
 CALIBRATION_VIEW = View(
     "calibration",
     "Confidence and calibration",
-    (SHIFT, AGREEMENTS, _dke, ERRORS),
+    (SHIFT, _dke, ERRORS),
     (SHIFT_CHART,),
     paragraphs=lambda sources: tuple(filter(None, [_untested(sources[0])])),
     folded=True,

@@ -21,7 +21,7 @@ from lmms_medtasks.report.document import Cell, Flag, Frame, Value
 from lmms_medtasks.report.views import Column, Source, Table, View, rows_of_sources
 from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.short_texts import listed
-from lmms_medtasks.statistics.calibration import Confidence, calibration
+from lmms_medtasks.statistics.calibration import calibration
 from lmms_medtasks.statistics.confidence import ALPHA, LEVEL
 from lmms_medtasks.statistics.inter_model import EXCHANGES, inter_model_dkes
 from lmms_medtasks.statistics.ranks import rank_consistency, swaps_beyond_chance
@@ -47,7 +47,6 @@ OVERVIEW = Table(
         "whatever T.",
     ),
 )
-_CONFIDENCES: Mapping[Confidence, str] = {"entropy": "C (the paper's)", "agreement": "agreement of trials"}
 
 
 # --- What is compared -------------------------------------------------------------------------------------------------
@@ -157,28 +156,16 @@ def _few(models: Iterable[int]) -> Iterator[str]:
 
 def _equation_6(sources: Sequence[Source]) -> Frame | None:
     """In how many pairs the less accurate model has the higher shift, beside what models that are alike would show."""
-    cases = [(each, kind) for each in conditions(sources) if each.of_one_t for kind in _CONFIDENCES]
+    cases = [each for each in conditions(sources) if each.of_one_t]
     exchanges = min(EXCHANGES, sources[0].resamples)
-    found = inter_model_dkes([(each.tables, kind) for each, kind in cases], exchanges=exchanges)
-    rows = [
-        (
-            each.label,
-            _CONFIDENCES[kind],
-            each.questions,
-            dke.images,
-            len(dke.paper.models),
-            dke.paper.pairs,
-            dke.paper.fulfilled,
-            dke.paper.share,
-            dke.alike_share,
-            dke.paper.spearman,
-            dke.alike_spearman,
-        )
-        for (each, kind), dke in zip(cases, found, strict=True)
-    ]
+    found = inter_model_dkes([(each.tables, "entropy") for each in cases], exchanges=exchanges)
+    rows = []
+    for each, dke in zip(cases, found, strict=True):
+        paper = dke.paper
+        counts = (each.questions, dke.images, len(paper.models), paper.pairs, paper.fulfilled)
+        rows.append((each.label, *counts, paper.share, dke.alike_share, paper.spearman, dke.alike_spearman))
     columns = (
         label("level and task set"),
-        label("confidence"),
         count("questions"),
         count("images"),
         count("models"),
@@ -196,9 +183,9 @@ def _equation_6(sources: Sequence[Source]) -> Frame | None:
         "moves both, in opposite directions: models that are all alike fulfil equation 6 in most of their pairs. What "
         "they would show is computed on this data: the models' replies to each image are exchanged at random. Do not "
         "read the paper's figures without it.",
-        "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: see confidence too.",
+        "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: see C below.",
         *_reasons("No value", [dke.untested for dke in found]),
-        *_few(len(each.tables) for each, _ in cases),
+        *_few(len(each.tables) for each in cases),
     )
     return frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
 
@@ -207,9 +194,8 @@ def _points(sources: Sequence[Source]) -> Frame | None:
     rows = []
     for each in conditions(sources):
         for model, table in each.tables.items() if each.of_one_t else ():
-            paper, agreeing = calibration(table, "entropy"), calibration(table, "agreement")
-            own = (paper.n, paper.accuracy, paper.confidence, paper.shift, agreeing.confidence, agreeing.shift)
-            rows.append((each.label, model, *own))
+            own = calibration(table)
+            rows.append((each.label, model, own.n, own.accuracy, own.confidence, own.shift))
     columns = (
         label("level and task set"),
         label("model"),
@@ -217,8 +203,6 @@ def _points(sources: Sequence[Source]) -> Frame | None:
         share("accuracy"),
         decimal("confidence C"),
         decimal("shift", signed=True),
-        decimal("agreement"),
-        decimal("agreement less accuracy", signed=True),
     )
     return frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
 

@@ -155,10 +155,10 @@ def test_chance_confidence(shown):
 
 def test_agreement_of_trials(shown):
     # L0: AA agrees, BA does not: 0.5; accuracy 0.75. L2: BB agrees, A- does not; accuracy 0.
-    found = shown["agreement"]
-    names = ("agreement", "if calibrated", "agreement less accuracy", "minus L0")
-    assert [found["L0",][name] for name in names] == [0.5, 0.75, -0.25, None]
-    assert [found["L2",][name] for name in names] == [0.5, 0, 0.5, 0.75]
+    found = shown["calibration_errors"]
+    names = ("agreement", "agreement less accuracy", "agreement less accuracy, minus L0")
+    assert [found["L0",][name] for name in names] == [0.5, -0.25, None]
+    assert [found["L2",][name] for name in names] == [0.5, 0.5, 0.75]
     # Of the paper's C (0.5 at L0, as above) the shift of calibrated replies is C less agreement, 0.
     assert [shown["calibration"][level,]["shift if calibrated"] for level in ("L0", "L1", "L2")] == [0, 0.25, 0]
 
@@ -166,7 +166,7 @@ def test_agreement_of_trials(shown):
 def test_one_trial_has_no_confidence_but_a_report(tables):
     trials = {level: {"q1": "A", "q2": "B"} for level in (0, 2)}
     found = tables(trials=trials, levels=[0, 2])
-    assert found["agreement"]["L0",]["agreement"] is None
+    assert found["calibration_errors"]["L0",]["agreement"] is None
     assert found["calibration"]["L0",]["shift if calibrated"] is None
     assert {(row["p"], row["yes if nothing changes"]) for row in found["dke"].values()} == {(None, None)}
 
