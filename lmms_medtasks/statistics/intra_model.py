@@ -12,7 +12,6 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.calibration import (
     Confidence,
     Statistics,
@@ -55,7 +54,6 @@ class NoChange:
             share of exchanges (the data counted as one) in which the smaller of the two studentised changes, accuracy
             down and shift up, is at least that of the data.
         accuracy_p, shift_p: the same of each change alone: accuracy falls; shift rises.
-        accuracy, shift: between what values the exchanges lie, but for a share of alpha.
     """
 
     exchanges: int
@@ -63,8 +61,6 @@ class NoChange:
     p: float
     accuracy_p: float
     shift_p: float
-    accuracy: tuple[float, float]
-    shift: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -249,13 +245,10 @@ def _no_change(
         return float((1 + (of_exchanges >= of_data - _SAME).sum()) / (1 + exchanges))
 
     turned = np.array([-1, 1])
-    ends = np.quantile(means, [confidence.alpha() / 2, 1 - confidence.alpha() / 2], axis=0)
     return NoChange(
         exchanges=exchanges,
         holds=float(_holds(means[:, 0], means[:, 1]).mean()),
         p=p((turned * ratios).min(axis=1), float((turned * ratio).min())),
         accuracy_p=p(-ratios[:, 0], float(-ratio[0, 0])),
         shift_p=p(ratios[:, 1], float(ratio[0, 1])),
-        accuracy=(float(ends[0, 0]), float(ends[1, 0])),
-        shift=(float(ends[0, 1]), float(ends[1, 1])),
     )
