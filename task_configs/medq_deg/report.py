@@ -20,7 +20,6 @@ from lmms_medtasks.suites.common_metrics import outcome_count, parse_rate
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.outcomes import OUTCOMES
-from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.medq_deg import report_calibration, report_finding, report_models
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, NO_IMAGE, ROTATED
 from lmms_medtasks.task_configs.medq_deg.report_groups import (
@@ -119,7 +118,6 @@ _FAMILIES = {
     ),
     "release": "The release's own degraded images were used, as in the paper.",
 }
-_IMAGES = {"simulated": "degraded on the fly", "release": "the release's own"}
 
 
 def caveats(source: Source) -> Iterator[Flag]:
@@ -160,12 +158,6 @@ def caveats(source: Source) -> Iterator[Flag]:
             f"T = {PAPER_TRIALS} (task medq_deg_calib).",
         )
     yield Flag("note", _FAMILIES[setup.family])
-
-
-def facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
-    """Whose images they are, and T."""
-    setup = setup_of(source)
-    return ("Images", _IMAGES[setup.family]), ("Trials (T)", str(setup.trials))
 
 
 # --- The image --------------------------------------------------------------------------------------------------------
@@ -212,10 +204,6 @@ def _floor(source: Source) -> dict[tuple[str], float]:
 # --- The sections -----------------------------------------------------------------------------------------------------
 
 
-def _has_degraded(sources: Sequence[Source]) -> bool:
-    return bool(degraded_levels(sources[0]))
-
-
 def _not_rotated(sources: Sequence[Source]) -> bool:
     return setup_of(sources[0]).variant != ROTATED
 
@@ -227,7 +215,6 @@ def _as_released(sources: Sequence[Source]) -> bool:
 REPORT = Report(
     headline=report_finding.HEADLINE,
     sources=task_sets,
-    facts=facts,
     label=lambda source: source.condition,
     extent=lambda source: extent(source.run, source.tasks),
     views=(
@@ -237,7 +224,6 @@ REPORT = Report(
             "Where it fails: degradation by capability",
             (HEAT, DEGRADATIONS),
             (heatmap(2), heatmap(1, folded=True)),
-            shown=_has_degraded,
         ),
         replace(report_calibration.RELIABILITY_VIEW, shown=_as_released),
         View("benefit", "Above what language alone gets", (lost_benefit,)),
@@ -255,7 +241,6 @@ REPORT = Report(
             "published",
             "Beside the published models",
             (TABLE_6, TABLE_2, TABLE_3),
-            shown=_not_rotated,
             folded=True,
             summary="The paper's tables with a row of this run",
         ),

@@ -7,8 +7,7 @@ depends on the number of trials T: a task set is of one T.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -56,11 +55,10 @@ OVERVIEW = Table(
 class Condition:
     """A task set at a level, and the models' votes on the questions that all of them were asked there.
 
-    ``trials``: T of the task set. ``left_out``: questions that only some of the models were asked.
+    ``left_out``: questions that only some of the models were asked.
     """
 
     label: str
-    trials: int
     tables: Mapping[str, VoteTable]
     questions: int
     left_out: int
@@ -106,7 +104,7 @@ def conditions(sources: Sequence[Source]) -> list[Condition]:
                 questions = len(next(iter(cut.values())))
                 everything = len(set().union(*(table.ids for table in tables.values())))
                 label_of_level = f"{severity} ({condition})"
-                found.append(Condition(label_of_level, setup.trials, cut, questions, everything - questions))
+                found.append(Condition(label_of_level, cut, questions, everything - questions))
     return found
 
 
@@ -123,32 +121,11 @@ def caveats(sources: Sequence[Source]) -> Iterator[Flag]:
         if not each.of_one_t:
             yield Flag(
                 "warning",
-                f"{each.label}: not all models have {each.trials} trials on the questions that all were asked. "
-                "Confidence depends on T: equation 6 is left out.",
+                f"{each.label}: not all models have as many trials on the questions that all were asked. Confidence "
+                "depends on T: equation 6 is left out.",
             )
-    trials = sorted({setup_of(source).trials for source in sources})
-    if len(trials) > 1:
-        yield Flag(
-            "note",
-            f"Runs with {' and '.join(f'T = {number}' for number in trials)}: the paper's C and shift depend on T, and "
-            "compare within a task set only.",
-        )
     if not found:
         yield Flag("note", "No task set was run with two models: there is nothing to rank.")
-
-
-def _reasons(lacking: str, said: Sequence[str]) -> Iterator[str]:
-    """Why cells are empty, and in how many rows. ``said``: each row's reason, "" where its cell is filled."""
-    for reason, rows in Counter(filter(None, said)).items():
-        yield f"{lacking} in {rows} of {len(said)} rows: {reason}."
-
-
-def _few(models: Iterable[int]) -> Iterator[str]:
-    """A warning where the fewest models are too few for a rank correlation to say much."""
-    fewest = min(models, default=5)
-    if fewest < 5:
-        values = "can only be -1 or +1 (or have no value)" if fewest <= 2 else "takes few values"
-        yield f"With {fewest} models a rank correlation {values}: it says little of other models."
 
 
 # --- Equation 6 -------------------------------------------------------------------------------------------------------
@@ -184,8 +161,7 @@ def _equation_6(sources: Sequence[Source]) -> Frame | None:
         "they would show is computed on this data: the models' replies to each image are exchanged at random. Do not "
         "read the paper's figures without it.",
         "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: see C below.",
-        *_reasons("No value", [dke.untested for dke in found]),
-        *_few(len(each.tables) for each in cases),
+        *(f"No value: {reason}." for reason in dict.fromkeys(dke.untested for dke in found) if reason),
     )
     return frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
 
@@ -229,7 +205,7 @@ OVERCONFIDENCE = Chart(
 def _rank_consistency(sources: Sequence[Source]) -> Frame | None:
     """The order of the models in each two conditions, and who changes places beyond chance."""
     rows: list[tuple[Value, ...]] = []
-    untested, models = [], []
+    untested = []
     for first, second in combinations(conditions(sources), 2):
         ranks = rank_consistency(first.accuracies(), second.accuracies())
         images, certain, reason = swaps_beyond_chance(first.score_groups(), second.score_groups())
@@ -238,7 +214,6 @@ def _rank_consistency(sources: Sequence[Source]) -> Frame | None:
         own = (len(ranks.ranks), images, ranks.kendall, len(ranks.swaps), swapped, names or None)
         rows.append((first.label, second.label, *own))
         untested.append(reason)
-        models.append(len(ranks.ranks))
     columns = (
         label("first"),
         label("second"),
@@ -255,8 +230,7 @@ def _rank_consistency(sources: Sequence[Source]) -> Frame | None:
         "Beyond chance: the one model is better in the first and the other in the second, each by a one-sided t test "
         f"with errors over images, the larger p value of the two at most {ALPHA} after Holm's correction over all "
         "pairs of models of the row. Of two that swapped, the better one in the first stands first.",
-        *_reasons("No swaps beyond chance", untested),
-        *_few(models),
+        *(f"No swaps beyond chance: {reason}." for reason in dict.fromkeys(untested) if reason),
     )
     return frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
 
