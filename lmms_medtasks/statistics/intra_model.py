@@ -6,6 +6,7 @@ of the data sets. The exchanges of levels show how often for the data at hand, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,6 @@ from lmms_medtasks.statistics.calibration import (
     confidence_values,
 )
 from lmms_medtasks.statistics.intervals import Interval, intervals
-from lmms_medtasks.statistics.pairing import Pairs, pairs
 from lmms_medtasks.statistics.sums import AnyStatistic, Group, Through, group, mean_statistic, scored
 from lmms_medtasks.statistics.votes import VoteTable
 
@@ -70,8 +70,7 @@ class IntraModelDKE:
     Attributes:
         whole: over all questions of each level, as the equation is written. paired: each degraded question against its
             own clean form. no_change: the paired figures under exchanges; None if there are none, ``untested`` says
-            why. pairs: number of pairs. images: images that they are of. clean_alone, degraded_alone: questions of the
-            two levels that are in no pair.
+            why. pairs: number of pairs. images: images that they are of.
     """
 
     whole: Change
@@ -80,8 +79,35 @@ class IntraModelDKE:
     untested: str
     pairs: int
     images: int
-    clean_alone: int
-    degraded_alone: int
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A pair a degraded question that has its clean form here.
+
+    Attributes:
+        clean, degraded: (p,) integers, the rows of the pair. A clean question stands once for each of its degraded
+            forms, so that means over pairs weigh both sides alike, whatever degradations a question was given.
+    """
+
+    clean: np.ndarray
+    degraded: np.ndarray
+
+
+def pairs(clean: Sequence[str], degraded: Sequence[str]) -> Pairs:
+    """Join degraded to clean questions by question id; pairs are in the order of ``degraded``.
+
+    Raises UserError when a clean question is there twice: it would not be known which of them a form belongs to.
+    """
+    rows = {question: row for row, question in enumerate(clean)}
+    if len(rows) < len(clean):
+        twice = next(question for row, question in enumerate(clean) if rows[question] != row)
+        raise UserError(
+            f"Question {twice!r} is there more than once among the clean questions. Give one run, at one level."
+        )
+    found = [(rows[question], row) for row, question in enumerate(degraded) if question in rows]
+    joined = np.array(found, dtype=np.intp).reshape(-1, 2)
+    return Pairs(clean=joined[:, 0], degraded=joined[:, 1])
 
 
 def intra_model_dke(
@@ -135,8 +161,6 @@ def intra_model_dke(
         untested=untested,
         pairs=len(images),
         images=len(set(images)),
-        clean_alone=joined.clean_alone,
-        degraded_alone=joined.degraded_alone,
     )
 
 

@@ -78,7 +78,6 @@ class Reliability:
         correctness: share of right majority votes; confidence: mean confidence.
         ece: expected calibration error in [0, 1], over ``binning``. brier: in [0, 1].
         aurc: area under the risk-coverage curve in [0, 1]; a confidence that says nothing has 1 - correctness.
-        no_reply, single_option: questions left out (the second for "entropy" only).
     """
 
     kind: Kind
@@ -89,8 +88,6 @@ class Reliability:
     ece: Interval
     brier: Interval
     aurc: Interval
-    no_reply: int
-    single_option: int
 
 
 def majority_share(table: VoteTable) -> np.ndarray:
@@ -167,7 +164,7 @@ def reliability(
     stay so without an image.
     Without ``binning``: ten of equal width, (0.9, 1] and so on, so that each share of T = 10 votes has its own bin.
 
-    Questions without a reply, and for "entropy" those with one option, are left out and counted.
+    Questions without a reply, and for "entropy" those with one option, are left out.
     """
     binning = binning or Binning()
     certain, correct = _judged(table, kind)
@@ -180,8 +177,6 @@ def reliability(
         kind=kind,
         binning=binning,
         bins=_bins(certain, correct, places, edges),
-        no_reply=int((table.replies == 0).sum()),
-        single_option=int(((table.replies > 0) & ~used).sum()),
         **found,
     )
 

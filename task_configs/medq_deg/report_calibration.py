@@ -140,7 +140,7 @@ ERRORS = Table(
 
 
 def _bins(sources: Sequence[Source]) -> Frame | None:
-    """The reliability diagram's bins, empty ones included."""
+    """The reliability diagram's bins that have questions."""
     columns = (
         label("level"),
         decimal("above"),
@@ -153,6 +153,7 @@ def _bins(sources: Sequence[Source]) -> Frame | None:
         (f"L{level}", each.low, each.high, each.n, each.confidence, each.correctness)
         for level in levels(sources[0])
         for each in reliability(counted(sources[0].rows.where({"severity": level})), "share").bins
+        if each.n
     ]
     return frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)
 

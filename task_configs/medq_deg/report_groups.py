@@ -52,7 +52,7 @@ def _averaged(key: str, title: str, tag: str, head: str, titles: Mapping[str, st
     def notes(sources: Sequence[Source]) -> tuple[str, ...]:
         outside = len(sources[0].rows.where({**DEGRADED, tag: None}))
         more = (f"{outside:,} questions are of no {head} of the paper's and in no row.",) if outside else ()
-        return (*more, "The average leaves out what has no question here.", PAIRED, INTERVALS)
+        return (*more, PAIRED, INTERVALS)
 
     return Table(key, title, (head,), rows, _AGAINST_CLEAN, notes)
 

@@ -53,7 +53,7 @@ def test_no_answer_is_an_outcome_that_is_never_right(question):
     assert under_test.majority_share(table).tolist() == [2 / 3, 0.5, 1, 0.5]
 
 
-def test_left_out_questions_are_counted(question):
+def test_questions_without_a_confidence_are_left_out(question):
     table = votes(
         [
             question("AAB", id="a"),
@@ -63,8 +63,8 @@ def test_left_out_questions_are_counted(question):
         ]
     )
     entropy, share = reliability(table, "entropy"), reliability(table, "share")
-    assert (entropy.correctness.n, entropy.no_reply, entropy.single_option) == (2, 1, 1)
-    assert (share.correctness.n, share.no_reply, share.single_option) == (3, 1, 0)
+    assert entropy.correctness.n == 2
+    assert share.correctness.n == 3
     assert sum(each.n for each in entropy.bins) == 2
 
 
@@ -75,7 +75,6 @@ def test_nothing_is_none_not_zero(question, kind, trials):
     for interval in (found.ece, found.brier, found.aurc, found.correctness, found.confidence):
         assert (interval.estimate, interval.low, interval.high, interval.n) == (None, None, None, 0)
     assert all((each.n, each.confidence, each.correctness) == (0, None, None) for each in found.bins)
-    assert found.no_reply == len(trials)
 
 
 def naive_ece(confidence, correct, bins):
