@@ -12,7 +12,7 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Estimate, Macro, Mean
 from lmms_medtasks.task_configs.medq_deg import taxonomy
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, GROUPS, LEVELS, MACROS, pairs
-from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, levels
+from lmms_medtasks.task_configs.medq_deg.task_sets import SEVERITY, degraded_levels, levels
 
 INTERVALS = f"In brackets: {LEVEL} interval over images; of a change between the same images."
 PAIRED = (
@@ -54,7 +54,10 @@ def _averaged(key: str, title: str, tag: str, head: str, titles: Mapping[str, st
         more = (f"{outside:,} questions are of no {head} of the paper's and in no row.",) if outside else ()
         return (*more, PAIRED, INTERVALS)
 
-    return Table(key, title, (head,), rows, _AGAINST_CLEAN, notes)
+    def with_levels(sources: Sequence[Source]) -> str:
+        return f"{title}, {' and '.join(f'L{level}' for level in degraded_levels(sources[0]))}"
+
+    return Table(key, with_levels, (head,), rows, _AGAINST_CLEAN, notes)
 
 
 CAPABILITIES = _averaged(
