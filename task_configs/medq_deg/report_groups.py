@@ -29,8 +29,8 @@ CHANGE_MACROS = {
     tag: Macro(measure="change", groups=groups, skip_empty=True, bounds=_SIGNED) for tag, groups in GROUPS.items()
 }
 _AGAINST_CLEAN = (
-    Column("questions", MEAN, "n"),
-    Column("accuracy", MEAN),
+    Column("questions", MEAN, "n", within=DEGRADED),
+    Column("accuracy", MEAN, within=DEGRADED),
     Column("accuracy at L0", CLEAN_MEAN, over=pairs),
     Column("drop", CHANGE, "drop", over=pairs),
 )
@@ -46,7 +46,7 @@ def _averaged(key: str, title: str, tag: str, head: str, titles: Mapping[str, st
 
     def rows(sources: Sequence[Source]) -> Iterator[Row]:
         if len(sources[0].rows.where(DEGRADED)):
-            yield from (Row((said,), {tag: name, **DEGRADED}) for name, said in titles.items())
+            yield from (Row((said,), {tag: name}) for name, said in titles.items())
             yield Row(("Average over these",), kind="counts", estimates=average)
 
     def notes(sources: Sequence[Source]) -> tuple[str, ...]:
@@ -81,9 +81,9 @@ CATEGORIES = _averaged(
 
 
 def _degraded_by(*tags: str, labels: Callable[..., tuple[str, ...]]) -> Callable[[Sequence[Source]], list[Row]]:
-    """A row for each combination of tags, the severity among them, that degraded questions have."""
+    """A row for each combination of tags, the severity among them, that degraded questions have, by their labels."""
     every = rows_by(*tags, labels=labels)
-    return lambda sources: [row for row in every(sources) if row.where["severity"]]
+    return lambda sources: sorted((row for row in every(sources) if row.where["severity"]), key=lambda row: row.labels)
 
 
 DEGRADATIONS = Table(
@@ -91,10 +91,9 @@ DEGRADATIONS = Table(
     "Accuracy by degradation",
     ("category", "degradation", "level"),
     _degraded_by(
-        "category",
         "degradation",
         "severity",
-        labels=lambda category, name, level: (_CATEGORIES.get(category, "(none)"), str(name), f"L{level}"),
+        labels=lambda name, level: (_CATEGORIES[taxonomy.category_of(name)] if name else "", str(name), f"L{level}"),
     ),
     _AGAINST_CLEAN,
     (PAIRED, INTERVALS),
