@@ -247,12 +247,7 @@ REPORT = Report(
         View("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(
-        View(
-            "overview",
-            "The models together",
-            (report_models.OVERVIEW,),
-            (report_finding.FALL_CHART_OF_MODELS,),
-        ),
+        View("overview", "The models together", (report_models.OVERVIEW,), (report_finding.FALL_CHART_OF_MODELS,)),
         View("published", "Beside the published models", (TABLE_6, TABLE_2, TABLE_3)),
         report_models.RANKS,
         report_models.INTER_MODEL,

@@ -105,10 +105,7 @@ HEAT = Table(
     "Accuracy by degradation and capability",
     ("level", "degradation", "capability"),
     _degraded_by(
-        "severity",
-        "degradation",
-        "mid",
-        labels=lambda level, name, mid: (f"L{level}", str(name), mid or "(unmapped)"),
+        "severity", "degradation", "mid", labels=lambda level, name, mid: (f"L{level}", str(name), mid or "(unmapped)")
     ),
     _AGAINST_CLEAN,
     (PAIRED, INTERVALS),
