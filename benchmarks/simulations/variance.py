@@ -1,4 +1,4 @@
-"""Trials and judgements as sources of variance, and the share of the image's benefit that is lost."""
+"""Judgements as a source of variance, and the share of the image's benefit that is lost."""
 
 from __future__ import annotations
 
@@ -10,54 +10,16 @@ from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.intervals import Interval, mean_interval
-from lmms_medtasks.statistics.variance_components import nested_components
 from lmms_medtasks.suites.image_benefit import LostBenefit
-from simulations.claims import Claim, average, percent
-
-PLANTED = {"image": 4.0, "question": 2.0, "reply": 1.0, "judgement": 0.5}
-"""Variances of the effects of each level."""
+from simulations.claims import Claim, percent
 
 _SEED = "simulations variance"
 
 
 def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """All claims; data sets are drawn from ``seed``."""
-    yield from _components(repeats, seed)
     yield from _repeated_judgements(repeats, seed)
     yield from _lost_benefit(repeats, seed)
-
-
-# --- Nested components ------------------------------------------------------------------------------------------------
-
-
-def _components(repeats: int, seed: int) -> Iterator[Claim]:
-    for images in (5, 20, 60):
-        rng = generator(_SEED, "components", images, seed)
-        every = [[part.variance for part in _nested(rng, images)] for _ in range(repeats)]
-        found = [each for each in every if len(each) == len(PLANTED)]  # else two levels can't be told apart
-        yield Claim(
-            "variance components, mean of the estimates",
-            f"{images} images, 1 to 4 questions each, 1 to 3 replies, 3 judgements",
-            ", ".join(f"{name} {value:g}" for name, value in PLANTED.items()),
-            tuple(average(each, name) for name, each in zip(PLANTED, np.array(found).T, strict=True)),
-            len(found),
-        )
-
-
-def _nested(rng: np.random.Generator, images: int):  # type: ignore[no-untyped-def]
-    deviation = {name: value**0.5 for name, value in PLANTED.items()}
-    values: list[float] = []
-    levels: dict[str, list[int]] = {"image": [], "question": [], "reply": []}
-    for image in range(images):
-        of_image = deviation["image"] * rng.standard_normal()
-        for question in range(rng.integers(1, 5)):
-            of_question = of_image + deviation["question"] * rng.standard_normal()
-            for reply in range(rng.integers(1, 4)):
-                of_reply = of_question + deviation["reply"] * rng.standard_normal()
-                values += list(of_reply + deviation["judgement"] * rng.standard_normal(3))
-                for name, unit in zip(levels, (image, question, reply), strict=True):
-                    levels[name] += [unit] * 3
-    return nested_components(values, levels, "judgement", "question")
 
 
 def _holds(interval: Interval, truth: float) -> bool:

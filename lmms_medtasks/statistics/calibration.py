@@ -58,19 +58,12 @@ class Calibration:
             those with at least two replies and two options.
         accuracy: mean share of right replies. confidence: mean C, or mean agreement. shift: confidence less accuracy,
             in [-1, 1]. All None if n is 0.
-        no_reply: questions left out because all their requests failed. single_option: left out because C has no
-            value (K = 1).
-        no_answer: questions among the n whose most common outcome (ties not counted) is that no answer could be read;
-            they can be "confident" too.
     """
 
     n: int
     accuracy: float | None
     confidence: float | None
     shift: float | None
-    no_reply: int
-    single_option: int
-    no_answer: int
 
 
 def confidences(table: VoteTable) -> np.ndarray:
@@ -147,17 +140,12 @@ def calibration(table: VoteTable, kind: Confidence = "entropy") -> Calibration:
     """Accuracy, mean confidence and calibration shift (equation 4) of the questions in ``table``."""
     certain = confidence_values(table, kind)
     used = ~np.isnan(certain)
-    kept, replies = table.take(used), table.replies
-    options, unread = kept.counts[:, :-1], kept.counts[:, -1]
-    n = int(used.sum())
+    kept, n = table.take(used), int(used.sum())
     return Calibration(
         n=n,
         accuracy=float(kept.scores.mean()) if n else None,
         confidence=float(certain[used].mean()) if n else None,
         shift=float(certain[used].mean() - kept.scores.mean()) if n else None,
-        no_reply=int((replies == 0).sum()),
-        single_option=int(((replies > 0) & (table.option_counts < 2)).sum()),
-        no_answer=int((unread > options.max(axis=1, initial=0)).sum()),
     )
 
 

@@ -27,7 +27,7 @@ class Equation6:
     """Equation 6 over all pairs of models, accuracy and shift from the same questions, as in the paper.
 
     Attributes:
-        models: the models with both numbers. left_out: those with one of them only, or None for it.
+        models: the models with both numbers.
         pairs: pairs of models with different accuracy: of others equation 6 says nothing. fulfilled: pairs whose less
             accurate model has the higher shift (a tie in shift is not higher).
         share: fulfilled / pairs; None without pairs. spearman, kendall: of accuracy against shift (tau-b); None where
@@ -35,7 +35,6 @@ class Equation6:
     """
 
     models: tuple[str, ...]
-    left_out: tuple[str, ...]
     pairs: int
     fulfilled: int
     share: float | None
@@ -71,7 +70,6 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
     pairs, fulfilled = _pairs(first, second)
     return Equation6(
         models=models,
-        left_out=tuple(sorted({*accuracy, *shift} - {*models})),
         pairs=int(pairs),
         fulfilled=int(fulfilled),
         share=float(fulfilled / pairs) if pairs else None,
@@ -106,17 +104,12 @@ def _case(tables: Mapping[str, VoteTable], kind: Confidence) -> tuple[np.ndarray
     _check(tables)
     if max((table.trials for table in tables.values()), default=0) == 1:
         said = "T = 1: one reply is always unanimous, so there is no confidence to compare"
-        empty: dict[str, float | None] = dict.fromkeys(tables)
-        return np.zeros((0, 0, 3)), InterModelDKE(equation_6(empty, empty), 0, untested=said)
+        return np.zeros((0, 0, 3)), InterModelDKE(equation_6({}, {}), 0, untested=said)
     groups = {name: calibration_group(tables[name], kind) for name in sorted(tables)}
     kept = {name: each for name, each in groups.items() if each.clusters}
     sums = sums_by_cluster(kept)
     accuracy, shift = _numbers(sums.sum(axis=1))
-    names = list(kept)
-    paper = equation_6(
-        {**dict.fromkeys(tables), **dict(zip(names, accuracy.tolist(), strict=True))},
-        {**dict.fromkeys(tables), **dict(zip(names, shift.tolist(), strict=True))},
-    )
+    paper = equation_6(*(dict(zip(kept, each.tolist(), strict=True)) for each in (accuracy, shift)))
     return sums, InterModelDKE(paper, sums.shape[1])
 
 

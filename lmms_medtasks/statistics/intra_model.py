@@ -6,13 +6,13 @@ of the data sets. The exchanges of levels show how often for the data at hand, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.calibration import (
     Confidence,
     Statistics,
@@ -21,7 +21,6 @@ from lmms_medtasks.statistics.calibration import (
     confidence_values,
 )
 from lmms_medtasks.statistics.intervals import Interval, intervals
-from lmms_medtasks.statistics.pairing import Pairs, pairs
 from lmms_medtasks.statistics.sums import AnyStatistic, Group, Through, group, mean_statistic, scored
 from lmms_medtasks.statistics.votes import VoteTable
 
@@ -55,7 +54,6 @@ class NoChange:
             share of exchanges (the data counted as one) in which the smaller of the two studentised changes, accuracy
             down and shift up, is at least that of the data.
         accuracy_p, shift_p: the same of each change alone: accuracy falls; shift rises.
-        accuracy, shift: between what values the exchanges lie, but for a share of alpha.
     """
 
     exchanges: int
@@ -63,8 +61,6 @@ class NoChange:
     p: float
     accuracy_p: float
     shift_p: float
-    accuracy: tuple[float, float]
-    shift: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -74,8 +70,7 @@ class IntraModelDKE:
     Attributes:
         whole: over all questions of each level, as the equation is written. paired: each degraded question against its
             own clean form. no_change: the paired figures under exchanges; None if there are none, ``untested`` says
-            why. pairs: number of pairs. images: images that they are of. clean_alone, degraded_alone: questions of the
-            two levels that are in no pair.
+            why. pairs: number of pairs. images: images that they are of.
     """
 
     whole: Change
@@ -84,8 +79,35 @@ class IntraModelDKE:
     untested: str
     pairs: int
     images: int
-    clean_alone: int
-    degraded_alone: int
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A pair a degraded question that has its clean form here.
+
+    Attributes:
+        clean, degraded: (p,) integers, the rows of the pair. A clean question stands once for each of its degraded
+            forms, so that means over pairs weigh both sides alike, whatever degradations a question was given.
+    """
+
+    clean: np.ndarray
+    degraded: np.ndarray
+
+
+def pairs(clean: Sequence[str], degraded: Sequence[str]) -> Pairs:
+    """Join degraded to clean questions by question id; pairs are in the order of ``degraded``.
+
+    Raises UserError when a clean question is there twice: it would not be known which of them a form belongs to.
+    """
+    rows = {question: row for row, question in enumerate(clean)}
+    if len(rows) < len(clean):
+        twice = next(question for row, question in enumerate(clean) if rows[question] != row)
+        raise UserError(
+            f"Question {twice!r} is there more than once among the clean questions. Give one run, at one level."
+        )
+    found = [(rows[question], row) for row, question in enumerate(degraded) if question in rows]
+    joined = np.array(found, dtype=np.intp).reshape(-1, 2)
+    return Pairs(clean=joined[:, 0], degraded=joined[:, 1])
 
 
 def intra_model_dke(
@@ -139,8 +161,6 @@ def intra_model_dke(
         untested=untested,
         pairs=len(images),
         images=len(set(images)),
-        clean_alone=joined.clean_alone,
-        degraded_alone=joined.degraded_alone,
     )
 
 
@@ -249,13 +269,10 @@ def _no_change(
         return float((1 + (of_exchanges >= of_data - _SAME).sum()) / (1 + exchanges))
 
     turned = np.array([-1, 1])
-    ends = np.quantile(means, [confidence.alpha() / 2, 1 - confidence.alpha() / 2], axis=0)
     return NoChange(
         exchanges=exchanges,
         holds=float(_holds(means[:, 0], means[:, 1]).mean()),
         p=p((turned * ratios).min(axis=1), float((turned * ratio).min())),
         accuracy_p=p(-ratios[:, 0], float(-ratio[0, 0])),
         shift_p=p(ratios[:, 1], float(ratio[0, 1])),
-        accuracy=(float(ends[0, 0]), float(ends[1, 0])),
-        shift=(float(ends[0, 1]), float(ends[1, 1])),
     )

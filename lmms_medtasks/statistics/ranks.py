@@ -41,18 +41,13 @@ class RankConsistency:
     """How alike two task sets rank the models that both have (section 4.6).
 
     Attributes:
-        ranks: in the order of the first set. only_first, only_second: models that the other set lacks, or has None for.
-        swaps: pairs in opposite order; pairs tied in a set are none. pairs: all pairs of models.
-        kendall (tau-b), spearman: with ties; None with fewer than two models or all models tied in a set.
+        ranks: in the order of the first set. swaps: pairs in opposite order; pairs tied in a set are none.
+        kendall: tau-b; None with fewer than two models or all models tied in a set.
     """
 
     ranks: tuple[RankedModel, ...]
-    only_first: tuple[str, ...]
-    only_second: tuple[str, ...]
-    pairs: int
     swaps: tuple[Swap, ...]
     kendall: float | None
-    spearman: float | None
 
 
 def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, float | None]) -> RankConsistency:
@@ -64,12 +59,8 @@ def rank_consistency(first: Mapping[str, float | None], second: Mapping[str, flo
     ahead, behind = np.nonzero((ranks_one[:, None] < ranks_one) & (ranks_other[:, None] > ranks_other))
     return RankConsistency(
         ranks=tuple(RankedModel(shared[row], float(ranks_one[row]), float(ranks_other[row])) for row in rows),
-        only_first=tuple(sorted(name for name in first if name not in shared and known(first, name))),
-        only_second=tuple(sorted(name for name in second if name not in shared and known(second, name))),
-        pairs=len(shared) * (len(shared) - 1) // 2,
         swaps=tuple(Swap(shared[better], shared[worse]) for better, worse in zip(ahead, behind, strict=True)),
         kendall=kendall(one, other),
-        spearman=None if np.isnan(rho := spearman(one, other)) else float(rho),
     )
 
 

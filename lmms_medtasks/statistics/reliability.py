@@ -71,40 +71,23 @@ class ReliabilityBin:
 
 
 @dataclass(frozen=True)
-class CoveragePoint:
-    """If only the ``n`` most confident questions are answered: their share of all, and the error rate among them."""
-
-    confidence: float
-    n: int
-    coverage: float
-    risk: float
-
-
-@dataclass(frozen=True)
 class Reliability:
     """See :func:`reliability`. ``None`` estimates and n = 0 without questions.
 
     Attributes:
         correctness: share of right majority votes; confidence: mean confidence.
-        ece: expected calibration error in [0, 1], over ``binning``. brier: in [0, 1]. multiclass_brier: in [0, 2].
+        ece: expected calibration error in [0, 1], over ``binning``. brier: in [0, 1].
         aurc: area under the risk-coverage curve in [0, 1]; a confidence that says nothing has 1 - correctness.
-        no_reply, single_option: questions left out (the second for "entropy" only). tied: questions whose majority
-            is shared by outcomes with equally many votes.
     """
 
     kind: Kind
     binning: Binning
     bins: tuple[ReliabilityBin, ...]
-    curve: tuple[CoveragePoint, ...]
     correctness: Interval
     confidence: Interval
     ece: Interval
     brier: Interval
-    multiclass_brier: Interval
     aurc: Interval
-    no_reply: int
-    single_option: int
-    tied: int
 
 
 def majority_share(table: VoteTable) -> np.ndarray:
@@ -123,19 +106,6 @@ def majority_correct(table: VoteTable) -> np.ndarray:
     most = table.counts.max(axis=1)
     tied = (table.counts == most[:, None]).sum(axis=1)
     return np.where(table.replies > 0, (table.right == most) / tied, np.nan)
-
-
-def multiclass_brier(table: VoteTable) -> np.ndarray:
-    """(n,) floats in [0, 2]: each question's sum over outcomes of (share of votes - 1 if right else 0) squared.
-
-    Outcomes are the options and "no answer" (never right): a question without any readable reply has 2, as one that
-    is answered unanimously wrong. NaN without a reply. Brier (1950), not halved.
-    """
-    target = np.zeros(table.counts.shape)
-    target[np.arange(len(table)), table.answers] = 1
-    with np.errstate(invalid="ignore"):
-        scores: np.ndarray = ((table.counts / table.replies[:, None] - target) ** 2).sum(axis=1)
-        return scores
 
 
 def ece(sums: np.ndarray) -> np.ndarray:
@@ -187,31 +157,26 @@ def reliability(
     kind: Kind,
     binning: Binning | None = None,
 ) -> Reliability:
-    """Calibration error, Brier scores, bins and risk-coverage curve of one confidence, with intervals over images.
+    """Calibration error, Brier score, bins and risk against coverage of one confidence, with intervals over images.
 
-    ``kind`` names the confidence (module docstring). The binary Brier score is the mean of (confidence - whether the
-    majority vote is right) squared, in expectation over ties; the multi-class one is of the votes and the same for
-    both kinds. Bins are those of the data, also where they end at quantiles, and stay so without an image.
+    ``kind`` names the confidence (module docstring). The Brier score is the mean of (confidence - whether the majority
+    vote is right) squared, in expectation over ties. Bins are those of the data, also where they end at quantiles, and
+    stay so without an image.
     Without ``binning``: ten of equal width, (0.9, 1] and so on, so that each share of T = 10 votes has its own bin.
 
-    Questions without a reply, and for "entropy" those with one option, are left out and counted.
+    Questions without a reply, and for "entropy" those with one option, are left out.
     """
     binning = binning or Binning()
     certain, correct = _judged(table, kind)
     used = ~np.isnan(certain)
-    kept, certain, correct = table.take(used), certain[used], correct[used]
+    certain, correct = certain[used], correct[used]
     edges = binning.edges(certain)
     places = _bin_of(certain, edges)
     found = intervals(*reliability_draw(table, kind, binning))
-    most = kept.counts.max(axis=1) if len(kept) else np.empty(0)
     return Reliability(
         kind=kind,
         binning=binning,
         bins=_bins(certain, correct, places, edges),
-        curve=_curve(certain, correct),
-        no_reply=int((table.replies == 0).sum()),
-        single_option=int(((table.replies > 0) & ~used).sum()),
-        tied=int(((kept.counts == most[:, None]).sum(axis=1) > 1).sum()),
         **found,
     )
 
@@ -221,7 +186,6 @@ _STATISTICS: Mapping[str, AnyStatistic] = {
     "confidence": of_column(0, "bins"),
     "ece": Statistic(ece, ("bins",), (0.0, 1.0), mean=False),
     "brier": of_column(0, "scores"),
-    "multiclass_brier": of_column(1, "scores", (0.0, 2.0)),
     "aurc": Statistic(aurc, ("order",), (0.0, 1.0), mean=False),
 }
 
@@ -234,7 +198,7 @@ def _groups(
     images = kept.image_ids
     return {
         "bins": group(images, certain, correct, cells=places, cell_count=bin_count),
-        "scores": group(images, binary, multiclass_brier(kept)),
+        "scores": group(images, binary),
         "order": group(images, 1 - correct, cells=rank, cell_count=max(1, len(levels))),
     }
 
@@ -257,14 +221,4 @@ def _bins(
             correctness=float(right[each] / sizes[each]) if sizes[each] else None,
         )
         for each in range(count)
-    )
-
-
-def _curve(certain: np.ndarray, correct: np.ndarray) -> tuple[CoveragePoint, ...]:
-    """The points after each distinct confidence; between two of them the order of the questions is not known."""
-    levels, rank = np.unique(-certain, return_inverse=True)
-    sizes, errors = np.bincount(rank, minlength=len(levels)), np.bincount(rank, 1 - correct, len(levels))
-    return tuple(
-        CoveragePoint(confidence=float(-level) + 0.0, n=int(n), coverage=float(n / len(certain)), risk=float(wrong / n))
-        for level, n, wrong in zip(levels, np.cumsum(sizes), np.cumsum(errors), strict=True)
     )

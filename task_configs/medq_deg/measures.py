@@ -29,7 +29,6 @@ from lmms_medtasks.task_configs.medq_deg import taxonomy
 if TYPE_CHECKING:
     from lmms_medtasks.statistics.calibration import Confidence
     from lmms_medtasks.statistics.intra_model import IntraModelDKE
-    from lmms_medtasks.statistics.reliability import Kind
     from lmms_medtasks.statistics.votes import VoteTable
 
 SUITE_NAME = "medq_deg"
@@ -187,10 +186,11 @@ def _calibration_changes(rows: Samples, kind: Confidence = "entropy") -> Draw | 
     return Draw(*changes_draw(tables, "0", kind)) if "0" in tables else None
 
 
-def _reliability(rows: Samples, kind: Kind) -> Draw:
+def _reliability(rows: Samples) -> Draw:
+    """Of the majority's share of the votes."""
     from lmms_medtasks.statistics.reliability import reliability_draw
 
-    return Draw(*reliability_draw(counted(rows), kind))
+    return Draw(*reliability_draw(counted(rows), "share"))
 
 
 CALIBRATION = {level: Custom({"severity": level}, main="shift", function=_calibration) for level in LEVELS}
@@ -207,24 +207,16 @@ AGREEMENT_CHANGE = {
     level: Custom(main=f"{level}/shift", function=functools.partial(_calibration_changes, kind="agreement"))
     for level in (1, 2)
 }
-KINDS: tuple[Kind, ...] = ("share", "entropy")
-RELIABILITY = {
-    (kind, level): Custom({"severity": level}, main="ece", function=functools.partial(_reliability, kind=kind))
-    for kind in KINDS
-    for level in LEVELS
-}
+RELIABILITY = {level: Custom({"severity": level}, main="ece", function=_reliability) for level in LEVELS}
 """Beyond the paper: ECE, Brier scores and AURC, see :mod:`lmms_medtasks.statistics.reliability`."""
 
-CALIBRATION_OF_GROUP = Custom(main="shift", function=_calibration)
-RELIABILITY_OF_GROUP = Custom(main="ece", function=functools.partial(_reliability, kind="share"))
 
-
-def dunning_kruger(rows: Samples, exchanges: int | None = None, kind: Confidence = "entropy") -> IntraModelDKE:
+def dunning_kruger(rows: Samples, exchanges: int | None = None) -> IntraModelDKE:
     """The intra-model Dunning-Kruger effect (equation 5), L0 against L2; ``exchanges`` None: as many as it has."""
     from lmms_medtasks.statistics.intra_model import EXCHANGES, intra_model_dke
 
     clean, severe = (counted(rows.where({"severity": level})) for level in (0, 2))
-    return intra_model_dke(clean, severe, kind=kind, exchanges=EXCHANGES if exchanges is None else exchanges)
+    return intra_model_dke(clean, severe, exchanges=EXCHANGES if exchanges is None else exchanges)
 
 
 def _dke_holds(rows: Samples) -> float | None:
@@ -255,7 +247,7 @@ def _by_level(name: str, title: str, kind: Confidence | None = None, **options: 
         custom = (
             Custom(where, main=name, function=functools.partial(_calibration, kind=kind))
             if kind
-            else Custom(where, main=name, function=functools.partial(_reliability, kind="share"))
+            else Custom(where, main=name, function=_reliability)
         )
         found.append(Metric(f"{title}_l{level}", custom, standard_error=False, **options))
     return tuple(found)

@@ -6,41 +6,35 @@ Chapters: ``report_published.py`` (the paper's tables), ``report_groups.py`` (ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lmms_medtasks.report.about import extent
-from lmms_medtasks.report.cells import NONE
-from lmms_medtasks.report.document import Cell, Flag, Frame
+from lmms_medtasks.report.document import Flag, Frame
+from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
+from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View
+from lmms_medtasks.report.views import Column, Source, Table, View, rows_by
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.common_metrics import outcome_count, parse_rate
-from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.outcomes import OUTCOMES, outcomes
-from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.medq_deg import report_calibration, report_finding, report_image, report_models
-from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, ROTATED, pairs
+from lmms_medtasks.suites.estimates import Count, Mean
+from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
+from lmms_medtasks.suites.outcomes import OUTCOMES
+from lmms_medtasks.task_configs.medq_deg import report_calibration, report_finding, report_models
+from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, NO_IMAGE, ROTATED
 from lmms_medtasks.task_configs.medq_deg.report_groups import (
+    CAPABILITIES,
+    CATEGORIES,
     DEGRADATIONS,
     HEAT,
     INTERVALS,
     MODALITIES,
     MODALITY_CHART,
-    capabilities,
-    categories,
     heatmap,
-    joined,
-    most_lost,
 )
-from lmms_medtasks.task_configs.medq_deg.report_published import (
-    PAPER_LEVELS,
-    TABLE_2,
-    TABLE_3,
-    TABLE_6,
-)
-from lmms_medtasks.task_configs.medq_deg.report_variance import VARIANCE
+from lmms_medtasks.task_configs.medq_deg.report_published import TABLE_2, TABLE_3, TABLE_6
 from lmms_medtasks.task_configs.medq_deg.task_sets import (
+    SEVERITY,
     asks_otherwise,
     counts_by_level,
     degraded_levels,
@@ -51,21 +45,21 @@ from lmms_medtasks.task_configs.medq_deg.task_sets import (
 )
 
 PAPER_TRIALS = 10
-PAIRED_FALL = {level: Mean({"severity": level}, measure="change", bounds=(-1.0, 1.0)) for level in PAPER_LEVELS}
 
 
-# --- Levels -----------------------------------------------------------------------------------------------------------
+# --- Levels and replies -----------------------------------------------------------------------------------------------
 
 
 def _image_count(rows: Samples) -> int:
     return len(set(rows.column("cluster")))
 
 
-def _pair_count(level: int) -> CellFunction:
-    def cell(source: Source, row: Row, rows: Samples) -> Cell:
-        return Cell(source.derived(pairs).interval(PAIRED_FALL[level]).n) if 0 in levels(source) else NONE
+def _requests(rows: Samples) -> int:
+    return sum(map(len, rows.column("trials")))
 
-    return cell
+
+def _unscored(rows: Samples) -> int:
+    return len(rows) - len(rows.scored("accuracy"))
 
 
 LEVELS_TABLE = Table(
@@ -78,8 +72,6 @@ LEVELS_TABLE = Table(
             "images": counts_by_level(_image_count),
             "accuracy": ACCURACY,
             "minus L0": FALL,
-            "minus L0, paired": PAIRED_FALL,
-            "pairs": {level: _pair_count(level) for level in PAPER_LEVELS},
         }
     ),
     (
@@ -87,46 +79,26 @@ LEVELS_TABLE = Table(
         Column("images", unit="count"),
         Column("accuracy", digits=2),
         Column("minus L0", unit="points", digits=2),
-        Column("minus L0, paired", unit="points", digits=2, over=pairs),
-        Column("pairs", unit="count"),
     ),
     (
-        "Accuracy is the mean over trials of each question, then over questions (equation 2).",
-        "minus L0: all questions of both levels, as in Table 6. Paired: each degraded question against its clean form.",
+        "Accuracy is the mean over trials of each question, then over questions (equation 2). Minus L0: all questions "
+        "of both levels, as in Table 6.",
         INTERVALS,
     ),
 )
 
-
-# --- Replies ----------------------------------------------------------------------------------------------------------
-
-
-def _requests(rows: Samples) -> int:
-    return sum(map(len, rows.column("trials")))
-
-
-def _unscored(rows: Samples) -> int:
-    return len(rows) - len(rows.scored("accuracy"))
-
-
-IDENTICAL = {level: Mean({"severity": level}, measure="identical") for level in LEVELS}
+IDENTICAL = Mean(measure="identical")
 REPLIES = Table(
     "replies",
     "Requests and replies",
     ("level",),
-    level_rows(
-        {
-            "requests": counts_by_level(_requests),
-            "questions without a reply": counts_by_level(_unscored),
-            **{name: counts_by_level(outcome_count(name).function) for name in OUTCOMES},
-            "parse rate": counts_by_level(parse_rate),
-            "identical trials": IDENTICAL,
-        }
-    ),
+    rows_by("severity", labels=lambda level: (f"L{level}",)),
     (
-        *(Column(name, unit="count") for name in ("requests", "questions without a reply", *OUTCOMES)),
-        Column("parse rate"),
-        Column("identical trials", bare=True),
+        Column("requests", Count(function=_requests), "count"),
+        Column("questions without a reply", Count(function=_unscored), "count"),
+        *(Column(name, outcome_count(name), "count") for name in OUTCOMES),
+        Column("parse rate", Count(function=parse_rate)),
+        Column("identical trials", IDENTICAL, bare=True),
     ),
     (
         "Unreadable (words without one answer), cut (off before an answer), empty and refused replies count as "
@@ -134,7 +106,7 @@ REPLIES = Table(
         "Identical trials: share of the questions whose replies are the same to the letter.",
     ),
     folded=True,
-)  # fmt: skip
+)
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
@@ -146,7 +118,6 @@ _FAMILIES = {
     ),
     "release": "The release's own degraded images were used, as in the paper.",
 }
-_IMAGES = {"simulated": "degraded on the fly", "release": "the release's own"}
 
 
 def caveats(source: Source) -> Iterator[Flag]:
@@ -160,7 +131,7 @@ def caveats(source: Source) -> Iterator[Flag]:
         lacking = " Without L0 there are no drops." if "L0" in missing else ""
         yield Flag("warning", f"Levels missing: {', '.join(missing)}.{lacking} What needs them is left empty.")
     degraded = len(source.rows.where(DEGRADED))
-    alone = degraded - joined(source)
+    alone = degraded - len(source.rows.where({"severity": 0}).paired(source.rows.where(DEGRADED), ("pair",)).second)
     if 0 in asked and alone:
         yield Flag(
             "warning",
@@ -168,7 +139,7 @@ def caveats(source: Source) -> Iterator[Flag]:
             "paired drops leave them out.",
         )
     for level in asked:
-        share = source.interval(IDENTICAL[level]).estimate
+        share = source.interval(IDENTICAL, {"severity": level}).estimate
         if share is not None and share >= _SUSPICIOUS:
             yield Flag(
                 "warning",
@@ -189,19 +160,48 @@ def caveats(source: Source) -> Iterator[Flag]:
     yield Flag("note", _FAMILIES[setup.family])
 
 
-def facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
-    """Whose images they are, and T."""
-    setup = setup_of(source)
-    return ("Images", _IMAGES[setup.family]), ("Trials (T)", str(setup.trials))
+# --- The image --------------------------------------------------------------------------------------------------------
 
 
-def _has_degraded(sources: Sequence[Source]) -> bool:
-    return bool(degraded_levels(sources[0]))
+def lost_benefit(sources: Sequence[Source]) -> Frame | None:
+    """The drop to each level beside what the clean image was worth; None without ``medq_deg_noimage`` or without L0."""
+    source = sources[0]
+    floor = {} if asks_otherwise(source) else _floor(source)
+    if not floor:
+        return None
+    clean = {"severity": 0}
+    comparisons = [
+        Comparison(
+            (f"L{level}, {SEVERITY[level]}",),
+            LostBenefit(floor=floor, first=clean, second={"severity": level}, pair=("pair",)),
+            {},
+        )
+        for level in degraded_levels(source)
+    ]
+    return benefit_table(
+        "benefit_lost",
+        "What is lost of the image's benefit",
+        ("level",),
+        ("L0", "the level"),
+        source,
+        comparisons,
+        "image",
+        (
+            "Each degraded question beside its clean form and the same question without an image (medq_deg_noimage): "
+            "levels differ in the image alone, so there is one floor for all. Questions that lack one are left out.",
+        ),
+    )
 
 
-def _of_degraded(table: Table) -> Callable[[Sequence[Source]], Frame | None]:
-    """A table of sources with degraded questions."""
-    return lambda sources: table.filled(sources) if _has_degraded(sources) else None
+def _floor(source: Source) -> dict[tuple[str], float]:
+    """The scores without images by the ``pair`` of the source's clean questions, which have the same ids there."""
+    by_id = floor_of(rows_without_image(source, {"condition": NO_IMAGE}), "accuracy")
+    clean = source.rows.where({"severity": 0})
+    ids = zip(clean.column("id"), clean.column("pair"), strict=True)
+    return {(pair,): by_id[name,] for name, pair in ids if (name,) in by_id}
+
+
+# --- The sections -----------------------------------------------------------------------------------------------------
 
 
 def _not_rotated(sources: Sequence[Source]) -> bool:
@@ -212,17 +212,9 @@ def _as_released(sources: Sequence[Source]) -> bool:
     return not asks_otherwise(sources[0])
 
 
-def _replies_said(sources: Sequence[Source]) -> str:
-    """How many requests, and how many failed."""
-    rows = sources[0].rows
-    failed, unscored = outcomes(rows)["failed"], _unscored(rows)
-    return f"{_requests(rows):,} requests, {failed:,} failed; {unscored:,} questions without a reply"
-
-
 REPORT = Report(
     headline=report_finding.HEADLINE,
     sources=task_sets,
-    facts=facts,
     label=lambda source: source.condition,
     extent=lambda source: extent(source.run, source.tasks),
     views=(
@@ -232,42 +224,34 @@ REPORT = Report(
             "Where it fails: degradation by capability",
             (HEAT, DEGRADATIONS),
             (heatmap(2), heatmap(1, folded=True)),
-            shown=_has_degraded,
         ),
         replace(report_calibration.RELIABILITY_VIEW, shown=_as_released),
-        report_image.BENEFIT,
-        report_image.ROTATIONS,
+        View("benefit", "Above what language alone gets", (lost_benefit,)),
+        rotation_view({"condition": ROTATED}, INTERVALS),
         View(
             "groups",
             "Capabilities, categories, modalities",
-            (_of_degraded(capabilities()), _of_degraded(categories()), MODALITIES),
+            (CAPABILITIES, CATEGORIES, MODALITIES),
             (MODALITY_CHART,),
             shown=_not_rotated,
             folded=True,
-            summary=most_lost,
         ),
         replace(report_calibration.CALIBRATION_VIEW, shown=_as_released),
         View(
             "published",
             "Beside the published models",
-            (TABLE_6, _of_degraded(TABLE_2), _of_degraded(TABLE_3)),
-            shown=_not_rotated,
+            (TABLE_6, TABLE_2, TABLE_3),
             folded=True,
             summary="The paper's tables with a row of this run",
         ),
-        VARIANCE,
-        View("replies", "Requests and replies", (REPLIES,), summary=_replies_said),
+        View("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(
-        View(
-            "overview",
-            "The models together",
-            (report_models.OVERVIEW,),
-            (report_finding.FALL_CHART_OF_MODELS,),
-        ),
+        View("overview", "The models together", (report_models.OVERVIEW,), (report_finding.FALL_CHART_OF_MODELS,)),
         View("published", "Beside the published models", (TABLE_6, TABLE_2, TABLE_3)),
+        report_models.RANKS,
+        report_models.INTER_MODEL,
     ),
-    more=report_models.sections,
     caveats=caveats,
     compared_caveats=report_models.caveats,
     tests=lambda source: {

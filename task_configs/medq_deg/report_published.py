@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lmms_medtasks.report.about import own_cell
-from lmms_medtasks.report.cells import NONE, negated, percent
+from lmms_medtasks.report.cells import negated, percent
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
@@ -22,42 +21,45 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     DEGRADED,
     FALL,
     FALL_BY_RULE,
+    GROUPS,
     LEVELS,
     MACROS,
+    pairs,
 )
-from lmms_medtasks.task_configs.medq_deg.report_groups import MEAN, against_clean, missing
-from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, degraded_levels, level_names
+from lmms_medtasks.task_configs.medq_deg.report_groups import CHANGE, CHANGE_MACROS, MEAN
+from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, degraded_levels
 
 FOLDER = Path(__file__).parent
 PAPER_LEVELS = (1, 2)
 ONE_LEVEL = "‡"
 
 
-def _own_rows(sources: Sequence[Source], *, by_groups: bool = True) -> Iterator[Row]:
-    """A row for each source, with what sets it apart from the published ones."""
+def _own_rows(sources: Sequence[Source], told: str = "") -> Iterator[Row]:
+    """A row for each source, with what sets it apart from the published ones: one degraded level, or what is told."""
     for source in sources:
-        if asks_otherwise(source):
+        asked = degraded_levels(source)
+        if asks_otherwise(source) or not (told or asked):
             continue
         name = source.name if len(sources) > 1 else model_name(source.run.content)
-        asked = degraded_levels(source) if by_groups else PAPER_LEVELS
-        apart = () if asked in (PAPER_LEVELS, ()) else (f"{level_names(asked)} only",)
-        own = own_cell(source.run, source.tasks, *apart, mark=ONE_LEVEL if apart else "")
-        yield Row((name, own), source=source)
+        one_level = "" if told or len(asked) != 1 else f"L{asked[0]} only"
+        apart = tuple(filter(None, (told, one_level)))
+        yield Row((name, own_cell(source.run, source.tasks, *apart, mark=one_level and ONE_LEVEL)), source=source)
 
 
-READ_BY_RULE, READ_AS_OURS = "read by the paper's rule", "read as in our accuracy"
+# --- Table 6 ----------------------------------------------------------------------------------------------------------
 
 
 def _rows_by_reading(sources: Sequence[Source]) -> Iterator[Row]:
     """Two rows for each source: its replies by the paper's rule, to compare with it, and as the suite reads them."""
-    for row in _own_rows(sources, by_groups=False):
-        source = row.source
-        if source is None:
-            continue
-        for said, accuracy, fall in ((READ_BY_RULE, ACCURACY_BY_RULE, FALL_BY_RULE), (READ_AS_OURS, ACCURACY, FALL)):
+    readings = {
+        "read by the paper's rule": (ACCURACY_BY_RULE, FALL_BY_RULE),
+        "read as in our accuracy": (ACCURACY, FALL),
+    }
+    own = [_own_rows(sources, said) for said in readings]
+    for rows in zip(*own, strict=True):
+        for row, (accuracy, fall) in zip(rows, readings.values(), strict=True):
             cells = {f"L{level}": _bare_percent(mean) for level, mean in accuracy.items()}
-            cells |= {f"L{level}-L0": _bare_percent(contrast) for level, contrast in fall.items()}
-            yield replace(row, labels=(row.labels[0], own_cell(source.run, source.tasks, said)), estimates=cells)
+            yield replace(row, estimates=cells | {f"L{level}-L0": _bare_percent(each) for level, each in fall.items()})
 
 
 def _bare_percent(estimate: Estimate) -> CellFunction:
@@ -82,45 +84,37 @@ TABLE_6 = Table(
 )
 
 
-def _bare(tag: str, name: str | None, drop: bool) -> CellFunction:
-    """Cells of Tables 2 and 3: accuracy over L1 and L2, or the drop; ``name`` None: the macro mean over groups."""
-
-    def cell(source: Source, row: Row, rows: Samples) -> Cell:
-        if not degraded_levels(source):
-            return NONE
-        if drop:
-            found = negated(against_clean(source, tag, name, "change"))
-        else:
-            found = source.interval(MEAN, {**DEGRADED, tag: name}) if name else source.interval(MACROS[tag])
-        made = percent(found, bare=True)
-        return Cell(made.value, mark="∂") if name is None and missing(source, tag) else made
-
-    return cell
+# --- Tables 2 and 3 ---------------------------------------------------------------------------------------------------
 
 
-def _over(title: str, sources: Sequence[Source]) -> str:
-    """The title with the levels: those of the runs if they have the same, and the published ones' if others."""
-    asked = {found for each in sources if (found := degraded_levels(each))}
-    if len(asked) == 1 and (only := asked.pop()) != PAPER_LEVELS:
-        return f"{title}, {level_names(only)} (published: {level_names(PAPER_LEVELS)})"
-    return f"{title}, {level_names(PAPER_LEVELS)}"
+def _group_columns(tag: str, name: str | None, head: str) -> Iterator[Column]:
+    """Accuracy over L1 and L2 and its drop from the clean forms; ``name`` None: the macro mean over groups."""
+    mean, change = (MEAN, CHANGE) if name else (MACROS[tag], CHANGE_MACROS[tag])
+    where = {**DEGRADED, tag: name} if name else DEGRADED
+
+    def marked(source: Source, cell: Cell) -> Cell:
+        fewer = not name and any(not source.interval(MEAN, {**DEGRADED, **each}).n for each in GROUPS[tag])
+        return Cell(cell.value, mark="∂") if fewer and cell.value is not None else cell
+
+    def accuracy(source: Source, row: Row, rows: Samples) -> Cell:
+        return marked(source, percent(source.interval(mean, where), bare=True))
+
+    def drop(source: Source, row: Row, rows: Samples) -> Cell:
+        return marked(source, percent(negated(source.derived(pairs).interval(change, where)), bare=True))
+
+    key = name or "average"
+    yield Column(head, accuracy, "", 1, key=key)
+    yield Column(f"{head} drop" if name else "drop", drop, "", 1, key=f"{key} drop")
 
 
 def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -> Table:
-    columns: list[Column] = []
     named: list[tuple[str | None, str]] = [(None, "Avg."), *heads.items()]
-    for name, head in named:
-        drop, key = "drop" if name is None else f"{head} drop", name or "average"
-        columns += [
-            Column(head, _bare(tag, name, drop=False), "", 1, key=key),
-            Column(drop, _bare(tag, name, drop=True), "", 1, key=f"{key} drop"),
-        ]
     return Table(
         f"table{number}",
-        functools.partial(_over, f"Table {number}: {title}"),
+        f"Table {number}: {title}, L1 and L2",
         ("model", "source"),
         _own_rows,
-        tuple(columns),
+        tuple(column for name, head in named for column in _group_columns(tag, name, head)),
         ("Percent; a drop is in points, positive where accuracy fell. A run's own tables have counts and intervals.",),
         Published(FOLDER, {"source": f"Table {number}"}),
         {ONE_LEVEL: "Of one degraded level only; the published numbers are over L1 and L2."},

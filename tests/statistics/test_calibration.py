@@ -82,7 +82,7 @@ def test_shift_by_hand(question):
     assert found.shift == pytest.approx(0.023590, abs=1e-6)
 
 
-def test_what_is_left_out_is_counted(question):
+def test_questions_without_a_confidence_are_left_out(question):
     table = votes(
         [
             question("AABB", id="a"),
@@ -96,8 +96,6 @@ def test_what_is_left_out_is_counted(question):
     )
     found = under_test.calibration(table)
     assert found.n == 5
-    assert (found.no_reply, found.single_option) == (1, 1)
-    assert found.no_answer == 1
     # C: 0.5, 1, 0.25, 0.25, 0.5; right: 0.5, 0, 0.25, 0.5, 0.5.
     assert found.confidence == pytest.approx(2.5 / 5)
     assert found.accuracy == pytest.approx(1.75 / 5)

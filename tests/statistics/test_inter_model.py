@@ -27,7 +27,6 @@ def test_equation_6_by_hand():
     # (-1.5 - 2.25) / sqrt(4.5 * 4.5).
     assert found.spearman == pytest.approx(-3.75 / 4.5)
     assert found.models == ("w", "x", "y", "z")
-    assert found.left_out == ("no value", "only accuracy", "only shift")
 
 
 # Few distinct figures, so that there are ties.
@@ -53,7 +52,6 @@ def test_correlations_are_scipys_and_pairs_the_written_out_ones(rows):
 def test_no_pairs_is_none(figures):
     found = equation_6(figures, figures)
     assert (found.pairs, found.share, found.spearman, found.kendall) == (0, None, None, None)
-    assert len(found.models) + len(found.left_out) == len(figures)
 
 
 def test_models_of_the_same_confidence_fulfil_it_by_arithmetic():
@@ -150,7 +148,7 @@ def test_a_model_without_replies_is_left_out(models, question):
     tables = models(6, alike(20), questions=20)
     empty = votes([question("!" * 10, id=f"{row:03d}", image_id=f"image {row}") for row in range(20)])
     found = inter_model_dke({**tables, "silent": empty})
-    assert found.paper.left_out == ("silent",)
+    assert "silent" not in found.paper.models
     assert len(found.paper.models) == 6 and found.alike_share == inter_model_dke(tables).alike_share
 
 

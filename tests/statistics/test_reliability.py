@@ -1,4 +1,4 @@
-"""Calibration error, Brier scores and risk against coverage: by hand, against scikit-learn, against naive loops."""
+"""Calibration error, Brier score and risk against coverage: by hand, against scikit-learn, against naive loops."""
 
 import itertools
 
@@ -40,31 +40,20 @@ def test_by_hand(question):
     assert entropy.ece.estimate == pytest.approx(0.211090, abs=1e-6)
     # 0; 0.5 (0.5 - 1)^2 + 0.5 (0.5)^2 = 0.25; 0.25 (0.75)^2 + 0.75 (0.25)^2 = 0.1875; 0.75^2 = 0.5625: 1 / 4.
     assert share.brier.estimate == pytest.approx(0.25)
-    # 0; 0.25 + 0.25; 0.75^2 + 3 * 0.25^2 = 0.75; 0.75^2 + 0.75^2 = 1.125: 2.375 / 4.
-    assert share.multiclass_brier.estimate == pytest.approx(0.59375)
-    assert entropy.multiclass_brier.estimate == pytest.approx(0.59375)
     # Most confident first, errors 0, 1, 0.5, 0.75: risks 0, 1/2, 1.5/3, 2.25/4; mean 0.390625.
     assert share.aurc.estimate == pytest.approx(0.390625)
-    assert [(point.n, point.coverage, point.risk) for point in share.curve] == [
-        (1, 0.25, 0),
-        (2, 0.5, 0.5),
-        (3, 0.75, 0.5),
-        (4, 1, 0.5625),
-    ]
     assert share.correctness.estimate == pytest.approx(0.4375)
     assert share.confidence.estimate == pytest.approx(0.625)
-    assert share.tied == entropy.tied == 2
 
 
 def test_no_answer_is_an_outcome_that_is_never_right(question):
     table = table_of(question, ["??A", "?A", "???", "??AA"])
-    # 2 of 3 for "no answer": wrong. One each: half. Unanimous: wrong, with the Brier score of a unanimous wrong option.
+    # 2 of 3 for "no answer": wrong. One each: half. Unanimous: wrong.
     assert under_test.majority_correct(table).tolist() == [0, 0.5, 0, 0.5]
     assert under_test.majority_share(table).tolist() == [2 / 3, 0.5, 1, 0.5]
-    assert under_test.multiclass_brier(table)[2] == 2 == under_test.multiclass_brier(table_of(question, ["BB"]))[0]
 
 
-def test_left_out_questions_are_counted(question):
+def test_questions_without_a_confidence_are_left_out(question):
     table = votes(
         [
             question("AAB", id="a"),
@@ -74,20 +63,18 @@ def test_left_out_questions_are_counted(question):
         ]
     )
     entropy, share = reliability(table, "entropy"), reliability(table, "share")
-    assert (entropy.correctness.n, entropy.no_reply, entropy.single_option) == (2, 1, 1)
-    assert (share.correctness.n, share.no_reply, share.single_option) == (3, 1, 0)
-    assert sum(each.n for each in entropy.bins) == 2 and entropy.curve[-1].n == 2
+    assert entropy.correctness.n == 2
+    assert share.correctness.n == 3
+    assert sum(each.n for each in entropy.bins) == 2
 
 
 @pytest.mark.parametrize("kind", ["entropy", "share"])
 @pytest.mark.parametrize("trials", [[], ["!!!"]])
 def test_nothing_is_none_not_zero(question, kind, trials):
     found = reliability(table_of(question, trials), kind)
-    for interval in (found.ece, found.brier, found.multiclass_brier, found.aurc, found.correctness, found.confidence):
+    for interval in (found.ece, found.brier, found.aurc, found.correctness, found.confidence):
         assert (interval.estimate, interval.low, interval.high, interval.n) == (None, None, None, 0)
-    assert found.curve == ()
     assert all((each.n, each.confidence, each.correctness) == (0, None, None) for each in found.bins)
-    assert found.no_reply == len(trials)
 
 
 def naive_ece(confidence, correct, bins):
@@ -152,7 +139,7 @@ def test_equal_mass_bins_keep_equal_confidences_together(question):
     assert str(found.binning) == "equal-mass bins, 4"
 
 
-def test_brier_scores_are_those_of_scikit_learn(question):
+def test_brier_score_is_that_of_scikit_learn(question):
     trials = [*random_trials(60, "brier"), "AB", "ABCD", "A?", "???", "CCDB"]
     table = table_of(question, trials)
     certain, right = under_test.majority_share(table), under_test.majority_correct(table)
@@ -165,8 +152,6 @@ def test_brier_scores_are_those_of_scikit_learn(question):
     )
     found = reliability(table, "share")
     assert found.brier.estimate == pytest.approx(binary, abs=1e-12)
-    naive = [sum((trial.count(option) / len(trial) - (option == "A")) ** 2 for option in "ABCD?") for trial in trials]
-    assert found.multiclass_brier.estimate == pytest.approx(np.mean(naive), abs=1e-12)
 
 
 def naive_aurc(confidence, error):
@@ -209,7 +194,7 @@ def test_the_order_of_records_does_not_matter(question, trials, kind, binning, r
     expected = reliability(votes(records), kind, Binning(binning, 4))
     random.shuffle(records)
     found = reliability(votes(records), kind, Binning(binning, 4))
-    for name in ("ece", "brier", "multiclass_brier", "aurc", "correctness", "confidence"):
+    for name in ("ece", "brier", "aurc", "correctness", "confidence"):
         assert getattr(found, name) == getattr(expected, name)
     assert [(each.low, each.high, each.n) for each in found.bins] == [
         (each.low, each.high, each.n) for each in expected.bins
@@ -222,7 +207,7 @@ def test_options_can_change_places(question, trials, order):
     renamed = [each.translate(str.maketrans("ABCD", "".join(order))) for each in trials]
     first = reliability(table_of(question, trials), "entropy")
     second = reliability(table_of(question, renamed, answer=order[0]), "entropy")
-    for name in ("ece", "brier", "multiclass_brier", "aurc"):
+    for name in ("ece", "brier", "aurc"):
         one, other = getattr(first, name).estimate, getattr(second, name).estimate
         assert one == other or one == pytest.approx(other, abs=1e-12)
 
@@ -233,7 +218,7 @@ def test_intervals_hold_their_estimates_and_are_over_images(question):
         for number, each in enumerate(random_trials(100, "intervals"))
     ]
     found = reliability(votes(records), "entropy")
-    for interval in (found.brier, found.multiclass_brier, found.aurc, found.correctness, found.confidence):
+    for interval in (found.brier, found.aurc, found.correctness, found.confidence):
         assert interval.low < interval.estimate < interval.high
         assert (interval.n, interval.clusters) == (100, 25)
 

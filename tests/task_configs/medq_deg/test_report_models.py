@@ -1,9 +1,22 @@
-"""Several models: common questions, equation 6, ranks. Figures by hand."""
+"""Several models: common questions, equation 6, ranks, and their charts. Figures by hand."""
+
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
 from lmms_medtasks.report import Options, build
-from lmms_medtasks.task_configs.medq_deg.report_models import caveats, compare, model_names, sections
+from lmms_medtasks.report.cells import decimal, label, share
+from lmms_medtasks.report.charts import MODELS as LOOKS
+from lmms_medtasks.report.document import Cell, Frame, FrameRow
+from lmms_medtasks.task_configs.medq_deg.report_models import (
+    BUMP,
+    INTER_MODEL,
+    OVERCONFIDENCE,
+    RANKS,
+    caveats,
+    conditions,
+    model_names,
+)
 
 QUESTIONS = {
     "q1": ("image a", "CT", "Counting", "gaussian_noise", 2, "A"),
@@ -16,6 +29,7 @@ MODELS = {
     "fair": {1: {"q1": "AA", "q2": "BB"}, 2: {"q1": "AA", "q2": "AB"}},
     "poor": {1: {"q1": "BB", "q2": "BB"}, 2: {"q1": "BB", "q2": "BB"}},
 }
+MILD, SEVERE = "mild (our degradations, 2 trials)", "severe (our degradations, 2 trials)"
 
 
 @pytest.fixture
@@ -29,46 +43,61 @@ def analyses(write_run, task_sets_of):
     return of
 
 
-def test_equation_6(analyses):
-    mild, severe = compare(analyses(), resamples=20).overconfidence
-    # Mild: accuracies 1, 0.5, 0 and shifts 0, 0.5, 1: all three pairs fulfil it.
-    paper = mild.dke["entropy"].paper
-    assert (paper.pairs, paper.fulfilled, paper.spearman) == (3, 3, -1)
-    # Severe: good 0.5, shift 1 - 0.5 = 0.5; fair 0.75, shift 0.5 - 0.75 = -0.25; poor 0, shift 1: all three again.
-    shifts = {model: point.shift for model, point in severe.points["entropy"].items()}
-    assert shifts == {"good": 0.5, "fair": -0.25, "poor": 1}
-    assert (severe.dke["entropy"].paper.fulfilled, severe.dke["entropy"].paper.share) == (3, 1)
-    # Agreement: good AA BB 1, fair AA AB 1 and 0, poor 1; less accuracy 0.5, -0.25, 1.
-    agreeing = {model: point.confidence for model, point in severe.points["agreement"].items()}
-    assert agreeing == {"good": 1, "fair": 0.5, "poor": 1}
-
-
-def test_ranks_and_bump(analyses):
-    found = compare(analyses(), resamples=20)
-    (agreement,) = found.agreements
-    # Mild: good, fair, poor. Severe: fair, good, poor. One swap of three pairs: tau (2 - 1) / 3.
-    assert agreement.ranks.kendall == pytest.approx(1 / 3)
-    assert [(swap.first_better, swap.second_better) for swap in agreement.ranks.swaps] == [("good", "fair")]
-    assert found.bump == {
-        "mild (our degradations, 2 trials)": {"good": 1, "fair": 2, "poor": 3},
-        "severe (our degradations, 2 trials)": {"good": 2, "fair": 1, "poor": 3},
+def records(sources):
+    """The tables of the comparison of these sources: a record a row, by the key of the table; and their notes."""
+    shown = [section for view in (RANKS, INTER_MODEL) if (section := view.section(sources, False))]
+    tables = {table.key: table for section in shown for table in section.tables}
+    rows = {
+        key: [
+            dict(zip((column.name for column in table.columns), (cell.value for cell in row.cells), strict=True))
+            for row in table.rows
+        ]
+        for key, table in tables.items()
     }
+    return rows, {key: table.all_notes for key, table in tables.items()}
+
+
+def test_equation_6_stands_beside_what_alike_models_show(analyses):
+    found, _ = records(analyses())
+    rows = {row["level and task set"]: row for row in found["inter_model_dke"]}
+    # Mild: accuracies 1, 0.5, 0 and shifts 0, 0.5, 1: all three pairs fulfil it.
+    mild = rows[MILD]
+    assert (mild["pairs"], mild["fulfilled"], mild["Spearman (the paper's)"]) == (3, 3, -1)
+    assert mild["share if all models are alike"] == 100  # C is 1 of all: shift is 1 less accuracy in every exchange
+    # Severe: good 0.5, shift 1 - 0.5 = 0.5; fair 0.75, shift 0.5 - 0.75 = -0.25; poor 0, shift 1: all three again.
+    severe = rows[SEVERE]
+    assert (severe["fulfilled"], severe["share (the paper's)"]) == (3, 100)
+    points = {row["model"]: row for row in found["inter_model_points"] if row["level and task set"] == SEVERE}
+    assert {model: row["shift"] for model, row in points.items()} == {"good": 0.5, "fair": -0.25, "poor": 1}
+
+
+def test_ranks_and_order(analyses):
+    found, _ = records(analyses())
+    (order,) = found["rank_consistency"]
+    # Mild: good, fair, poor. Severe: fair, good, poor. One swap of three pairs: tau (2 - 1) / 3.
+    assert order["Kendall"] == pytest.approx(1 / 3)
+    assert (order["swaps"], order["swaps beyond chance"]) == (1, None)
+    assert found["ranks"] == [
+        {"model": "good", MILD: 1, SEVERE: 2},
+        {"model": "fair", MILD: 2, SEVERE: 1},
+        {"model": "poor", MILD: 3, SEVERE: 3},
+    ]
 
 
 def test_only_questions_that_all_were_asked_are_compared(analyses):
     sets = analyses(poor={1: {"q1": "AA"}, 2: {"q1": "BB"}})
-    mild, _ = compare(sets, resamples=0).overconfidence
+    mild, _ = conditions(sets)
     assert [flag.kind for flag in caveats(sets)] == ["warning", "warning"]
-    assert (mild.condition.questions, mild.condition.left_out) == (1, 1)
+    assert (mild.questions, mild.left_out) == (1, 1)
     # On q1 alone all three are right.
-    assert set(mild.condition.accuracies().values()) == {1}
-    assert mild.dke["entropy"].paper.share is None
+    assert set(mild.accuracies().values()) == {1}
+    assert records(sets)[0]["inter_model_dke"][0]["share (the paper's)"] is None
 
 
-def test_model_that_lacks_a_level_is_not_in_the_bump_chart(analyses):
-    found = compare(analyses(poor={1: {"q1": "BB", "q2": "BB"}}), resamples=0)
-    assert found.not_in_bump == ("poor",)
-    assert set(found.bump["severe (our degradations, 2 trials)"]) == {"good", "fair"}
+def test_model_that_lacks_a_level_is_in_no_rank_and_named(analyses):
+    rows, notes = records(analyses(poor={1: {"q1": "BB", "q2": "BB"}}))
+    assert {row["model"] for row in rows["ranks"]} == {"good", "fair"}
+    assert "Left out, since not run on all task sets: poor." in notes["ranks"]
 
 
 def test_two_runs_of_one_model_are_told_apart(write_run, task_sets_of):
@@ -83,57 +112,27 @@ def test_two_runs_of_one_model_are_told_apart(write_run, task_sets_of):
 def test_no_two_models_on_one_task_set(write_run, task_sets_of):
     runs = [write_run("a", model="a"), write_run("b", model="b", stem="medq_deg_release", together=True)]
     sets = task_sets_of(*runs, resamples=0)
-    found = compare(sets, resamples=0)
-    assert (found.overconfidence, found.agreements, found.bump) == ((), (), {})
+    assert records(sets) == ({}, {})
     assert [flag.kind for flag in caveats(sets)] == ["note"]
-
-
-@pytest.fixture
-def compared(write_run):
-    """The tables of the comparison of these runs, by key."""
-
-    def of(*runs, drawn=False):
-        part = build(list(runs), Options(resamples=20, drawn=drawn)).parts[0]
-        tables = {table.key: table for section in part.sections for table in section.tables}
-        return tables, [figure.key for section in part.sections for figure in section.figures], part
-
-    return of
 
 
 def repeated(trials, times):
     return {level: {name: letters * times for name, letters in own.items()} for level, own in trials.items()}
 
 
-def test_runs_of_different_t_share_no_column_and_no_figure_of_c(write_run, compared):
+def test_runs_of_different_t_share_no_row_and_no_panel_of_c(write_run):
     runs = [
         write_run(f"{model}{times}", trials=repeated(trials, times), questions=QUESTIONS, levels=(1, 2), model=model)
         for times in (1, 2)
         for model, trials in MODELS.items()
     ]
-    tables, figures, part = compared(*runs, drawn=True)
-    names = [column.name for column in tables["models"].columns]
-    shifts = [name for name in names if name.startswith("shift")]
-    assert shifts == ["shift L0 (T = 2)", "shift L2 (T = 2)", "shift L0 (T = 4)", "shift L2 (T = 4)"]
-    for row in tables["models"].rows:
-        filled = {name for name in shifts if row.cells[names.index(name)].value is not None}
-        assert filled == {f"shift L2 ({'T = 4' if '4 trials' in row.cells[0].value else 'T = 2'})"}
-        assert row.cells[names.index("agreement less accuracy, L2")].value is not None
-    for trials in (2, 4):
-        for key in (f"inter_model_dke_t{trials}", f"inter_model_points_t{trials}"):
-            assert {f"{trials} trials" in row.cells[0].value for row in tables[key].rows} == {True}
-    assert {"inter-model-t2", "inter-model-t4"} <= set(figures)
-    assert any("T = 2 and T = 4" in flag.text for flag in part.flags)
-
-
-def test_the_papers_figures_stand_beside_what_alike_models_show(write_run, compared):
-    runs = [write_run(name, trials=own, questions=QUESTIONS, levels=(1, 2), model=name) for name, own in MODELS.items()]
-    tables, _, _ = compared(*runs)
-    found = tables["inter_model_dke_t2"]
-    names = [column.name for column in found.columns]
-    # Mild, C: three pairs of three fulfil it, as in most exchanges of unanimous replies.
-    row = dict(zip(names, (cell.value for cell in found.rows[0].cells), strict=True))
-    assert (row["fulfilled"], row["share (the paper's)"], row["Spearman (the paper's)"]) == (3, 100, -1)
-    assert row["share if all models are alike"] == 100  # C is 1 of all: shift is 1 less accuracy in every exchange
+    part = build(runs, Options(resamples=20, drawn=True)).parts[0]
+    tables = {table.key: table for section in part.sections for table in section.tables}
+    assert not any("shift" in column.name for column in tables["models"].columns)
+    for key in ("inter_model_dke", "inter_model_points"):
+        assert {row.cells[0].value.rpartition(", ")[2] for row in tables[key].rows} == {"2 trials)", "4 trials)"}
+    (figure,) = (each for section in part.sections for each in section.figures if each.key == "inter-model")
+    assert len({each["panel"] for each in figure.marks}) == 4
 
 
 def test_questions_of_fewer_trials_are_not_compared_by_confidence(analyses):
@@ -143,12 +142,47 @@ def test_questions_of_fewer_trials_are_not_compared_by_confidence(analyses):
     whole = {level: {"q1": "AB"} for level in (1, 2)}
     sets = analyses(good=whole, fair=short, poor=whole)
     mild = [flag.text for flag in caveats(sets) if "equation 6 is left out" in flag.text]
-    assert len(mild) == 1 and "2 trials" in mild[0]
-    (severe,) = compare(sets, resamples=20).overconfidence
-    assert severe.condition.label.startswith("severe") and set(severe.condition.tables) == {"good", "poor"}
+    assert len(mild) == 1 and mild[0].startswith(MILD)
+    points = records(sets)[0]["inter_model_points"]
+    assert {(row["level and task set"], row["model"]) for row in points} == {(SEVERE, "good"), (SEVERE, "poor")}
 
 
-def test_a_model_that_the_bump_chart_lacks_is_named(analyses):
-    sets = analyses(poor={1: {"q1": "BB", "q2": "BB"}})
-    said = [text for each in sections(sets, Options(resamples=0, drawn=False)) for text in each.paragraphs]
-    assert "poor was not run on all task sets, so the chart leaves it out." in said
+# --- Charts -----------------------------------------------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(figure):
+    return [each.text for each in ElementTree.fromstring(figure.svg).iter(f"{SVG}text")]
+
+
+def ranks(conditions, models):
+    rows = tuple(FrameRow((Cell(name), *map(Cell, places))) for name, places in models.items())
+    return Frame("ranks", "Ranks", (label("model"), *map(decimal, conditions)), rows)
+
+
+def test_ranks_stand_below_each_other_and_lines_that_change_are_joined_in_colour():
+    figure = BUMP.of(ranks(["clean (ours)", "mild (ours)"], {"a": (1, 2), "b": (2, 1), "c": (3, 3)}))
+    root = ElementTree.fromstring(figure.svg)
+    # 26 pixels a rank: a falls from 1 to 2.
+    places = {each.find(f"{SVG}title").text: (each.get("cx"), each.get("cy")) for each in root.iter(f"{SVG}circle")}
+    (left, first), (right, second) = places["a, clean (ours): 1.000"], places["a, mild (ours): 2.000"]
+    assert (left, right) == ("25%", "75%") and float(second) - float(first) == 26
+    kinds = {each.find(f"{SVG}title").text: each.get("class") for each in root.iter(f"{SVG}line") if len(each)}
+    assert kinds == {"a": "joined-thin", "b": "joined-thin", "c": "joined-published"}
+    assert {"clean", "mild", "ours"} <= set(texts(figure)) and figure.table == "ranks"
+
+
+def test_task_sets_that_differ_have_their_whole_names():
+    figure = BUMP.of(ranks(["clean (ours)", "severe (theirs)"], {"a": (1, 1), "b": (2, 2)}))
+    assert {"clean (ours)", "severe (theirs)"} <= set(texts(figure))
+
+
+def test_each_model_has_a_look_and_many_share_one():
+    names = [f"m{number}" for number in range(len(LOOKS) + 2)]
+    columns = (label("level and task set"), label("model"), share("accuracy"), decimal("shift", signed=True))
+    rows = tuple(FrameRow((Cell("clean (ours)"), Cell(name), Cell(5.0 * number), Cell(0.5 - 0.05 * number)))
+                 for number, name in enumerate(names))  # fmt: skip
+    figure = OVERCONFIDENCE.of(Frame("points", "Points", columns, rows))
+    assert set(names[: len(LOOKS)]) <= set(texts(figure)) and "other models" in texts(figure)
+    assert {each["series"] for each in figure.marks} == set(names)
