@@ -13,7 +13,7 @@ from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_methods import model_of
+from lmms_medtasks.task_configs.sure_vqa.report_published import model_of
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, Shift, groups, statistic
 
 _KIND = "closed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -151,19 +150,6 @@ def answered_share(rows: Samples) -> float | None:
     return len(answered(rows)) / count if count else None
 
 
-def scores(rows: Samples, kind: str) -> list[float | None]:
-    """The score of each question of a test; None where it has none, and where no judge gave any: see Samples.scored."""
-    scored = set(rows.scored(kind).rows.tolist())
-    numbers = rows.column(f"{kind}.score").tolist()
-    return [number if row in scored else None for row, number in zip(rows.rows.tolist(), numbers, strict=True)]
-
-
-def mean(values: list[float | None]) -> float | None:
-    """Mean of those that are there; None without any."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
-
-
 def is_baseline(source: Source) -> bool:
     """Whether a source is of one of our models without weights."""
     config: Mapping[str, Any] = source.run.content.get("config") or {}
@@ -175,8 +161,3 @@ def is_most_frequent(source: Source) -> bool:
     """Whether a source is of the baseline that gives the most frequent answer of the training set."""
     config: Mapping[str, Any] = source.run.content.get("config") or {}
     return str(config.get("model", "")) == "medtasks_most_frequent"
-
-
-def image_shown(source: Source) -> bool:
-    """Whether the model saw the pictures."""
-    return not source.condition

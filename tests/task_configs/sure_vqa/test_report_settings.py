@@ -3,7 +3,7 @@
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.task_configs.sure_vqa.report_methods import methods
+from lmms_medtasks.task_configs.sure_vqa.report_published import methods
 
 
 def source(tmp_path, model, metadata):
