@@ -130,22 +130,9 @@ ROBUSTNESS = {
     kind: Contrast(main="ratio", measure=kind, bounds=RANGES[kind], first=SIDES["iid"], second=SIDES["ood"])
     for kind in KINDS
 }
-"""RR = 1 - (i.i.d. - OoD) / i.i.d. of the means (section 3.2); None where one is missing, or i.i.d. is 0."""
-
-
-def relative_robustness(iid: float | None, ood: float | None) -> float | None:
-    """OoD over i.i.d. mean score: how much of its score a model keeps (section 3.2, after Chen et al. 2023).
-
-    RR = 1 - (P_I - P_O) / P_I = P_O / P_I; above 1 the OoD test was answered better. On a scale that starts above 0,
-    such as one to five stars, it cannot reach 0 (1/5 at worst) and moves less than the score does: compare RR within
-    one scale only. None where one of them is None, or the i.i.d. mean is 0.
-
-    >>> relative_robustness(0.8, 0.4)  # half is lost
-    0.5
-    >>> relative_robustness(0.0, 0.5) is None
-    True
-    """
-    return ood / iid if iid and ood is not None else None
+"""Relative robustness, RR = 1 - (i.i.d. - OoD) / i.i.d. = OoD / i.i.d. of the means (section 3.2, after Chen et al.
+2023); None where one is missing, or i.i.d. is 0. On a scale that starts above 0, such as one to five stars, it cannot
+reach 0 (1/5 at worst) and moves less than the score does: compare RR within one scale only."""
 
 
 def shared_images(rows: Samples) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.document import Flag, Frame
+from lmms_medtasks.report.document import Cell, Flag, Frame
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.suite_report import Report, sources_by_model
@@ -19,24 +19,23 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import MANY_EMPTY, outcome_count
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
-from lmms_medtasks.suites.judged_measures import bound, bound_of, coverage, judgement_counts
+from lmms_medtasks.suites.judged_measures import bound, coverage, judgement_counts
+from lmms_medtasks.suites.outcomes import outcomes
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_across, report_finding, report_published
-from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES, relative_robustness
+from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import SLOPES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     GUESSING,
+    MARKS,
     SCALE,
     SIDE_NAMES,
     Shift,
     answered,
+    baseline_of,
     groups,
-    is_baseline,
-    kind_label,
-    of_words,
-    replies,
     shifts,
-    statistic,
+    words_mark,
 )
 
 SMALL = 100
@@ -44,13 +43,6 @@ SMALL = 100
 0.05 or more, were the questions independent. Our choice."""
 
 CREDENTIALED = ("mimic",)
-TEXT_HEADS = {
-    "exact_match": "exact match",
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "F1",
-    "bleu": "BLEU-1",
-}
 
 
 # --- Sources ----------------------------------------------------------------------------------------------------------
@@ -75,73 +67,37 @@ def sources(suite: Suite, runs: Sequence[Run], table: Samples, options: Options)
 
 # --- Robustness -------------------------------------------------------------------------------------------------------
 
-
-def _robustness_bound(kind: str, iid: str, ood: str) -> Count:
-    """RR had the missing judgements been the scale's best ("high") or worst ("low"); None where none is missing."""
-
-    def value(rows: Samples) -> float | None:
-        obtained, requested = judgement_counts(rows, kind)
-        ends = (bound_of(rows.where(SIDES[side]), kind, end) for side, end in (("iid", iid), ("ood", ood)))
-        return relative_robustness(*ends) if obtained < requested else None
-
-    return Count(function=value)
-
-
-_BOUNDS = ("RR, missing at worst", "RR, missing at best")
-_ROBUSTNESS: Mapping[str, Mapping[str, Any]] = {
-    kind: {
-        **dict.fromkeys(("n i.i.d.", "i.i.d.", "n OoD", "OoD", "OoD - i.i.d.", "RR"), ROBUSTNESS[kind]),
-        **dict(zip(_BOUNDS, (_robustness_bound(kind, "high", "low"), _robustness_bound(kind, "low", "high")),
-                   strict=True)),
-    }
-    for kind in KINDS
-}  # fmt: skip
-
-
-def _robustness_columns(found: Sequence[Source]) -> tuple[Column, ...]:
-    return (
-        Column("n i.i.d.", unit="n", statistic="first"),
-        Column("i.i.d.", unit="", digits=2, statistic="first"),
-        Column("n OoD", unit="n", statistic="second"),
-        Column("OoD", unit="", digits=2, statistic="second"),
-        Column("OoD - i.i.d.", unit="", digits=2, statistic="change", signed=True),
-        Column("RR", unit="", digits=2, statistic="ratio"),
-        *(Column(name, unit="", digits=2) for name in _BOUNDS if _any_missing(found)),
-    )
-
-
-def _robustness_notes(found: Sequence[Source]) -> tuple[str, ...]:
-    missing = "Missing: judgements that could not be obtained, counted as the scale's worst or best; empty without any."
-    return (
-        f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least "
-        "0.2 whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is 0.",
-        f"In brackets: {LEVEL} interval over images, of each row by itself; an image in both tests counts as one, so "
-        "that it stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the i.i.d. "
-        "score with that of the run without the image and of the most frequent answers.",
-        *([missing] if _any_missing(found) else []),
-        *_said_of_words(found),
-    )
-
-
-def _any_missing(found: Sequence[Source]) -> bool:
-    counts = (judgement_counts(each.rows, kind) for each in found for kind in KINDS)
-    return any(obtained < requested for obtained, requested in counts)
-
-
-def _said_of_words(found: Sequence[Source]) -> list[str]:
-    return [f"{sign} {meaning}" for sign, meaning in of_words(found).items()]
-
+_BY_TEST = ("n i.i.d.", "i.i.d.", "n OoD", "OoD", "OoD - i.i.d.", "RR")
 
 ROBUSTNESS_TABLE = Table(
     "robustness",
     "Relative robustness by shift",
     ("shift", "questions"),
     lambda found: [
-        Row((shift.label, kind_label(found[0], shift, kind)), shift.where(kind), estimates=_ROBUSTNESS[kind])
+        Row(
+            (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind))),
+            shift.where(kind),
+            estimates=dict.fromkeys(_BY_TEST, ROBUSTNESS[kind]),
+        )
         for shift, kind in groups(found[0])
     ],
-    _robustness_columns,
-    _robustness_notes,
+    (
+        Column("n i.i.d.", unit="n", statistic="first"),
+        Column("i.i.d.", unit="", digits=2, statistic="first"),
+        Column("n OoD", unit="n", statistic="second"),
+        Column("OoD", unit="", digits=2, statistic="second"),
+        Column("OoD - i.i.d.", unit="", digits=2, statistic="change", signed=True),
+        Column("RR", unit="", digits=2, statistic="ratio"),
+    ),
+    (
+        f"Scores by the judge or by exact match ({SCALE}). RR, relative robustness: OoD / i.i.d.; of stars at least "
+        "0.2 whatever the model, so not to be compared with that of closed questions. Empty where i.i.d. is 0, or a "
+        "test was not run.",
+        f"In brackets: {LEVEL} interval over images, of each row by itself; an image in both tests counts as one, so "
+        "that it stays paired. n: questions with a score. An RR near 1 is also what guessing gets: compare the i.i.d. "
+        "score with that of the run without the image and of the most frequent answers.",
+    ),
+    marks=MARKS,
 )
 
 
@@ -202,7 +158,7 @@ _HEAD = ("shift", "questions", "test")
 def _test_rows(found: Sequence[Source]) -> Iterator[Row]:
     for shift, kind in groups(found[0]):
         for side, name in SIDE_NAMES.items():
-            labels = (shift.label, kind_label(found[0], shift, kind), name)
+            labels = (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind)), name)
             yield Row(labels, shift.where(kind, side), estimates=_OF_TEST[kind])
 
 
@@ -223,13 +179,13 @@ TESTS = Table(
         Column("missing as worst", unit="", digits=2),
         Column("missing as best", unit="", digits=2),
     ),
-    lambda found: (
+    (
         "Failed requests have no score and are left out; a reply that is empty, cut (off in its thoughts) or "
         "unreadable (an unknown mark before it) counts as wrong. A missing judgement is never a score. images: of the "
         "questions with a score. The answered: without empty replies, as which the most frequent baseline leaves "
         "questions that do not stand in the training set.",
-        *_said_of_words(found),
     ),
+    marks=MARKS,
     long=True,
 )
 TRADITIONAL = Table(
@@ -239,13 +195,17 @@ TRADITIONAL = Table(
     _test_rows,
     (
         Column("judged score", unit="", digits=2, key="score"),
-        *(Column(head, Mean(measure=name, exact=True), "", 2) for name, head in TEXT_HEADS.items()),
+        Column("exact match", Mean(measure="exact_match", exact=True), "", 2),
+        Column("precision", Mean(measure="precision", exact=True), "", 2),
+        Column("recall", Mean(measure="recall", exact=True), "", 2),
+        Column("F1", Mean(measure="f1", exact=True), "", 2),
+        Column("BLEU-1", Mean(measure="bleu", exact=True), "", 2),
     ),
-    lambda found: (
+    (
         "Means over all replies, from 0 to 1. They match tokens and know neither synonyms nor negation: the paper "
         "shows them to fail (section 2, P2), and scores by the judge. Normalised as in the VQA challenge.",
-        *_said_of_words(found),
     ),
+    marks=MARKS,
 )
 
 
@@ -260,9 +220,10 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
 
 
 def caveats(source: Source) -> Iterator[Flag]:
-    """Empty replies, tests that are small or not there, shared images, judgements, credentialed data."""
-    count, empty = len(replies(source.rows)), len(replies(source.rows)) - len(answered(source.rows))
-    if empty > MANY_EMPTY * count and not is_baseline(source):
+    """Empty replies, small tests, shared images, judgements, credentialed data."""
+    found = outcomes(source.rows)
+    count, empty = sum(found.values()) - found["failed"], found["empty"]
+    if empty > MANY_EMPTY * count and not baseline_of(source):
         yield Flag(
             "warning",
             f"{empty:,} of {count:,} replies are empty and count as wrong. Some runners turn an error into an empty "
@@ -279,21 +240,13 @@ def caveats(source: Source) -> Iterator[Flag]:
 
 
 def _test_flags(source: Source) -> Iterator[Flag]:
-    sizes = {
-        (shift, kind): {side: len(source.rows.where(shift.where(kind, side))) for side in SIDES}
-        for shift, kind in groups(source)
-    }
-    small = [f"{shift.label}, {kind} {own['ood']}" for (shift, kind), own in sizes.items() if 0 < own["ood"] < SMALL]
+    sizes = [
+        (f"{shift.label}, {kind}", len(source.rows.where(shift.where(kind, "ood")))) for shift, kind in groups(source)
+    ]
+    small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
     if small:
         text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
         yield Flag("warning", text + "; ".join(small) + ".")
-    for (shift, kind), own in sizes.items():
-        name = f"{shift.label}, {kind} questions"
-        empty = [side for side, size in own.items() if not size]
-        for side in empty:
-            yield Flag("warning", f"{name}: none in the {SIDE_NAMES[side]} test of this run; there is no RR.")
-        if not empty and statistic(source, shift, kind, "iid").estimate == 0:
-            yield Flag("warning", f"{name}: the i.i.d. score is 0, and what is kept of nothing is not defined: no RR.")
 
 
 def _shared_image_flags(source: Source) -> Iterator[Flag]:

@@ -54,7 +54,7 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
         ("paper-tests", "As the paper tests it", depends(common) if len(competing) > 1 else None),
     )
     sections = (
-        Section("joined", "Beside the published methods", tuple(_seeds(found)), joined, (drawn,) if drawn else ()),
+        Section("joined", "Beside the published methods", (), joined, (drawn,) if drawn else ()),
         *(Section(name, title, tables=(table,)) for name, title, table in more if table),
     )
     runs = {id(run) for source in sources for run, _ in source.asked}
@@ -80,12 +80,6 @@ def _asked(found: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]
 def _row_of(labels: Mapping[str, str], table: Frame, row: FrameRow) -> Hashable:
     """A row's method and shift: the shift is the table's own, or stands in the second cell."""
     return row.cells[0].value, labels.get(table.key, row.cells[1].value)
-
-
-def _seeds(found: Sequence[Method]) -> Iterator[str]:
-    for each in found:
-        if len(each.sources) > 1:
-            yield f"{each.name}: joined from the runs with the seeds {', '.join(each.seeds)}."
 
 
 def _flags(common: Mapping[Condition, CommonRobustness], data: Sequence[str]) -> Iterator[Flag]:

@@ -22,19 +22,17 @@ import numpy as np
 from lmms_medtasks.report.cells import NONE, count, frame, label, p_value, probability
 from lmms_medtasks.report.document import Cell, Flag, Frame
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.p_values import p_text
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust
-from lmms_medtasks.task_configs.sure_vqa.report_published import Method, model_of, score
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, answered, is_most_frequent
+from lmms_medtasks.task_configs.sure_vqa import report_shifts
+from lmms_medtasks.task_configs.sure_vqa.report_published import Method, score
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, answered, baseline_of, model_of
 
 NO_IMAGE, MOST_FREQUENT = "no image", "most frequent"
 _HOW_TO_RUN = {
     NO_IMAGE: "Run the shift's task with _noimage at its end, with the same model.",
     MOST_FREQUENT: "Run the shift's task with --model medtasks_most_frequent.",
 }
-_MOST = 3
-"""Conditions that a flag names."""
 
 
 class Condition(NamedTuple):
@@ -108,7 +106,8 @@ def standings(
     methods: Sequence[Method], competing: Sequence[Method], conditions: Sequence[Condition]
 ) -> list[Standing]:
     """The standing of each competing method under each condition; baselines are looked for among ``methods``."""
-    frequent = next((each for each in methods if is_most_frequent(each.sources[0]) and each.image_shown), None)
+    most_frequent = (each for each in methods if baseline_of(each.sources[0]) == report_shifts.MOST_FREQUENT)
+    frequent = next((each for each in most_frequent if each.image_shown), None)
     without = {model_of(each.sources[0]): each for each in methods if not each.image_shown and not each.baseline}
     found = []
     for condition in conditions:
@@ -214,19 +213,9 @@ def flags(found: Sequence[Standing]) -> Iterator[Flag]:
         tested = [each for each in found if each.method == name and not each.lacking]
         worse = [each for each in tested if not each.better]
         if worse:
-            more = f"; {len(worse) - _MOST} more in the table of baselines" if len(worse) > _MOST else ""
             yield Flag(
                 "warning",
                 f"{name} is not better than its baselines by more than chance in {len(worse)} of {len(tested)} "
-                "conditions, on the i.i.d. test: its robustness there may be that of guessing. "
-                f"{'; '.join(map(_not_better, worse[:_MOST]))}{more}.",
+                "conditions, on the i.i.d. test: its robustness there may be that of guessing (the table of baselines "
+                "has the numbers).",
             )
-
-
-def _not_better(standing: Standing) -> str:
-    p = "no p" if standing.adjusted is None else f"adjusted p = {p_text(standing.adjusted)}"
-    means = ", ".join(
-        f"{found.method:.2f} against {found.baseline:.2f} ({name})" if found.n else f"nothing in common with {name}"
-        for name, found in standing.tests.items()
-    )
-    return f"{standing.condition.label}: {means}, {p}"

@@ -15,22 +15,23 @@ from dataclasses import dataclass, replace
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.cells import NONE, label, number
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.suite_report import data_extent, settings_of
 from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.runs import distinct_names, model_name
+from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
     FOLDER,
+    MARKS,
     SCALE,
     SHIFTS,
     Shift,
-    answered_share,
-    is_baseline,
-    is_by_words,
+    answered,
+    baseline_of,
+    model_of,
     shifts,
     statistic,
+    words_mark,
 )
 
 _SEED = re.compile(r"[\s_.\-]*\(?seed[\s_.=\-]*(\d+)\)?", re.IGNORECASE)
@@ -61,7 +62,7 @@ class Method:
     @property
     def baseline(self) -> bool:
         """Whether it is one of our models without weights."""
-        return any(map(is_baseline, self.sources))
+        return any(map(baseline_of, self.sources))
 
     def joined(self, shift: Shift, kind: str, name: str) -> Cell:
         """``iid``, ``ood`` or ``rr``: of several runs mean and standard deviation (n - 1), of one its interval.
@@ -72,13 +73,13 @@ class Method:
         asked = [each for each in self.sources if len(each.rows.where(shift.where(kind)))]
         needed = (name,) if name in SIDES else tuple(SIDES)
         tests = [each.rows.where(shift.where(kind, side)) for each in asked for side in needed]
-        if not asked or (self.baseline and any(answered_share(rows) == 0 for rows in tests)):
+        if not asked or (self.baseline and any(len(rows) and not len(answered(rows)) for rows in tests)):
             return NONE
         intervals = [statistic(each, shift, kind, name) for each in asked]
         values = [each.estimate for each in intervals if each.estimate is not None]
         if len(values) < len(intervals):
             return NONE
-        sign = LEXICAL * any(is_by_words(each, shift, kind) for each in asked)
+        sign = max(words_mark(each, shift, kind) for each in asked)
         if len(self.sources) == 1:
             cell = number(intervals[0])
             return replace(cell, mark=sign + cell.mark)
@@ -94,11 +95,6 @@ def split_seed(model: str) -> tuple[str, str]:
     """
     found = _SEED.findall(model)
     return (_SEED.sub("", model), found[-1]) if found else (model, "")
-
-
-def model_of(source: Source) -> str:
-    """The checkpoint's name, or the harness's name of the model."""
-    return model_name(source.run.content)
 
 
 def methods(sources: Sequence[Source]) -> list[Method]:
@@ -148,7 +144,6 @@ _NOTES = (
     f"Scores: {SCALE}. RR: OoD / i.i.d. Several seeds: mean ± standard deviation over them (n - 1), RR the mean of the "
     "seeds' own. Empty for a baseline that answered nothing of a test.",
 )
-_MARKS = {LEXICAL: MEANINGS[LEXICAL]}
 
 
 @dataclass(frozen=True)
@@ -183,15 +178,7 @@ class ShiftTable:
 
     def _made(self, rows: Sequence[FrameRow]) -> Frame:
         said, source = "" if self.shown else ", no image", self.published.rows()[0].texts["source"]
-        return Frame(
-            self.key,
-            f"{self.shift.label}{said} ({source})",
-            (label("model or method"), label("base model"), *_COLUMNS),
-            (*rows, *self.published.filled(_PRINTED)),
-            _NOTES,
-            self.published.notes,
-            _MARKS,
-        )
+        return _frame(self.key, f"{self.shift.label}{said} ({source})", "base model", rows, self.published)
 
 
 SHIFT_TABLES = tuple(
@@ -215,8 +202,7 @@ def labels() -> dict[str, str]:
 def joined(found: Sequence[Method]) -> Frame:
     """Scores and RR of every method on every shift, seeds joined: for shifts that the paper has no table of."""
     rows = [_row(method, shift, shift.label) for method in found for shift in method.shifts]
-    columns = (label("method"), label("shift"), *_COLUMNS)
-    return Frame("joined", "Scores and robustness", columns, tuple(rows), marks=_MARKS)
+    return _frame("joined", "Scores and robustness", "shift", rows)
 
 
 def corruptions(found: Sequence[Method]) -> Frame | None:
@@ -232,25 +218,31 @@ def corruptions(found: Sequence[Method]) -> Frame | None:
     if not rows:
         return None
     printed = Published(FOLDER, {"source": "Table 22"}, ("method", "test"))
-    notes = (
+    same = (
         "The corrupted tests are the i.i.d. test's questions with blurred, brightened or noisy images: their OoD and "
-        "i.i.d. answers are of the same images.",
-        *_NOTES,
+        "i.i.d. answers are of the same images."
     )
-    return Frame(
-        "corruptions",
-        "Corruptions beside real shifts (Table 22)",
-        (label("model or method"), label("OoD test"), *_COLUMNS),
-        (*rows, *printed.filled(_PRINTED)),
-        notes,
-        printed.notes,
-        _MARKS,
-    )
+    return _frame("corruptions", "Corruptions beside real shifts (Table 22)", "OoD test", rows, printed, same)
 
 
 def own_corruptions(found: Sequence[Source]) -> Frame | None:
     """:func:`corruptions` of a source's part."""
     return corruptions(_alone(found[0]))
+
+
+def _frame(
+    key: str, title: str, second: str, rows: Sequence[FrameRow], printed: Published | None = None, *notes: str
+) -> Frame:
+    """A table of scores and RR, of runs and beneath them of the paper; ``second``: the head of the second column."""
+    return Frame(
+        key,
+        title,
+        (label("model or method"), label(second), *_COLUMNS),
+        (*rows, *(printed.filled(_PRINTED) if printed else ())),
+        (*notes, *_NOTES),
+        printed.notes if printed else (),
+        MARKS,
+    )
 
 
 def _row(method: Method, shift: Shift, second: str | None = None) -> FrameRow:

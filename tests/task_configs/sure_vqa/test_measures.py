@@ -226,22 +226,6 @@ def test_examples_in_docstrings():
 RR = Contrast(main="ratio", first={"set": "iid"}, second={"set": "ood"}, ratio=True)
 
 
-@pytest.mark.parametrize(
-    ("iid", "ood", "expected"),
-    [
-        (0.8, 0.6, 0.75),
-        (2.0, 2.5, 1.25),
-        (0.5, 0.0, 0.0),
-        (0.0, 0.5, None),
-        (0.0, 0.0, None),
-        (None, 0.5, None),
-        (0.5, None, None),
-    ],
-)
-def test_relative_robustness_has_a_defined_answer(iid, ood, expected):
-    assert measures.relative_robustness(iid, ood) == (expected if expected is None else pytest.approx(expected))
-
-
 def table(iid_images, iid, ood_images, ood):
     """The questions of both tests, an image and a score each."""
     tests = {"iid": zip(iid_images, iid, strict=True), "ood": zip(ood_images, ood, strict=True)}

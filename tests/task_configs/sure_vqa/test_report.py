@@ -44,7 +44,6 @@ def test_one_run(write_sure_run):
     # i.i.d. by image: a 1, b (1 + 0.5) / 2; c is of the OoD test alone. Two images have no interval.
     assert closed[:4] == ["SLAKE, modality", "closed", "3", "0.83‖"]
     assert (closed[4], closed[7], stars[7]) == ("2", "0.60‖", "0.67‖")
-    assert len(closed) == 8  # no columns for missing judgements where none is missing
     own, first, *_ = table(part, "published_slake_modality")
     assert own[0] == "this run" and own[2].startswith("0.83")
     assert first == ["No fine-tuning", "LLaVA-Med 1.5", "0.60", "0.31", "0.51", "2.57", "2.60", "1.01"]
@@ -60,15 +59,13 @@ def test_flags(write_sure_run):
     for wanted in (
         "Mini data, not the benchmark",
         "1 of 5 requests failed",
-        "SLAKE, modality, open questions: none in the OoD test",
-        "SLAKE, modality, closed questions: the i.i.d. score is 0",
         "fewer than 100 questions, whose RR says little without its interval: SLAKE, modality, closed 1.",
         "open questions (sure_open): judged by openai:other; the paper's judge is google/gemma-2-9b-it",
         "closed questions (sure_closed): INCOMPLETE",
     ):
         assert wanted in warnings
     assert any("Images in both tests" in text and "1 of 2 i.i.d. and 1 OoD" in text for text in texts(part, "note"))
-    assert len(table(part, "robustness")[0]) == 10
+    assert table(part, "robustness")[0][-1] == "–"  # the i.i.d. score is 0
 
 
 def test_a_baseline_that_abstains_is_shown_as_in_the_paper(write_sure_run):
@@ -189,7 +186,6 @@ def test_a_method_that_is_not_better_than_its_baselines_is_flagged(write_sure_ru
     (said,) = [text for text in texts(comparison) if "not better than its baselines" in text]
     # prompt without images: on modality alone; its answers are those with images, so nothing is better.
     assert said.startswith("prompt is not better than its baselines by more than chance in 2 of 2 conditions")
-    assert "SLAKE, modality, closed: 0.83 against 0.83 (no image)" in said and "adjusted p = 1" in said
     rows = table(comparison, "baselines")
     assert [row[-1] for row in rows if row[:2] == ["SLAKE, modality, closed", "prompt"]] == ["no"]
 

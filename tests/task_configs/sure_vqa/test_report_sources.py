@@ -8,7 +8,7 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import report_published, report_shifts
 from lmms_medtasks.task_configs.sure_vqa.measures import TEXT
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, is_baseline
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, baseline_of
 
 MODALITY = Shift("slake", "modality")
 
@@ -135,6 +135,6 @@ def test_a_record_that_does_not_fit_is_named(read, more, message):
 
 
 def test_our_models_without_weights_are_baselines(read):
-    assert is_baseline(read(model="medtasks_most_frequent")[0])
-    assert not is_baseline(read(name="other")[0])
-    assert not is_baseline(read(name="adapted", model="medtasks_peft", checkpoint="lora_seed1")[0])
+    assert baseline_of(read(model="medtasks_most_frequent")[0]) == "medtasks_most_frequent"
+    assert not baseline_of(read(name="other")[0])
+    assert not baseline_of(read(name="adapted", model="medtasks_peft", checkpoint="lora_seed1")[0])
