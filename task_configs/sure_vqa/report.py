@@ -16,7 +16,7 @@ from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_cou
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.suites.common_metrics import MANY_EMPTY, outcome_count
+from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, outcome_count
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.judged_measures import bound, coverage, judgement_counts
@@ -188,25 +188,6 @@ TESTS = Table(
     marks=MARKS,
     long=True,
 )
-TRADITIONAL = Table(
-    "traditional",
-    "Traditional metrics beside the judged score",
-    _HEAD,
-    _test_rows,
-    (
-        Column("judged score", unit="", digits=2, key="score"),
-        Column("exact match", Mean(measure="exact_match", exact=True), "", 2),
-        Column("precision", Mean(measure="precision", exact=True), "", 2),
-        Column("recall", Mean(measure="recall", exact=True), "", 2),
-        Column("F1", Mean(measure="f1", exact=True), "", 2),
-        Column("BLEU-1", Mean(measure="bleu", exact=True), "", 2),
-    ),
-    (
-        "Means over all replies, from 0 to 1. They match tokens and know neither synonyms nor negation: the paper "
-        "shows them to fail (section 2, P2), and scores by the judge. Normalised as in the VQA challenge.",
-    ),
-    marks=MARKS,
-)
 
 
 def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
@@ -221,14 +202,9 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
 
 def caveats(source: Source) -> Iterator[Flag]:
     """Empty replies, small tests, shared images, judgements, credentialed data."""
-    found = outcomes(source.rows)
-    count, empty = sum(found.values()) - found["failed"], found["empty"]
-    if empty > MANY_EMPTY * count and not baseline_of(source):
-        yield Flag(
-            "warning",
-            f"{empty:,} of {count:,} replies are empty and count as wrong. Some runners turn an error into an empty "
-            "reply: look into the run's log.",
-        )
+    many_empty = EMPTY_REPLIES.notice(source.rows, outcomes(source.rows)["empty"])
+    if many_empty and not baseline_of(source):
+        yield Flag("warning", many_empty)
     yield from _test_flags(source)
     yield from _shared_image_flags(source)
     yield from judged_tables.flags(judging(source))
@@ -267,7 +243,6 @@ REPORT = Report(
         View("benefit", "Above what language alone gets", (lost_benefit,)),
         View("published", "Beside the paper", report_published.SHIFT_TABLES),
         View("corruptions", "Corruptions beside real shifts", (report_published.own_corruptions,)),
-        View("traditional", "Traditional metrics", (TRADITIONAL,)),
         View("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judging))),
     ),
     compared=(),

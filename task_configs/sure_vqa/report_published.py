@@ -42,15 +42,11 @@ _SEED = re.compile(r"[\s_.\-]*\(?seed[\s_.=\-]*(\d+)\)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Method:
-    """One or several runs of a method, with or without images.
-
-    ``seeds`` has the seed of each source, "" where its model's name has none. ``cell`` names it in tables.
-    """
+    """One or several runs of a method, with or without images; ``cell`` names it in tables."""
 
     name: str
     image_shown: bool
     sources: tuple[Source, ...]
-    seeds: tuple[str, ...]
     cell: Cell
 
     @property
@@ -106,14 +102,15 @@ def methods(sources: Sequence[Source]) -> list[Method]:
         groups.setdefault((_with_settings(method, each), not each.condition), []).append((seed, each))
     found = []
     for (name, shown), members in groups.items():
-        seeds = [seed for seed, _ in members]
+        seeds, runs = zip(*members, strict=True)
         if len(members) > 1 and "" not in seeds and len(set(seeds)) == len(seeds):
-            found.append(_method(name, shown, members))
+            found.append(_method(name, shown, runs))
         else:
-            runs = [each.run for _, each in members]
-            names = distinct_names(runs, [0] * len(runs))
-            found += [_method(_with_settings(own_name, member[1]), shown, [member])
-                      for own_name, member in zip(names, members, strict=True)]  # fmt: skip
+            names = distinct_names([each.run for each in runs], [0] * len(runs))
+            found += [
+                _method(_with_settings(own_name, each), shown, (each,))
+                for own_name, each in zip(names, runs, strict=True)
+            ]
     return found
 
 
@@ -122,11 +119,9 @@ def _with_settings(name: str, source: Source) -> str:
     return f"{name} ({settings})" if settings else name
 
 
-def _method(name: str, shown: bool, members: Sequence[tuple[str, Source]]) -> Method:
+def _method(name: str, shown: bool, runs: tuple[Source, ...]) -> Method:
     title = name if shown else f"{name}, no image"
-    said = f"{title} ({len(members)} seeds)" if len(members) > 1 else title
-    seeds, sources = zip(*members, strict=True)
-    return Method(title, shown, tuple(sources), tuple(seeds), Cell(said))
+    return Method(title, shown, runs, Cell(f"{title} ({len(runs)} seeds)" if len(runs) > 1 else title))
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
