@@ -73,20 +73,18 @@ class Standing:
 
     Attributes:
         tests: against each baseline that was run on this shift, by its name.
-        silent: the most frequent baseline was run and answers none of the i.i.d. questions: it is no baseline here.
         adjusted: the larger p of both, Holm-corrected over all methods and conditions; None where a baseline lacks.
     """
 
     method: str
     condition: Condition
     tests: Mapping[str, Against]
-    silent: bool = False
     adjusted: float | None = None
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """The baselines that were not run."""
-        known = {*self.tests, *([MOST_FREQUENT] if self.silent else [])}
+        """The baselines that were not run on any of its questions. Most frequent answers may have answered none."""
+        known = [name for name, each in self.tests.items() if each.n or name == MOST_FREQUENT]
         return tuple(name for name in _HOW_TO_RUN if name not in known)
 
     @property
@@ -96,10 +94,9 @@ class Standing:
 
     @property
     def p(self) -> float | None:
-        """The larger p of the baselines, not corrected; None where one was not run or has no question in common."""
-        values = [each.p for each in self.tests.values()]
-        known = [value for value in values if value is not None]
-        return max(known) if known and len(known) == len(values) and not self.lacking else None
+        """The larger p of the baselines, not corrected; None where one was not run."""
+        known = [each.p for each in self.tests.values() if each.p is not None]
+        return None if self.lacking else max(known)
 
 
 def standings(
@@ -115,10 +112,9 @@ def standings(
         for method in competing:
             blind = _iid_scores(without.get(model_of(method.sources[0])), condition)
             own = _iid_scores(method, condition) or {}
-            tests = {NO_IMAGE: against(own, blind)} if blind is not None else {}
-            if guesses:
-                tests[MOST_FREQUENT] = against(own, guesses)
-            found.append(Standing(method.name, condition, tests, silent=guesses == {}))
+            baselines = {NO_IMAGE: blind, MOST_FREQUENT: guesses}
+            tests = {name: against(own, known) for name, known in baselines.items() if known is not None}
+            found.append(Standing(method.name, condition, tests))
     return corrected(found)
 
 
@@ -185,7 +181,7 @@ def _row(standing: Standing) -> tuple[Cell | str, ...]:
 
 
 def _cells(found: Against | None) -> tuple[Cell, ...]:
-    if found is None:
+    if found is None or not found.n:
         return (NONE,) * 4
     return Cell(found.n), Cell(found.method), Cell(found.baseline), probability(found.p)
 
@@ -194,9 +190,8 @@ def _verdict(standing: Standing) -> str:
     """Whether it is better than its baselines, or why that is not known."""
     if standing.lacking:
         return f"not known: baseline not run ({', '.join(standing.lacking)})"
-    if standing.adjusted is None:
-        return "not known: no question in common with a baseline"
-    return ("yes" if standing.better else "no") + (f"; {MOST_FREQUENT} answers nothing" if standing.silent else "")
+    silent = "" if standing.tests[MOST_FREQUENT].n else f"; {MOST_FREQUENT} answers nothing"
+    return ("yes" if standing.better else "no") + silent
 
 
 def flags(found: Sequence[Standing]) -> Iterator[Flag]:

@@ -160,7 +160,7 @@ def test_a_most_frequent_baseline_that_answers_nothing_does_not_count(standing):
     frequent = {"frequent": {**FREQUENT["frequent"], "labels": {name: "_" for name in MANY}}}
     runs = {**with_blind("good", 1, 0.95, 0.6, 0.5), **with_blind("fair", 2, 0.9, 0.5, 0.5), **frequent}
     found = standing(runs)["closed", "good"]
-    assert found.silent and found.lacking == () and found.better
+    assert found.tests["most frequent"].n == 0 and found.lacking == () and found.better
 
 
 def test_a_most_frequent_baseline_is_met_on_the_questions_that_it_answers(standing):
