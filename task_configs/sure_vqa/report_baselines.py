@@ -83,9 +83,8 @@ class Standing:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """The baselines that were not run on any of its questions. Most frequent answers may have answered none."""
-        known = [name for name, each in self.tests.items() if each.n or name == MOST_FREQUENT]
-        return tuple(name for name in _HOW_TO_RUN if name not in known)
+        """The baselines that were not run."""
+        return tuple(name for name in _HOW_TO_RUN if name not in self.tests)
 
     @property
     def better(self) -> bool:
@@ -94,9 +93,13 @@ class Standing:
 
     @property
     def p(self) -> float | None:
-        """The larger p of the baselines, not corrected; None where one was not run."""
-        known = [each.p for each in self.tests.values() if each.p is not None]
-        return None if self.lacking else max(known)
+        """The larger p of the baselines, not corrected; None where one was not run or has no question in common.
+
+        Most frequent answers that answer none of the questions are no baseline here.
+        """
+        if self.lacking or not self.tests[NO_IMAGE].n:
+            return None
+        return max(each.p for each in self.tests.values() if each.p is not None)
 
 
 def standings(
@@ -175,13 +178,13 @@ def table(found: Sequence[Standing]) -> Frame | None:
 
 
 def _row(standing: Standing) -> tuple[Cell | str, ...]:
-    against_each = [cell for name in _HOW_TO_RUN for cell in _cells(standing.tests.get(name))]
+    against_each = [cell for name in _HOW_TO_RUN for cell in _cells(name, standing.tests.get(name))]
     adjusted = probability(standing.adjusted)
     return standing.condition.label, standing.method, *against_each, adjusted, _verdict(standing)
 
 
-def _cells(found: Against | None) -> tuple[Cell, ...]:
-    if found is None or not found.n:
+def _cells(name: str, found: Against | None) -> tuple[Cell, ...]:
+    if found is None or (name == MOST_FREQUENT and not found.n):
         return (NONE,) * 4
     return Cell(found.n), Cell(found.method), Cell(found.baseline), probability(found.p)
 
@@ -190,6 +193,8 @@ def _verdict(standing: Standing) -> str:
     """Whether it is better than its baselines, or why that is not known."""
     if standing.lacking:
         return f"not known: baseline not run ({', '.join(standing.lacking)})"
+    if standing.adjusted is None:
+        return "not known: no question in common with a baseline"
     silent = "" if standing.tests[MOST_FREQUENT].n else f"; {MOST_FREQUENT} answers nothing"
     return ("yes" if standing.better else "no") + silent
 
