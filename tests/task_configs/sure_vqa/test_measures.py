@@ -223,7 +223,7 @@ def test_examples_in_docstrings():
 
 # --- Relative robustness ----------------------------------------------------------------------------------------------
 
-RR = Contrast(main="ratio", first={"set": "iid"}, second={"set": "ood"}, ratio=True)
+RR = Contrast(main="ratio", first={"set": "iid"}, second={"set": "ood"})
 
 
 def table(iid_images, iid, ood_images, ood):
