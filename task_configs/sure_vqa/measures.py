@@ -130,7 +130,9 @@ ROBUSTNESS = {
     kind: Contrast(main="ratio", measure=kind, bounds=RANGES[kind], first=SIDES["iid"], second=SIDES["ood"])
     for kind in KINDS
 }
-"""RR = 1 - (i.i.d. - OoD) / i.i.d. of the means (section 3.2); None where one is missing, or i.i.d. is 0."""
+"""Relative robustness, RR = 1 - (i.i.d. - OoD) / i.i.d. = OoD / i.i.d. of the means (section 3.2, after Chen et al.
+2023); None where one is missing, or i.i.d. is 0. On a scale that starts above 0, such as one to five stars, it cannot
+reach 0 (1/5 at worst) and moves less than the score does: compare RR within one scale only."""
 
 
 def shared_images(rows: Samples) -> int:

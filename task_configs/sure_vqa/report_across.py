@@ -1,249 +1,125 @@
-"""SURE-VQA, several methods: RR on common questions, tests of it, ranks, what it depends on, wins and losses."""
+"""SURE-VQA: the comparison of several methods. Seeds are joined; robustness beyond guessing; Table 20's analysis."""
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from lmms_medtasks.report.cells import NONE, count, decimal, frame, label, p_value, probability
+from lmms_medtasks.report.document import Flag, Frame, FrameRow, Part, Section
+from lmms_medtasks.report.published import Published
+from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.same_questions import with_marks
+from lmms_medtasks.report.suite_report import COMPARISON, data_extent, extents_of_data
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.paired_robustness import SwapTest, swap_test
-from lmms_medtasks.statistics.significance import adjust
-from lmms_medtasks.statistics.sums import scored as scored_group
-from lmms_medtasks.statistics.versus import Answer as Scored
-from lmms_medtasks.statistics.versus import Versus, versus
-from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_baselines import Condition, Standing, standings
-from lmms_medtasks.task_configs.sure_vqa.report_methods import Method, model_of
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, groups, scores
-from lmms_medtasks.task_configs.sure_vqa.resampled_tests import (
-    PAPER_ALPHA,
-    RESAMPLES,
-    Comparison,
-    WinLoss,
-    resampled,
-    welch,
-    win_loss,
-)
-from lmms_medtasks.task_configs.sure_vqa.robustness import Sides, differences
-from lmms_medtasks.task_configs.sure_vqa.variability import Anova, Spread, anova, anova_of_methods, ranks, spread
+from lmms_medtasks.task_configs.sure_vqa import report_baselines as baselines
+from lmms_medtasks.task_configs.sure_vqa import report_published as published
+from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
+from lmms_medtasks.task_configs.sure_vqa.report_baselines import Condition
+from lmms_medtasks.task_configs.sure_vqa.report_published import Method, methods, score
+from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import SLOPES_OF_MODELS
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import DATASETS, FOLDER, SIDE_NAMES, groups
 
 
-@dataclass(frozen=True)
-class Compared:
-    """The methods under one condition, each on the questions that all of them have a score for.
+class CommonRobustness(NamedTuple):
+    """The methods under one condition, on the questions that all of them have a score for.
 
-    ``rr``: method to its RR, the mean over its seeds; None without a value. ``values``: its resampled RR, those of its
-    seeds one after the other. ``differences`` and ``swaps``: of each pair of methods the difference in RR with its
-    interval, and the paired test of it, on each question's mean score over the seeds. ``questions``: in both tests;
-    ``left_out``: questions that some method has no score for.
+    ``rr``: method to its RR, the mean over its seeds; None without a value. ``questions``: in both tests; ``left_out``:
+    those that some method has no score for.
     """
 
-    condition: Condition
     rr: Mapping[str, float | None]
-    values: Mapping[str, np.ndarray]
-    differences: Mapping[tuple[str, str], Interval]
-    swaps: Mapping[tuple[str, str], SwapTest]
     questions: int
     left_out: int
 
 
-@dataclass(frozen=True)
-class Depends:
-    """What RR depends on within a dataset: analyses of variance and spreads over its conditions and the methods."""
-
-    dataset: str
-    methods: tuple[str, ...]
-    conditions: int
-    between_shifts: Anova
-    between_methods: Anova
-    spread: Spread
-
-
-class Rank(NamedTuple):
-    """A rank by RR (1: the highest, tied ones share their mean), and the ranks that the paired tests leave open."""
-
-    rank: float
-    low: int
-    high: int
-
-
-@dataclass(frozen=True)
-class Across:
-    """Everything about several methods.
-
-    Attributes:
-        standings: by condition and method, whether it is better than its baselines.
-        ranks: by condition, of the methods that are, where two or more are; see :func:`_ranks`.
-        tests: paired by image, all corrected together (Holm).
-        welch, welch_wins: tests as the paper does them, and what is counted from these.
-    """
-
-    methods: tuple[str, ...]
-    compared: Mapping[Condition, Compared]
-    standings: Mapping[tuple[Condition, str], Standing]
-    ranks: Mapping[Condition, Mapping[str, Rank]]
-    tests: tuple[Comparison, ...]
-    welch: tuple[Comparison, ...]
-    welch_wins: WinLoss
-    depends: tuple[Depends, ...]
-
-
-class Duel(NamedTuple):
-    """Wins, ties and losses of one method against another on one test."""
-
-    first: str
-    second: str
-    condition: Condition
-    side: str
-    versus: Versus
-    adjusted: float | None = None
-
-
-def across(methods: Sequence[Method], *, resamples: int, every: Sequence[Method] = ()) -> Across:
-    """Compare methods under each condition that all of them were run on, corrupted tests apart: no real shifts.
-
-    ``every``: all methods of the report, among which the baselines are looked for.
-    """
-    shared = set.intersection(*(set(each.shifts) for each in methods)) if methods else set()
-    asked = [set(groups(source)) for method in methods for source in method.sources]
-    conditions = [
-        Condition(shift, kind)
-        for shift in sorted(shared, key=lambda each: each.place)
-        for kind in KINDS
-        if not shift.strength and all((shift, kind) in each for each in asked)
-    ]
-    compared = {each: _compared(each, methods, resamples) for each in conditions}
-    table = {
-        condition: {name: value for name, value in each.rr.items() if value is not None}
-        for condition, each in compared.items()
-        if all(value is not None for value in each.rr.values())
-    }
-    standing = standings(every or methods, methods, conditions)
-    tests = _paired_tests(compared) if resamples else []
-    as_paper = welch({condition: each.values for condition, each in compared.items()}) if resamples else []
-    return Across(
-        methods=tuple(method.name for method in methods),
-        compared=compared,
-        standings=standing,
-        ranks=_ranks(table, standing, tests),
-        tests=tuple(tests),
-        welch=tuple(as_paper),
-        welch_wins=win_loss(as_paper, alpha=PAPER_ALPHA),
-        depends=tuple(_depends(table)),
+def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
+    """The comparison of at least two sources."""
+    found = methods(sources)
+    competing = [method for method in found if method.image_shown and not method.baseline]
+    conditions = shared_conditions(competing)
+    standings = baselines.standings(found, competing, conditions)
+    common = {each: on_common_questions(each, competing) for each in conditions}
+    joined = tuple(published.tables(found)) or (published.joined(found),)
+    drawn = replace(SLOPES_OF_MODELS, numbers=joined[0].key).figure(sources) if options.drawn else None
+    more = (
+        ("tested", "More than guessing", baselines.table(standings)),
+        ("corruptions", "Corruptions beside real shifts", published.corruptions(found)),
+        ("paper-tests", "As the paper tests it", depends(common) if len(competing) > 1 else None),
     )
-
-
-def _paired_tests(compared: Mapping[Condition, Compared]) -> list[Comparison]:
-    """The swap test of each pair under each condition, corrected together with Holm."""
-    found = [(condition, *pair, swap) for condition, each in compared.items() for pair, swap in each.swaps.items()]
-    adjusted = iter(adjust([swap.p for *_, swap in found if swap.p is not None]))
-    return [
-        Comparison(condition, first, second, swap.difference, swap.p, None if swap.p is None else next(adjusted))
-        for condition, first, second, swap in found
-    ]
-
-
-def _ranks(
-    table: Mapping[Condition, Mapping[str, float]],
-    standing: Mapping[tuple[Condition, str], Standing],
-    tests: Sequence[Comparison],
-) -> dict[Condition, dict[str, Rank]]:
-    """The ranks by RR of the methods that are better than their baselines, where there are two or more.
-
-    A method's best rank is 1 more than the number of methods that the paired tests find more robust, its worst the
-    number of methods less those that they find less robust. All of these hold together, since the tests are
-    corrected together. Without tests every rank is open.
-    """
-    found = {}
-    for condition, row in table.items():
-        own = {name: rr for name, rr in row.items() if standing[condition, name].better}
-        if len(own) < 2:
-            continue
-        above, below = dict.fromkeys(own, 0), dict.fromkeys(own, 0)
-        for test in tests:
-            if test.condition != condition or test.adjusted is None or test.difference is None:
-                continue
-            if test.adjusted < confidence.alpha() and test.first in own and test.second in own:
-                better, worse = (test.first, test.second) if test.difference > 0 else (test.second, test.first)
-                above[worse] += 1
-                below[better] += 1
-        (places,) = ranks({condition: own}).values()
-        found[condition] = {name: Rank(places[name], 1 + above[name], len(own) - below[name]) for name in own}
-    return found
-
-
-def _compared(condition: Condition, methods: Sequence[Method], resamples: int) -> Compared:
-    kind = condition.kind
-    asked = {
-        (method.name, number): source.rows.where(condition.shift.where(kind))
-        for method in methods
-        for number, source in enumerate(method.sources)
-    }
-    scored = {key: _scored_keys(rows, kind) for key, rows in asked.items()}
-    common = set.intersection(*scored.values())
-    every = {key for rows in asked.values() for key in _keys(rows)}
-    rows = {key: own.take(np.array([each in common for each in _keys(own)], dtype=bool)) for key, own in asked.items()}
-    by_method = {method.name: [rows[method.name, number] for number in range(len(method.sources))]
-                 for method in methods}  # fmt: skip
-    images, ood = _clusters(next(iter(rows.values())))
-    scores = {
-        method.name: np.mean([_sorted_scores(rows[method.name, number], kind) for number in range(len(method.sources))],
-                             axis=0)
-        for method in methods
-    }  # fmt: skip
-    sides = {
-        name: Sides(*(scored_group(images[side].tolist(), own[side]) for side in (~ood, ood)))
-        for name, own in scores.items()
-    }
-    pairs = itertools.combinations(scores, 2) if resamples else ()
-    return Compared(
-        condition=condition,
-        rr={name: _mean_rr([ROBUSTNESS[kind].value(each) for each in own]) for name, own in by_method.items()},
-        # All are over the same questions: resamples of one seed draw the same images of each.
-        values={
-            name: np.concatenate([resampled_rr(kind, each, min(resamples, RESAMPLES)) for each in own])
-            for name, own in by_method.items()
-        },
-        differences={(each.first, each.second): each.difference for each in differences(sides, bounds=RANGES[kind])},
-        swaps={pair: swap_test(images.tolist(), ood, *(scores[name] for name in pair)) for pair in pairs},
-        questions=len(common),
-        left_out=len(every) - len(common),
+    sections = (
+        Section("joined", "Beside the published methods", (), joined, (drawn,) if drawn else ()),
+        *(Section(name, title, tables=(table,)) for name, title, table in more if table),
     )
+    runs = {id(run) for source in sources for run, _ in source.asked}
+    facts = (("Runs", str(len(runs))), ("Methods", "; ".join(str(method.cell.value) for method in found)))
+    origin = (("data of the runs", "; ".join(dict.fromkeys(map(data_extent, sources)))),)
+    flags = (*_flags(common, extents_of_data(sources)), *baselines.flags(standings))
+    whole = Part(key, COMPARISON, facts, flags, sections, origin)
+    return with_marks(whole, _asked(found), functools.partial(_row_of, published.labels()))
 
 
-def _mean_rr(of_seeds: Sequence[float | None]) -> float | None:
-    values = [value for value in of_seeds if value is not None]
-    return float(np.mean(values)) if len(values) == len(of_seeds) else None
+def _asked(found: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]:
+    """By method and shift the questions of each kind and test that all its seeds were asked, where there are any."""
+    asked: dict[Hashable, dict[str, frozenset[str]]] = {}
+    for method, (kind, side) in itertools.product(found, itertools.product(KINDS, SIDES)):
+        for shift in method.shifts:
+            own = asked.setdefault((method.cell.value, shift.label), {})
+            ids = [frozenset(source.rows.where(shift.where(kind, side)).column("pair")) for source in method.sources]
+            if all(ids):
+                own[f"{kind} {SIDE_NAMES[side]}"] = frozenset.intersection(*ids)
+    return asked
 
 
-def resampled_rr(kind: str, rows: Samples, resamples: int) -> np.ndarray:
-    """(resamples,) RR of closed or open questions on draws of the images."""
-    estimate = ROBUSTNESS[kind]
-    drawn = estimate.draw(rows.where(estimate.where))
-    return resampled(drawn.groups, drawn.statistics["ratio"], resamples) if drawn else np.empty(0)
+def _row_of(labels: Mapping[str, str], table: Frame, row: FrameRow) -> Hashable:
+    """A row's method and shift: the shift is the table's own, or stands in the second cell."""
+    return row.cells[0].value, labels.get(table.key, row.cells[1].value)
 
 
-def _order(rows: Samples) -> list[int]:
-    """The places of the questions sorted by test and id: the same questions in every run."""
-    keys = _keys(rows)
-    return sorted(range(len(keys)), key=keys.__getitem__)
+def _flags(common: Mapping[Condition, CommonRobustness], data: Sequence[str]) -> Iterator[Flag]:
+    if data != ["full"]:
+        yield Flag("warning", f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's.")
+    apart = [
+        f"{condition.label} {each.left_out:,} of {each.questions + each.left_out:,}"
+        for condition, each in common.items()
+        if each.left_out
+    ]
+    if apart:
+        text = "The analysis of variance is over the questions that every method has a score for. Left out: "
+        yield Flag("warning", text + "; ".join(apart) + ".")
 
 
-def _clusters(rows: Samples) -> tuple[np.ndarray, np.ndarray]:
-    """The image of each question, and whether it is of the OoD test."""
-    ordered = rows.take(np.array(_order(rows), dtype=np.intp))
-    return ordered.column("cluster").astype(str), ordered.column("set") == "ood"
+# --- Table 20 ---------------------------------------------------------------------------------------------------------
 
 
-def _sorted_scores(rows: Samples, kind: str) -> np.ndarray:
-    return rows.take(np.array(_order(rows), dtype=np.intp)).column(f"{kind}.score")
+def shared_conditions(competing: Sequence[Method]) -> list[Condition]:
+    """The conditions that all methods were run on, corrupted tests apart: no real shifts."""
+    asked = [dict.fromkeys(groups(source)) for method in competing for source in method.sources]
+    return [Condition(*each) for each in (asked[0] if asked else ())
+            if not each[0].strength and all(each in own for own in asked)]  # fmt: skip
+
+
+def on_common_questions(condition: Condition, competing: Sequence[Method]) -> CommonRobustness:
+    """RR of each method on the questions that all runs of all methods have a score for."""
+    shift, kind = condition
+    rows = {method.name: [source.rows.where(shift.where(kind)) for source in method.sources] for method in competing}
+    every = [each for own in rows.values() for each in own]
+    # Whether a test has any mean at all is for each test to say, so its scores are looked for by test.
+    scored = [{key for side in SIDES.values() for key in _keys(each.where(side).scored(kind))} for each in every]
+    common = set.intersection(*scored)
+    rr = {}
+    for name, own in rows.items():
+        kept = (each.take(np.array([key in common for key in _keys(each)], dtype=bool)) for each in own)
+        values = [ROBUSTNESS[kind].value(each) for each in kept]
+        rr[name] = None if None in values else float(np.mean([value for value in values if value is not None]))
+    asked = {key for each in every for key in _keys(each)}
+    return CommonRobustness(rr, len(common), len(asked - common))
 
 
 def _keys(rows: Samples) -> list[tuple[str, str]]:
@@ -251,60 +127,65 @@ def _keys(rows: Samples) -> list[tuple[str, str]]:
     return list(zip(rows.column("set"), rows.column("id"), strict=True))
 
 
-def _scored_keys(rows: Samples, kind: str) -> set[tuple[str, str]]:
-    """Those with a score. Whether a test has any mean at all is for each test to say."""
-    return {key for side in SIDES.values() for key in _keys(rows.where(side).scored(kind))}
+def depends(common: Mapping[Condition, CommonRobustness]) -> Frame | None:
+    """What RR depends on more, the shift or the method: by dataset, beside Table 20; None where nothing compares.
+
+    The paper's Figures 8c and 18 do not say what is averaged. Standard deviations of means agree with all that the text
+    says of the figures; the mean of each method's deviation over shifts would not (OVQA with full fine-tuning).
+    """
+    complete = {condition: each.rr for condition, each in common.items() if None not in each.rr.values()}
+    rows = []
+    for dataset in dict.fromkeys(condition.shift.dataset for condition in complete):
+        own = [rr for condition, rr in complete.items() if condition.shift.dataset == dataset]
+        values = np.array([list(rr.values()) for rr in own], dtype=float)  # (conditions, methods)
+        (shifts_f, shifts_p), (methods_f, methods_p) = f_test(values), f_test(values.T)
+        rows.append((
+            DATASETS.get(dataset, dataset), ", ".join(own[0]), len(own), shifts_f, probability(shifts_p),
+            methods_f, probability(methods_p), spread(values.mean(axis=1)), spread(values.mean(axis=0)),
+        ))  # fmt: skip
+    if not rows:
+        return None
+    printed = [
+        FrameRow((each.cell("dataset"), each.cell("model"), NONE, each.cell("f"), probability(*each.values("p")),
+                  *[NONE] * 4), "reference")
+        for each in Published(FOLDER, {"source": "Table 20"}).rows()
+    ]  # fmt: skip
+    columns = (
+        label("dataset"),
+        label("methods"),
+        count("conditions"),
+        score("F between shifts"),
+        p_value("p"),
+        score("F between methods"),
+        p_value("p (methods)"),
+        decimal("SD between shifts"),
+        decimal("SD between methods"),
+    )
+    notes = (
+        "As the paper does it: one-way analysis of variance of RR, a value a condition and method; a condition is a "
+        "shift's closed or open questions, as the numbers of Table 20 show, so F holds also what sets the two kinds "
+        "apart. Hypotheses: all conditions have the same mean RR; all methods have. p is not corrected. RR is on the "
+        "questions that every method has a score for, of several seeds the mean.",
+        "It takes the values as independent, which they are not: all methods answer the same questions about the same "
+        "images. SD: between the means over methods, and between those over conditions. Empty with fewer than two "
+        "conditions or methods.",
+    )
+    return frame("depends", "Shifts against methods (Table 20)", columns, [*rows, *printed], notes)
 
 
-def _depends(table: Mapping[Condition, Mapping[str, float]]) -> list[Depends]:
-    found = []
-    datasets = dict.fromkeys(condition.shift.dataset for condition in table)
-    for dataset in datasets:
-        own = {condition: row for condition, row in table.items() if condition.shift.dataset == dataset}
-        methods = tuple(next(iter(own.values())))
-        found.append(Depends(dataset, methods, len(own), anova(own), anova_of_methods(own), spread(own)))
-    return found
+def f_test(values: np.ndarray) -> tuple[float | None, float | None]:
+    """F and p of a one-way analysis of variance between the rows of (groups, values).
+
+    None with fewer than two groups or values a group, or where no group's values vary.
+    """
+    from scipy.stats import f_oneway
+
+    if min(values.shape) < 2 or not np.ptp(values, axis=1).any():
+        return None, None
+    found = f_oneway(*values)
+    return float(found.statistic), float(found.pvalue)
 
 
-def with_and_without(methods: Sequence[Method]) -> list[tuple[Method, Method]]:
-    """The methods that were run both with images and without, as pairs."""
-    without = {model_of(method.sources[0]): method for method in methods if not method.image_shown}
-    return [
-        (method, without[model])
-        for method in methods
-        if method.image_shown and (model := model_of(method.sources[0])) in without
-    ]
-
-
-def duels(pairs: Sequence[tuple[Method, Method]]) -> list[Duel]:
-    """Each pair's wins, ties and losses by shift, kind and test; runs of several seeds are paired seed by seed."""
-    found = []
-    for first, second in pairs:
-        runs = _paired_runs(first, second)
-        shared = set(first.shifts) & set(second.shifts)
-        for shift in sorted(shared, key=lambda each: each.place):
-            for kind, side in itertools.product(KINDS, SIDES):
-                one, other = ({
-                    key: answer
-                    for number, pair in enumerate(runs)
-                    for key, answer in _scored(pair[place], shift, side, kind, number)
-                } for place in (0, 1))  # fmt: skip
-                if one and other:
-                    result = versus(one, other)
-                    found.append(Duel(first.name, second.name, Condition(shift, kind), side, result))
-    adjusted = iter(adjust([each.versus.p for each in found if each.versus.p is not None]))
-    return [each if each.versus.p is None else each._replace(adjusted=next(adjusted)) for each in found]
-
-
-def _paired_runs(first: Method, second: Method) -> list[tuple[Source, Source]]:
-    """Runs with the same seed; without any in common the first run of each."""
-    other = dict(zip(second.seeds, second.sources, strict=True))
-    pairs = [(each, other[seed]) for seed, each in zip(first.seeds, first.sources, strict=True) if seed in other]
-    return pairs or [(first.sources[0], second.sources[0])]
-
-
-def _scored(source: Source, shift: Shift, side: str, kind: str, number: int) -> Iterator[tuple[str, Scored]]:
-    """Keyed by question, not by answer: the ids of a task without images may differ."""
-    rows = source.rows.where(shift.where(kind, side))
-    for question, image, score in zip(rows.column("pair"), rows.column("cluster"), scores(rows, kind), strict=True):
-        yield f"{number}\n{question}", Scored(image, score)
+def spread(values: np.ndarray) -> float | None:
+    """Standard deviation (n - 1); None of fewer than two values."""
+    return float(values.std(ddof=1)) if len(values) > 1 else None

@@ -2,84 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.cells import NONE, percent
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Sketch
 from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
-from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.task_configs.sure_vqa.measures import SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_methods import model_of
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, Shift, groups, statistic
+from lmms_medtasks.task_configs.sure_vqa.measures import ROBUSTNESS, SIDES
+from lmms_medtasks.task_configs.sure_vqa.report_shifts import GUESSING, Shift, model_of, shifts
 
 _KIND = "closed"
+_ROBUST = ROBUSTNESS[_KIND]
 _UNTUNED = "LLaVA-Med 1.5: No fine-tuning"
 _BASELINES = {_UNTUNED: "LLaVA-Med 1.5 without fine-tuning", "Most frequent": "most frequent answers"}
 """The paper's baselines: the first has both tests of each shift, the other the i.i.d. tests of two datasets."""
 _TESTS = dict(zip(SIDES, ("i.i.d.", "shifted"), strict=True))
 
 
-def _score(side: str) -> CellFunction:
-    def cell(source: Source, row: Row, rows: Samples) -> Cell:
-        found = percent(statistic(source, Shift.of(row.where["shift"]), _KIND, side))
-        return Cell(found.value) if side == "iid" else found
-
-    return cell
+def _fixed(number: float) -> CellFunction:
+    return lambda source, row, rows: Cell(100 * number)
 
 
-def _fixed(cell: Cell) -> CellFunction:
-    return lambda source, row, rows: cell
-
-
-def _printed(shift: Shift, baseline: str) -> dict[str, CellFunction]:
-    """A baseline of the paper on the tests of a shift that it is printed for, by test."""
+def _printed(shift: Shift, baseline: str) -> dict[str, CellFunction | None]:
+    """A baseline of the paper on a shift, by test, None where it has no number; {} where the paper has no row of it."""
+    found: dict[str, CellFunction | None] = {}
     for row in (each for each in shift.printed().rows() if each.texts["model"] == baseline):
-        cells = {test: row.cell(f"{_KIND}_{side}") for side, test in _TESTS.items()}
-        return {test: _fixed(_in_percent(cell)) for test, cell in cells.items()}
-    return {}
-
-
-def _in_percent(cell: Cell) -> Cell:
-    return Cell(100 * cell.value) if isinstance(cell.value, int | float) else NONE
-
-
-def _names(sources: Sequence[Source]) -> Mapping[int, str]:
-    """Each source by its model alone, where that tells them apart."""
-    names = [model_of(each) for each in sources]
-    own = names if len(set(names)) == len(names) else [each.name for each in sources]
-    return {id(source): name for source, name in zip(sources, own, strict=True)}
+        for side, test in _TESTS.items():
+            numbers = row.values(f"{_KIND}_{side}")
+            found[test] = _fixed(numbers[0]) if numbers else None
+    return found
 
 
 def _asked(source: Source) -> list[Shift]:
     """The shifts with both tests, the largest fall first."""
-
-    def fall(shift: Shift) -> float | None:
-        first, last = (statistic(source, shift, _KIND, side).estimate for side in SIDES)
-        return None if first is None or last is None else last - first
-
-    falls = {shift: found for shift, kind in groups(source) if kind == _KIND and (found := fall(shift)) is not None}
-    return sorted(falls, key=lambda shift: falls[shift])
+    changes = [(source.interval(_ROBUST, each.where(_KIND), "change").estimate, each) for each in shifts(source)]
+    return [shift for _, shift in sorted((change, shift) for change, shift in changes if change is not None)]
 
 
 def _rows(sources: Sequence[Source]) -> Iterator[Row]:
     """Of one source its shifts with the paper's baselines; of several the real shifts that more than one was asked."""
     shown = sources if len(sources) == 1 else [each for each in sources if not each.condition]
-    names, asked = _names(shown), {id(each): _asked(each) for each in shown}
+    asked = {id(each): _asked(each) for each in shown}
+    models = [model_of(each) for each in shown]
     every = list(dict.fromkeys(shift for own in asked.values() for shift in own))
     if len(sources) > 1:
         often = [shift for shift in every if sum(shift in own for own in asked.values()) > 1 and not shift.strength]
         every = sorted(often, key=lambda each: each.place)
     for shift in every:
         for source in (each for each in shown if shift in asked[id(each)]):
-            yield Row((_label(shift), names[id(source)], _strength(shift)), shift.where(_KIND), source=source)
+            # A model's name alone, where that tells the sources apart.
+            name = model_of(source) if len(set(models)) == len(models) else source.name
+            strength = "corrupted" if shift.strength else "real"
+            yield Row((_label(shift), name, strength), shift.where(_KIND), source=source)
         for baseline, said in _BASELINES.items() if len(sources) == 1 else [(_UNTUNED, _BASELINES[_UNTUNED])]:
             if cells := _printed(shift, baseline):
                 yield Row((_label(shift), said, ""), kind="reference", estimates=cells, source=shown[0])
-        guess = dict.fromkeys(_TESTS.values(), _fixed(Cell(100 * GUESSING[_KIND])))
+        guess = dict.fromkeys(_TESTS.values(), _fixed(GUESSING[_KIND]))
         yield Row((_label(shift), "uniform guessing", ""), kind="counts", estimates=guess, source=shown[0])
 
 
@@ -87,10 +67,6 @@ def _label(shift: Shift) -> str:
     """``MIMIC age``: short enough for a column of a page, and for a panel on a phone."""
     dataset, name = shift.label.split(", ")
     return f"{dataset.partition('-')[0]} {name}"
-
-
-def _strength(shift: Shift) -> str:
-    return "corrupted" if shift.strength else "real"
 
 
 SLOPES = Chart(
@@ -106,7 +82,10 @@ SLOPES = Chart(
         "Closed questions, i.i.d. and shifted",
         ("shift", "model", "strength"),
         _rows,
-        tuple(Column(test, _score(side)) for side, test in _TESTS.items()),
+        (
+            Column(_TESTS["iid"], _ROBUST, statistic="first", bare=True),
+            Column(_TESTS["ood"], _ROBUST, statistic="second"),
+        ),
     ),
     tuple(_TESTS.values()),
     group="model",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, Judging
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
@@ -36,10 +36,16 @@ MAIN_SHIFT = "slake_modality"
 """The shift whose number stands for the benchmark, here and on a board. The paper prints a number a shift
 (Tables 14 to 19), and none over all shifts; this is the first of them."""
 
+MARKS = {LEXICAL: MEANINGS[LEXICAL]}
+"""The marks of :func:`words_mark`, for a table."""
+
 SCALE = "closed: 0 to 1 (a question with two options may get 0.5); open: 1 to 5 stars"
 _CORRUPTED = re.compile(r"(?:.+_)?corrupted_(low|medium|high)")
 _STRENGTHS = ("low", "medium", "high")
-_BASELINES, _ADAPTER = "medtasks_", "medtasks_peft"
+_UNANSWERED = ("failed", "empty")
+
+MOST_FREQUENT = "medtasks_most_frequent"
+"""The baseline that gives the most frequent answer of the training set."""
 
 
 @dataclass(frozen=True, order=True)
@@ -95,21 +101,10 @@ class Shift:
         return {"shift": f"{self.dataset}_{self.name}", **KINDS.get(kind, {}), **SIDES.get(side, {})}
 
 
-def is_by_words(source: Source, shift: Shift, kind: str) -> bool:
-    """Whether the judge that compares words gave scores of these questions; what a rule settled is not its."""
+def words_mark(source: Source, shift: Shift, kind: str) -> str:
+    """:data:`LEXICAL` where the judge that compares words gave scores of these questions, else ""."""
     found = Judging.of(source.rows.where(shift.where(kind)))
-    return found is not None and found.by_words
-
-
-def kind_label(source: Source, shift: Shift, kind: str) -> str:
-    """``open``, with a sign where it is no score."""
-    return kind + LEXICAL * is_by_words(source, shift, kind)
-
-
-def of_words(sources: Iterable[Source]) -> dict[str, str]:
-    """The sign of :func:`kind_label` with its meaning, where a source has it."""
-    marked = any(is_by_words(each, shift, kind) for each in sources for shift, kind in groups(each))
-    return {LEXICAL: MEANINGS[LEXICAL]} if marked else {}
+    return LEXICAL if found and found.by_words else ""
 
 
 def shifts(source: Source) -> list[Shift]:
@@ -130,53 +125,17 @@ def statistic(source: Source, shift: Shift, kind: str, name: str) -> Interval:
     return source.interval(ROBUSTNESS[kind], shift.where(kind), STATISTICS[name])
 
 
-def replies(rows: Samples) -> Samples:
-    """The questions whose request did not fail."""
-    return rows.take(_first_trials(rows, without="failed"))
-
-
 def answered(rows: Samples) -> Samples:
-    """The questions with a reply that is not empty."""
-    found = replies(rows)
-    return found.take(_first_trials(found, without="empty"))
+    """The questions with a reply that is neither a failed request nor empty."""
+    return rows.take([place for place, trials in enumerate(rows.column("trials")) if trials[0] not in _UNANSWERED])
 
 
-def _first_trials(rows: Samples, without: str) -> list[int]:
-    return [place for place, trials in enumerate(rows.column("trials")) if trials[0] != without]
+def model_of(source: Source) -> str:
+    """The checkpoint's name, or the harness's name of the model."""
+    return model_name(source.run.content)
 
 
-def answered_share(rows: Samples) -> float | None:
-    """Share of the replies that are not empty; None without replies."""
-    count = len(replies(rows))
-    return len(answered(rows)) / count if count else None
-
-
-def scores(rows: Samples, kind: str) -> list[float | None]:
-    """The score of each question of a test; None where it has none, and where no judge gave any: see Samples.scored."""
-    scored = set(rows.scored(kind).rows.tolist())
-    numbers = rows.column(f"{kind}.score").tolist()
-    return [number if row in scored else None for row, number in zip(rows.rows.tolist(), numbers, strict=True)]
-
-
-def mean(values: list[float | None]) -> float | None:
-    """Mean of those that are there; None without any."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
-
-
-def is_baseline(source: Source) -> bool:
-    """Whether a source is of one of our models without weights."""
-    config: Mapping[str, Any] = source.run.content.get("config") or {}
-    name = str(config.get("model", ""))
-    return name.startswith(_BASELINES) and name != _ADAPTER
-
-
-def is_most_frequent(source: Source) -> bool:
-    """Whether a source is of the baseline that gives the most frequent answer of the training set."""
-    config: Mapping[str, Any] = source.run.content.get("config") or {}
-    return str(config.get("model", "")) == "medtasks_most_frequent"
-
-
-def image_shown(source: Source) -> bool:
-    """Whether the model saw the pictures."""
-    return not source.condition
+def baseline_of(source: Source) -> str:
+    """The name of our model without weights that a source is of: :data:`MOST_FREQUENT`, say; "" for a real model."""
+    name = str((source.run.content.get("config") or {}).get("model", ""))
+    return name if name.startswith("medtasks_") and name != "medtasks_peft" else ""

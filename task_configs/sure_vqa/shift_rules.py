@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ Condition = Sequence[str] | Mapping[str, Any]
 Rule = Mapping[str, Condition]
 Row = Mapping[str, Any]
 
-_KEYS = {"suite", "ood", "iid", "unknown", "dropped", "join_train"}
 _COMPARISONS = {"not", "at_least", "below"}
 
 
@@ -30,10 +29,10 @@ class Shift:
     name: str
     suite: str
     ood: Rule
-    iid: Rule | None
-    unknown: Mapping[str, Sequence[Any]]
-    dropped: Mapping[str, Sequence[Any]]
-    join_train: bool
+    iid: Rule | None = None
+    unknown: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    dropped: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    join_train: bool = False
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -43,7 +42,7 @@ class Shift:
     def part(self, row: Row) -> Part:
         """The side that a question with these tags is on."""
         left_out = (*self.unknown.items(), *self.dropped.items())
-        if any(_holds(values, row[field]) for field, values in left_out):
+        if any(_holds(values, row[tag]) for tag, values in left_out):
             return ""
         if _all_hold(self.ood, row):
             return "ood"
@@ -61,7 +60,7 @@ class Shift:
 
 
 def _all_hold(rule: Rule, row: Row) -> bool:
-    return all(_holds(condition, row[field]) for field, condition in rule.items())
+    return all(_holds(condition, row[tag]) for tag, condition in rule.items())
 
 
 def _holds(condition: Condition, value: Any) -> bool:
@@ -85,27 +84,20 @@ def all_shifts() -> Mapping[str, Shift]:
 
 def read(name: str, entry: Mapping[str, Any]) -> Shift:
     """An entry of the file as a shift; ``UserError`` if it is not well-formed."""
+    known = [each.name for each in fields(Shift) if each.name != "name"]
     for key in entry:
-        if key not in _KEYS:
-            raise unknown("setting", key, _KEYS, f"shift {name!r} of shift_rules.yml")
+        if key not in known:
+            raise unknown("setting", key, known, f"shift {name!r} of shift_rules.yml")
     if not entry.get("suite") or not entry.get("ood"):
         raise UserError(f"Shift {name!r} of shift_rules.yml needs a suite and a rule ood.")
-    for field, condition in (*entry["ood"].items(), *(entry.get("iid") or {}).items()):
+    for tag, condition in (*entry["ood"].items(), *(entry.get("iid") or {}).items()):
         wrong = not isinstance(condition, list | dict) or not condition
         if wrong or (isinstance(condition, dict) and (len(condition) != 1 or set(condition) - _COMPARISONS)):
             raise UserError(
-                f"Shift {name!r} of shift_rules.yml: the condition on {field} is {condition!r}, expected a list of "
+                f"Shift {name!r} of shift_rules.yml: the condition on {tag} is {condition!r}, expected a list of "
                 f"values or one of {', '.join(sorted(_COMPARISONS))}."
             )
-    return Shift(
-        name,
-        entry["suite"],
-        entry["ood"],
-        entry.get("iid"),
-        entry.get("unknown", {}),
-        entry.get("dropped", {}),
-        bool(entry.get("join_train", False)),
-    )
+    return Shift(name, **entry)
 
 
 def get(name: str) -> Shift:
@@ -141,10 +133,10 @@ def present(shift: Shift, rows: Iterable[Row], most: int = 20) -> str:
     """The values that the shift's fields have, for messages."""
     rows = list(rows)
     lines = []
-    for field in shift.fields:
-        values = sorted({row[field] for row in rows})
+    for tag in shift.fields:
+        values = sorted({row[tag] for row in rows})
         shown = ", ".join(repr(value) for value in values[:most])
-        lines.append(f"{field}: {shown or 'none'}" + (f" and {len(values) - most} more" if len(values) > most else ""))
+        lines.append(f"{tag}: {shown or 'none'}" + (f" and {len(values) - most} more" if len(values) > most else ""))
     return "; ".join(lines)
 
 

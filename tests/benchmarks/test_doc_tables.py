@@ -44,7 +44,6 @@ SAID = [
     ("docs/ci.md", r"failed in (\d+) to (\d+) %", "gate", "gate", "ten measures"),
     ("task_configs/bones_joints/README.md", r"different in (\d+) to (\d+) % of", "cases", "Bones and Joints, Kruskal",
      "each knows other"),
-    ("task_configs/sure_vqa/README.md", r"about (\d+) % different", "methods", "SURE-VQA, Welch.* 100", "200 images"),
     ("task_configs/medq_deg/README.md", r"fulfil it in about (\d+) %", "dunning_kruger", "equation 6.* share", ""),
     ("task_configs/medq_deg/README.md", r"or less in (\d+) % of them", "dunning_kruger", "equation 5: both",
      "accuracy and agreement"),

@@ -12,6 +12,9 @@ from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.record import from_json
 from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.statistics.intervals import FEW
+from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.task_configs.sure_vqa import measures
 
 FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error"
@@ -216,3 +219,55 @@ def test_a_task_whose_name_does_not_say_its_shift_is_refused():
 
 def test_examples_in_docstrings():
     assert doctest.testmod(measures).failed == 0
+
+
+# --- Relative robustness ----------------------------------------------------------------------------------------------
+
+RR = Contrast(main="ratio", first={"set": "iid"}, second={"set": "ood"})
+
+
+def table(iid_images, iid, ood_images, ood):
+    """The questions of both tests, an image and a score each."""
+    tests = {"iid": zip(iid_images, iid, strict=True), "ood": zip(ood_images, ood, strict=True)}
+    return Samples.of_rows(
+        {"set": side, "cluster": image, "accuracy.score": float(score), "accuracy.asked": True}
+        for side, questions in tests.items()
+        for image, score in questions
+    )
+
+
+def robustness(*tests):
+    """Both means ("first", "second"), their "ratio" and "change", with intervals."""
+    return RR.of(table(*tests))
+
+
+def test_worked_by_hand():
+    # i.i.d.: images a (1, 1), b (1, 0), c (1): 4/5. OoD: images c (0), d (1, 0): 1/3. RR = (1/3) / (4/5) = 5/12.
+    found = robustness(["a", "a", "b", "b", "c"], [1, 1, 1, 0, 1], ["c", "d", "d"], [0, 1, 0])
+    iid, ood, ratio = (found[name] for name in ("first", "second", "ratio"))
+    assert iid.estimate == pytest.approx(0.8)
+    assert ood.estimate == pytest.approx(1 / 3)
+    assert ratio.estimate == pytest.approx(5 / 12)
+    assert found["change"].estimate == pytest.approx(1 / 3 - 0.8)
+    assert (iid.n, ood.n, ratio.n) == (5, 3, 8)
+    assert (iid.clusters, ood.clusters, ratio.clusters) == (3, 2, 4)  # image c is in both tests
+    assert (ratio.low, ratio.reason) == (None, FEW)
+
+
+def test_shared_images_pair_the_two_tests():
+    # The OoD test is the i.i.d. one, each score halved: what images share does not move RR.
+    scores = generator("test", "shared").random(60)
+    names = [f"{number % 20}" for number in range(60)]
+    joint = robustness(names, scores, names, scores / 2)["ratio"]
+    apart = robustness(names, scores, [f"other {name}" for name in names], scores / 2)["ratio"]
+    assert (joint.clusters, apart.clusters) == (20, 40)
+    assert joint.high - joint.low < 0.25 * (apart.high - apart.low)
+
+
+@pytest.mark.parametrize(
+    ("iid", "ood"),
+    [(([], []), (["a"], [1])), ((["a"], [1]), ([], [])), ((["a", "b"], [0, 0]), (["c"], [1]))],
+)
+def test_without_a_value_there_is_none(iid, ood):
+    found = robustness(*iid, *ood)["ratio"]
+    assert (found.estimate, found.low, found.high) == (None, None, None)

@@ -3,7 +3,7 @@
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.task_configs.sure_vqa.report_methods import methods
+from lmms_medtasks.task_configs.sure_vqa.report_published import methods
 
 
 def source(tmp_path, model, metadata):
@@ -19,5 +19,5 @@ def source(tmp_path, model, metadata):
 def test_names(tmp_path):
     paper = {"settings": {"name": "paper", "changes": {"max_new_tokens": 100}}}
     sources = [source(tmp_path, f"lora_seed{number}", each) for number, each in ((1, {}), (2, {}), (1, paper))]
-    found = [(each.name, each.seeds) for each in methods(sources)]
-    assert found == [("lora", ("1", "2")), ("lora_seed1 (paper settings)", ("1",))]
+    found = [(each.name, len(each.sources)) for each in methods(sources)]
+    assert found == [("lora", 2), ("lora_seed1 (paper settings)", 1)]
