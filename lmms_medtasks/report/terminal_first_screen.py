@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import best_models
-from lmms_medtasks.report.findings import Bar, lost, titles
+from lmms_medtasks.report.findings import Number, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
-from lmms_medtasks.report.quotable import Check
-from lmms_medtasks.short_texts import cut_apart, interval_text, without_common_start
+from lmms_medtasks.short_texts import cut_apart, without_common_start
 from lmms_medtasks.statistics import confidence
 
 if TYPE_CHECKING:
@@ -54,28 +53,18 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from wrapped(Text(best_models.MEANING, style="dim"))
     for mark, text in first.marks.items():
         yield from wrapped(Text(f"{mark} {text}", style="dim"))
-    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else _lost(first.ranked, names)
+    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else []
     if losses:
         yield Text()
     for text in losses:
         yield from wrapped(Text(text))
-    if not first.checks:
-        return
-    yield Text()
-    yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
+    if first.checks:
+        yield Text()
+        yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
     for check in first.checks:
-        yield from _check(check)
-
-
-def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str]:
-    """What each of several models loses: a line a benchmark and condition."""
-    found: dict[str, list[str]] = {}
-    for model in models[:_MOST_MODELS]:
-        for finding in model.findings:
-            for change in finding.changes[:1]:
-                said = f"{names[model.model]} {lost(change.interval, '')}"
-                found.setdefault(f"{finding.suite}, {change.under}", []).append(said)
-    return [f"{what}: {'; '.join(each)}" for what, each in found.items()]
+        (sign, style), mend = _SIGNS[check.state], f" → {check.mend}" if check.mend else ""
+        line = Text.assemble("  ", (sign, style), f" {check.title:<23}", check.reason, (mend, "dim"))
+        yield from wrapped(line, indent=27)
 
 
 def _bars(model: ModelFindings) -> Iterator[Text]:
@@ -94,42 +83,43 @@ def _bars(model: ModelFindings) -> Iterator[Text]:
     yield Text(f"{signs}{'  ↓ less is better' if fewer else ''}", style="dim")
 
 
-def _bar_line(suite: str, name: str, bar: Bar) -> Text:
+def _bar_line(suite: str, name: str, bar: Number) -> Text:
     from rich.text import Text
 
-    cell = bar.cell
-    interval = (
-        "" if cell.low is None or cell.high is None else f"{_short(cell.low, bar):>5} to {_short(cell.high, bar):<5}"
-    )
     published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
-    value = _short(cell.value, bar) if isinstance(cell.value, int | float) else ""
-    colour = "dark_orange3" if bar.guessing else "blue"
     return Text.assemble(
-        (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), colour),
-        (f"{value + cell.mark:>{_SCORE}}", "bold"), f"{interval:^{_INTERVAL}}", (f"{published:>{_PUBLISHED}}", "dim"),
-    )  # fmt: skip
+        (f"{suite:<{_SUITE}}", "bold"),
+        f"{name:<{_TITLE}}",
+        (_drawn(bar), "dark_orange3" if bar.guessing else "blue"),
+        (f"{_score(bar):>{_SCORE}}", "bold"),
+        f"{bar.interval:^{_INTERVAL}}",
+        (f"{published:>{_PUBLISHED}}", "dim"),
+    )
 
 
-def _title(bar: Bar) -> str:
+def _score(bar: Number) -> str:
+    """``46.9◊``."""
+    return f"{bar.value:.{bar.digits}f}{bar.cell.mark}"
+
+
+def _title(bar: Number) -> str:
     scale = f", {bar.scale}" if bar.scale else ""
-    return f"{bar.title}{scale}" if bar.higher_is_better else f"{bar.title}{scale} ↓"
+    return f"{bar.title}{scale}{'' if bar.higher_is_better else ' ↓'}"
 
 
-def _drawn(bar: Bar) -> str:
+def _drawn(bar: Number) -> str:
     """The bar in :data:`_BAR` cells over its scale."""
-    value = bar.cell.value
-    if not isinstance(value, int | float):
-        return " " * _BAR
-    low = value if bar.cell.low is None else bar.cell.low
-    high = value if bar.cell.high is None else bar.cell.high
+    low, high = (bar.value if end is None else end for end in (bar.cell.low, bar.cell.high))
     start, end = round(_BAR * bar.place(low)), round(_BAR * bar.place(high))
-    cells = ["█" if place < start else "▒" if place < end else "·"
-             for place in range(_BAR)]  # fmt: skip
-    if high > low and "▒" not in cells:
-        cells[min(start, _BAR - 1)] = "▒"
-    if bar.chance is not None:
-        cells[min(int(_BAR * bar.place(bar.chance)), _BAR - 1)] = "│"
-    return "".join(cells)
+    if high > low:
+        start = min(start, _BAR - 1)
+        end = max(end, start + 1)
+    cells = ["█" * start, "▒" * (end - start), "·" * (_BAR - end)]
+    drawn = "".join(cells)
+    if bar.chance is None:
+        return drawn
+    chance = min(int(_BAR * bar.place(bar.chance)), _BAR - 1)
+    return f"{drawn[:chance]}│{drawn[chance + 1 :]}"
 
 
 def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
@@ -148,30 +138,20 @@ def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
     for suite in suites:
         found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
         for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
-            cells = "".join(f"{_numbers(each.get(title), width - 1):>{width}}" for each in found)
+            cells = [_in_width(each.get(title), width - 1) for each in found]
             name = suites[suite] if number == 0 else ""
             of = named[next(_title(each[title]) for each in found if title in each)]
-            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{of:<{_TITLE}}", cells)
+            row = "".join(f"{each:>{width}}" for each in cells)
+            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{of:<{_TITLE}}", row)
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
 
 
-def _numbers(bar: Bar | None, width: int) -> str:
-    if bar is None or not isinstance(bar.cell.value, int | float):
+def _in_width(bar: Number | None, width: int) -> str:
+    if bar is None:
         return "–"
-    value = f"{_short(bar.cell.value, bar)}{bar.cell.mark}"
-    with_interval = value + interval_text(bar.cell.low, bar.cell.high, bar.digits)
-    return with_interval if len(with_interval) <= width else value
-
-
-def _check(check: Check) -> Iterator[Text]:
-    from rich.text import Text
-
-    sign, style = _SIGNS[check.state]
-    mend = f" → {check.mend}" if check.mend else ""
-    yield from wrapped(
-        Text.assemble("  ", (sign, style), f" {check.title:<23}", check.reason, (mend, "dim")), indent=27
-    )
+    whole = f"{_score(bar)}{bar.interval}"
+    return whole if len(whole) <= width else _score(bar)
 
 
 def wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
@@ -191,7 +171,3 @@ def wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
         for line in text[left:].wrap(console, WIDTH - indent):
             line.rstrip()
             yield Text(" " * indent) + line
-
-
-def _short(number: float, bar: Bar) -> str:
-    return f"{number:.{bar.digits}f}"

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.findings import Change, Sketch, chance_of_options, is_lost
-from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
+from lmms_medtasks.report.findings import Change, Number, Sketch, chance_of_options, is_lost
+from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.short_texts import listed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lmms_medtasks.report.findings import Change, Span, is_lost, points
-from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
+from lmms_medtasks.report.findings import Change, Number, Span, is_lost, points
+from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import Macro, MacroContrast

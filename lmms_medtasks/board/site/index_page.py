@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, board_words, leaderboard_table, scatter, suite_words
+from lmms_medtasks.board.site import board_tables, finding_words, leaderboard_table, scatter, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.pages import Pages
@@ -63,8 +64,8 @@ def write(
     problems = board_tables.problems(board.problems, roots)
     pages.page(
         "index.html", "index.html", "overview",
-        headline=unbroken(board_words.headline(standings, found)),
-        warnings=board_words.warnings(board),
+        headline=unbroken(finding_words.of_board(standings, found)),
+        warnings=_warnings(board),
         found=found,
         table=leaderboard_table.as_table(found, standings),
         drawn=drawn,
@@ -92,7 +93,7 @@ def _card(standings: Standings, name: str, found: Leaderboard) -> Card:
         name,
         about.title,
         about.question,
-        unbroken(board_words.card(standings, name, found)),
+        unbroken(finding_words.of_card(standings, name, found)),
         questions=_asked(standings.board.of_known_questions(name)),
         models=len({entry.model.key for entry in entries if entry.ranked}),
         ranked=len(ranked),
@@ -148,3 +149,32 @@ def _remarks(problems: Iterable[Problem], table: Frame) -> str:
     levels = dict.fromkeys(str(row.cells[0].value) for row in table.rows)
     said = ", ".join(f"{len(entries[level])} {level} ({', '.join(codes[level])})" for level in levels)
     return f"Remarks on the entries: {said}" if said else ""
+
+
+def _warnings(board: Board) -> list[tuple[str, str]]:
+    """What a reader must know before the numbers, a line each: the word that stands out, and what it means."""
+    said = []
+    ranked = [entry for entry in board.entries if entry.ranked]
+    mini = [entry for entry in ranked if entry.variant == "mini"]
+    if mini:
+        count = (
+            "All ranked entries are" if len(mini) == len(ranked) else f"{len(mini)} of {len(ranked)} ranked entries are"
+        )
+        said.append(
+            (
+                "Practice data.",
+                f"{count} on drawn phantoms (mini data). They do not compare with the published rows (real data).",
+            )
+        )
+    if refused := board.refused_count:
+        what = "run or task" if refused == 1 else "runs or tasks"
+        said.append(("Refused.", f"{refused} {what} refused."))
+    open_tasks = sum(bool(each.unverified) for each in board.references.values())
+    if open_tasks or (board.entries and not board.owned):
+        parts = []
+        if open_tasks:
+            parts.append(f"Questions, data or judge of {open_tasks} of {len(board.references)} tasks are not pinned.")
+        if not board.owned:
+            parts.append("A model's name is whatever its submitter wrote.")
+        said.append(("Unverified.", " ".join(parts)))
+    return said

@@ -11,7 +11,6 @@ from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
 from lmms_medtasks.board.model_names import look, without_organisations
 from lmms_medtasks.board.site import board_tables, number_marks, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.site.rows import published
@@ -28,10 +27,7 @@ SHOWN_PUBLISHED = 10
 
 @dataclass(frozen=True)
 class SuiteColumn:
-    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says.
-
-    ``chance``: what guessing gets, in the unit shown; None where that is not known.
-    """
+    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says."""
 
     suite: str
     title: str
@@ -41,7 +37,6 @@ class SuiteColumn:
     measure: str
     shown: Measure
     href: str
-    chance: float | None = None
 
     @property
     def unit(self) -> str:
@@ -190,11 +185,8 @@ def _heads(standings: Standings, links: Links) -> Iterator[SuiteColumn]:
         found = about.headline_of(board.of(suite=name, ranked=True))
         if found:
             entry = next(each for each in board.of(task=found[0], ranked=True) if found[1] in each.metrics)
-            shown, guess = entry.scale(found[1]), guessing(entry, found[1])
-            yield SuiteColumn(
-                name, about.title, about.short or about.title, about.heading_of(*found), *found, shown,
-                links.suite(name), None if guess is None else shown.factor * guess,
-            )  # fmt: skip
+            title, words, shown = about.title, about.heading_of(*found), entry.scale(found[1])
+            yield SuiteColumn(name, title, about.short or title, words, *found, shown, links.suite(name))
 
 
 def _score(
@@ -209,12 +201,11 @@ def _score(
     if standing is None:
         others = any(key == model.key and entry.suite == head.suite for (key, _), entry in entries.items())
         return Score(NONE, head, apart=ran, elsewhere=others and not ran)
-    chance = None if head.chance is None else head.chance / head.shown.factor
-    guessed = chance is not None and not is_told_from_guessing(standing.mean, chance, head.shown.higher_is_better)
-    number = replace(board_tables.cell(standing.mean, head.shown), mark="")
-    cell = standings.marked(number, entries[model.key, head.task], head.measure)
-    untinted = guessed or LEXICAL in cell.mark or HARD_TO_READ in cell.mark
-    return Score(replace(cell, tier=0 if untinted else tiers.get(model.key, 0)), head, standing.ranks)
+    number = standings.numbers(head.task, head.measure).get(model.key)
+    if number is None:
+        return Score(NONE, head, standing.ranks)
+    untinted = number.guessing or number.by_words or HARD_TO_READ in number.cell.mark
+    return Score(replace(number.cell, tier=0 if untinted else tiers.get(model.key, 0)), head, standing.ranks)
 
 
 def _about(organisation: str, facts: ModelFacts) -> str:

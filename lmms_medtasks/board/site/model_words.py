@@ -1,4 +1,4 @@
-"""A model's page in words: the sentence on top, what the model is, its strongest and weakest groups."""
+"""A model's page in words: what the model is, its strongest and weakest groups."""
 
 from __future__ import annotations
 
@@ -8,57 +8,14 @@ from dataclasses import dataclass
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site.board_tables import harness
-from lmms_medtasks.board.site.bullets import ModelHeadline
-from lmms_medtasks.board.site.number_marks import BY_WORDS, UNREAD
+from lmms_medtasks.board.site.number_marks import BY_WORDS
 from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.word_verdicts import is_by_words
-from lmms_medtasks.report.findings import is_lost, points, said_of_guessing
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
-from lmms_medtasks.short_texts import interval_text, listed
+from lmms_medtasks.short_texts import interval_text
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.suites.estimates import EMPTY
 from lmms_medtasks.suites.suite import Measure
-
-
-def sentence(title: str, headlines: Sequence[ModelHeadline]) -> str:
-    """The model's finding: its ranks, the worst loss, and where it is no better than guessing."""
-    if not headlines:
-        return f"{title}: no benchmark's headline number is known."
-    unread = [each.title for each in headlines if each.is_hard_to_read]
-    parts = [f"{UNREAD} on {listed(unread)}, so that nothing is said about the model there"] if unread else []
-    parts += [each for each in (_ranks(headlines), _worst_loss(headlines)) if each]
-    parts += said_of_guessing([(each.guessing, each.title) for each in headlines], "on")
-    return f"{title}: {'; '.join(parts)}."
-
-
-def _ranks(headlines: Sequence[ModelHeadline]) -> str:
-    ranked = [each for each in headlines if each.rank is not None and each.field > 1]
-    if len(headlines) == 1:
-        only = headlines[0]
-        number = " ".join(filter(None, (only.number, only.interval)))
-        return f"{number} on {only.title}, {only.place or 'not ranked'}"
-    if not ranked:
-        return "not ranked against another model"
-    first = min(each.rank or 0 for each in ranked)
-    count = sum(each.rank == first for each in ranked)
-    fields = {each.field for each in ranked}
-    of = f" of {fields.pop()}" if len(fields) == 1 else ""
-    where = f"{'each of' if count == len(ranked) else f'{count} of'} {len(ranked)} benchmarks"
-    said = f"rank {first}{of} on {where if len(ranked) > 1 else ranked[0].title}"
-    if first == 1:
-        alone = sum(each.worst == 1 for each in ranked)
-        said += "" if alone == count else f" (beyond chance on {alone or 'none'})"
-    return said
-
-
-def _worst_loss(headlines: Sequence[ModelHeadline]) -> str:
-    """``loses 20.3 points [17.4, 23.0] under severe degradation on MedQ-Deg``; "" of none beyond chance."""
-    lost = [each for each in headlines if each.loss and is_lost(each.loss)]
-    if not lost:
-        return ""
-    most = min(lost, key=lambda each: (each.loss and each.loss.estimate) or 0.0)
-    return f"loses {points(most.loss or EMPTY)} {most.words} on {most.title}"
 
 
 @dataclass(frozen=True)
