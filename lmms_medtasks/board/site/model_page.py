@@ -80,13 +80,14 @@ class ModelPages:
         headlines = bullets.headlines(own, self._standings)
         for part in (part for report in reports.values() for part in report.parts):
             self._pages.write_files(part)
+        texts, warnings = model_words.about_model(own, facts := self._known.facts_of(model.name))
         best, worst, looked = self._extremes(model.key, headlines, own, questions)
         self._pages.page(
             f"models/{slug}.html", "model.html", f"models/{slug}",
             model=model, title=title, limits=limits, links=links,
             reports=list(reports.values()),
             sentence=finding_words.of_model(title, headlines),
-            about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
+            texts=texts, warnings=warnings, facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
             others=any(each.quartiles for each in headlines),
             failures=self._failures(model.key, own) if questions else [], first=_FIRST,

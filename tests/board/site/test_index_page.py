@@ -268,15 +268,13 @@ def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(
     assert made.elsewhere
 
 
-def test_a_card_counts_who_is_ranked_on_other_tasks_only_and_remarks_count_entries(
-    tmp_path: Path, runs: ModuleType
-) -> None:
+def test_a_card_counts_models_and_remarks_are_rows_of_the_table(tmp_path: Path, runs: ModuleType) -> None:
     for name, task in (("one", "medq_deg_l2"), ("other", "medq_deg_noimage")):
         runs.write(tmp_path / name, {task: runs.choice_rows(letters(30), images=IMAGES, severity=2)}, model=name)
     two = {task: runs.choice_rows(letters(30), images=IMAGES) for task in ("med_cmr_mcq", "medq_deg_l2")}
     runs.write(tmp_path / "part", two, model="part", limit=40.0, original=80)
     build(collect([tmp_path]), tmp_path / "site", Options(resamples=20, reports=False, questions=False))
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert "2 models ranked, 1 of them on other tasks only, 1 with tasks that are not ranked" in text
-    # One reason for both tasks of a run is one row of the table, and two entries.
-    assert re.search(r"<summary>Remarks on the entries: 2 not ranked \(limited", text)
+    assert "2 models ranked, 1 with tasks that are not ranked" in text
+    # One reason for both tasks of a run is one row of the table.
+    assert "<summary>1 remark on the entries</summary>" in text
