@@ -55,7 +55,7 @@ class ModelFindings:
             said = f"{unread[0].unread}: {NOTHING_SAID}"
         elif unread:
             where = listed([each.suite for each in unread])
-            said = "; ".join(filter(None, [f"{NOTHING_SAID} on {where} (too few replies, or unreadable)", said]))
+            said = "; ".join(filter(None, [f"{NOTHING_SAID} on {where} (too few replies came or could be read)", said]))
         return sentence(f"{self.trial}: {said}" if self.trial else said)
 
 

@@ -44,7 +44,7 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield Text(f"! and {len(first.others) - _MOST_MODELS} more of other runs: --all", style="yellow")
     yield Text()
     if first.models:
-        yield from _bars(one) if one else _side_by_side(first.ranked)
+        yield from _numbers(first.ranked)
     else:
         yield Text(first.no_finding, style="bold")
     for suite, said in [*first.empty.items(), *first.best.items()]:
@@ -67,29 +67,45 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from wrapped(line, indent=27)
 
 
-def _bars(model: ModelFindings) -> Iterator[Text]:
+def _numbers(models: Sequence[ModelFindings]) -> Iterator[Text]:
+    """A line a number: of one model with its bar, of several side by side."""
     from rich.text import Text
 
-    scale = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
-    heads = f"{'score':>{_SCORE}}{f'{confidence.percent()} interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
-    yield Text(f"{'':{_SUITE + _TITLE}}{scale}{heads}", style="dim")
-    suites = cut_apart([finding.suite for finding in model.findings], _SUITE - 1)
-    named = cut_apart([_title(bar) for finding in model.findings for bar in finding.bars], _TITLE - 1)
-    for finding in model.findings:
-        for number, bar in enumerate(finding.bars):
-            yield _bar_line(suites[finding.suite] if number == 0 else "", named[_title(bar)], bar)
-    signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
-    fewer = any(not bar.higher_is_better for each in model.findings for bar in each.bars)
-    yield Text(f"{signs}{'  ↓ less is better' if fewer else ''}", style="dim")
+    shown = models[:_MOST_MODELS]
+    width = (WIDTH - _SUITE - _TITLE) // len(shown)
+    if len(models) == 1:
+        heads = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
+        heads += f"{'score':>{_SCORE}}{f'{confidence.percent()} interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
+    else:
+        # Better without what all names begin with than cut in the middle.
+        plain = without_common_start([each.model for each in shown])
+        cut = cut_apart(plain.values(), width - 2)
+        heads = "".join(f"{cut[plain[each.model]]:>{width}}" for each in shown)
+    yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
+    suites = cut_apart([finding.suite for each in models for finding in each.findings], _SUITE - 1)
+    named = cut_apart([_title(bar) for each in shown for own in each.findings for bar in own.bars], _TITLE - 1)
+    for suite in suites:
+        own = [[finding for finding in each.findings if finding.suite == suite] for each in shown]
+        found = [{bar.title: bar for finding in each for bar in finding.bars} for each in own]
+        for number, title in enumerate(titles([finding for each in own for finding in each])):
+            bars = [each.get(title) for each in found]
+            name = named[_title(next(filter(None, bars)))]
+            start = Text.assemble((f"{suites[suite] if number == 0 else '':<{_SUITE}}", "bold"), f"{name:<{_TITLE}}")
+            cells = [f"{_in_width(bar, width - 1):>{width}}" for bar in bars]
+            yield start + (_bar(bars[0]) if len(models) == 1 and bars[0] else Text("".join(cells)))
+    if len(models) > len(shown):
+        yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
+    if len(models) == 1:
+        signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
+        fewer = any(not bar.higher_is_better for each in models[0].findings for bar in each.bars)
+        yield Text(f"{signs}{'  ↓ less is better' if fewer else ''}", style="dim")
 
 
-def _bar_line(suite: str, name: str, bar: Number) -> Text:
+def _bar(bar: Number) -> Text:
     from rich.text import Text
 
     published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
     return Text.assemble(
-        (f"{suite:<{_SUITE}}", "bold"),
-        f"{name:<{_TITLE}}",
         (_drawn(bar), "dark_orange3" if bar.guessing else "blue"),
         (f"{_score(bar):>{_SCORE}}", "bold"),
         f"{bar.interval:^{_INTERVAL}}",
@@ -120,31 +136,6 @@ def _drawn(bar: Number) -> str:
         return drawn
     chance = min(int(_BAR * bar.place(bar.chance)), _BAR - 1)
     return f"{drawn[:chance]}│{drawn[chance + 1 :]}"
-
-
-def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
-    """A line a number, a column a model."""
-    from rich.text import Text
-
-    shown = models[:_MOST_MODELS]
-    width = (WIDTH - _SUITE - _TITLE) // max(len(shown), 1)
-    # Better without what all names begin with than cut in the middle.
-    plain = without_common_start([each.model for each in shown])
-    heads_cut = cut_apart(plain.values(), width - 2)
-    heads = "".join(f"{heads_cut[plain[each.model]]:>{width}}" for each in shown)
-    yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
-    suites = cut_apart([finding.suite for each in models for finding in each.findings], _SUITE - 1)
-    named = cut_apart([_title(bar) for each in shown for own in each.findings for bar in own.bars], _TITLE - 1)
-    for suite in suites:
-        found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
-        for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
-            cells = [_in_width(each.get(title), width - 1) for each in found]
-            name = suites[suite] if number == 0 else ""
-            of = named[next(_title(each[title]) for each in found if title in each)]
-            row = "".join(f"{each:>{width}}" for each in cells)
-            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{of:<{_TITLE}}", row)
-    if len(models) > len(shown):
-        yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
 
 
 def _in_width(bar: Number | None, width: int) -> str:
