@@ -43,14 +43,6 @@ class SuiteColumn:
         """The unit, where it is not percent."""
         return "" if self.shown.unit == "%" else self.shown.unit or f"{self.shown.low:g} to {self.shown.high:g}"
 
-    def text(self, value: float) -> str:
-        """A number in full."""
-        return f"{value:.{self.shown.digits}f}"
-
-    def rounded(self, value: float) -> str:
-        """A number for where there is little room."""
-        return f"{value:.{max(self.shown.digits - 1, 0)}f}"
-
 
 @dataclass(frozen=True)
 class Score:
@@ -79,7 +71,7 @@ class Score:
     @property
     def number(self) -> str:
         """The number."""
-        return self.head.text(float(self.cell.value or 0)) if self.sort is not None else ""
+        return "" if self.sort is None else f"{self.cell.value:.{self.head.shown.digits}f}"
 
     @property
     def interval(self) -> tuple[str, str] | None:
@@ -87,8 +79,9 @@ class Score:
         low, high = self.cell.low, self.cell.high
         if low is None or high is None:
             return None
-        head = self.head
-        return f"{head.text(low)} to {head.text(high)}", f"{head.rounded(low)}–{head.rounded(high)}"
+        digits = self.head.shown.digits
+        short = max(digits - 1, 0)
+        return f"{low:.{digits}f} to {high:.{digits}f}", f"{low:.{short}f}–{high:.{short}f}"
 
 
 @dataclass(frozen=True)
@@ -150,23 +143,14 @@ def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leade
     measured = []
     for model in board.models:
         scores = tuple(
-            _score(standings, head, model, entries, own_tiers, (model.key, head.task) in ran)
+            _score(standings, head, model, own_tiers, (model.key, head.task) in ran)
             for head, own_tiers in zip(heads, tiers, strict=True)
         )
         facts, levels = known.facts_of(model.name), {e.level for (key, _), e in entries.items() if key == model.key}
         title = standings.titles[model.key]
-        measured.append(
-            ModelRow(
-                title,
-                short[title],
-                links.model(model.key),
-                scores,
-                facts,
-                True,
-                _about(title.removesuffix(short[title]).rstrip("/"), facts),
-                _verified(levels),
-            )  # fmt: skip
-        )
+        about = _about(title.removesuffix(short[title]).rstrip("/"), facts)
+        href = links.model(model.key)
+        measured.append(ModelRow(title, short[title], href, scores, facts, True, about, _verified(levels)))
     measured.sort(key=lambda row: (*row.places, row.name.lower()))
     shown, folded = _known_first(list(_published(heads, entries, known)))
     every = [score for row in measured for score in row.scores]
@@ -189,19 +173,12 @@ def _heads(standings: Standings, links: Links) -> Iterator[SuiteColumn]:
             yield SuiteColumn(name, title, about.short or title, words, *found, shown, links.suite(name))
 
 
-def _score(
-    standings: Standings,
-    head: SuiteColumn,
-    model: Model,
-    entries: Mapping[tuple[str, str], Entry],
-    tiers: Mapping[str, int],
-    ran: bool,
-) -> Score:
+def _score(standings: Standings, head: SuiteColumn, model: Model, tiers: Mapping[str, int], ran: bool) -> Score:
     standing = standings.of(head.task, head.measure).get(model.key)
-    if standing is None:
-        others = any(key == model.key and entry.suite == head.suite for (key, _), entry in entries.items())
-        return Score(NONE, head, apart=ran, elsewhere=others and not ran)
     number = standings.numbers(head.task, head.measure).get(model.key)
+    if standing is None:
+        others = any(each.model.key == model.key for each in standings.board.of(suite=head.suite, ranked=True))
+        return Score(NONE, head, apart=ran, elsewhere=others and not ran)
     if number is None:
         return Score(NONE, head, standing.ranks)
     untinted = number.guessing or number.by_words or HARD_TO_READ in number.cell.mark
