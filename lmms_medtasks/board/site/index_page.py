@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from lmms_medtasks.board.site import board_tables, finding_words, leaderboard_ta
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.report_page import unbroken
@@ -35,9 +36,7 @@ class Card:
     one that is set apart.
     """
 
-    name: str
-    title: str
-    question: str
+    about: About
     finding: Markup
     questions: str
     models: int
@@ -78,21 +77,19 @@ def write(
     )  # fmt: skip
     pages.page(
         "measured.html", "measured.html", "measured",
-        heads=found.heads, levels=LEVELS, board=board, counts=_questions(found, standings), references=board.references,
+        heads=found.heads, levels=LEVELS, board=board, references=board.references,
     )  # fmt: skip
 
 
 def _card(standings: Standings, name: str, found: Leaderboard) -> Card:
-    entries, about = standings.board.of(suite=name), suite_words.about(name)
+    entries = standings.board.of(suite=name)
     # Data sets of one benchmark may number their questions alike: the same id on another picture is another question.
     asked = {
         (entry.task, entry.questions.digest): entry.questions for entry in standings.board.of_known_questions(name)
     }
     distinct = {each for own in asked.values() for each in zip(own.values("id"), own.values("cluster"), strict=True)}
     return Card(
-        name,
-        about.title,
-        about.question,
+        suite_words.about(name),
         unbroken(finding_words.of_card(standings, name, found)),
         questions=counted(len(distinct), "different question"),
         models=len({entry.model.key for entry in entries if entry.ranked}),
@@ -107,16 +104,6 @@ def _has_rank(entry: Entry, standings: Standings) -> bool:
         return False
     found = (standings.of(entry.task, name).get(entry.model.key) for name in entry.main_metrics)
     return any(each is not None and each.rank is not None for each in found)
-
-
-def _questions(found: Leaderboard, standings: Standings) -> Mapping[str, int]:
-    """By suite how many questions a column of means has ranks on: those that all its models have a score for."""
-    own = {
-        head.suite: standings.of(head.task, head.measure).values()
-        for head in found.heads
-        if standings.board.of(task=head.task)[0].is_mean(head.measure)
-    }
-    return {suite: max(each.common for each in standing) for suite, standing in own.items()}
 
 
 def _warnings(board: Board) -> list[tuple[str, str]]:
