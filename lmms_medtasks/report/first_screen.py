@@ -54,8 +54,9 @@ class ModelFindings:
         if len(self.findings) == 1 and unread:
             said = f"{unread[0].unread}: {NOTHING_SAID}"
         elif unread:
-            where = listed([each.suite for each in unread])
-            said = "; ".join(filter(None, [f"{NOTHING_SAID} on {where} (too few replies came or could be read)", said]))
+            # Why is said in each benchmark's box and in the check: here it would fill a phone.
+            few = f"too few readable replies on {listed([each.suite for each in unread])}"
+            said = f"{few}; {said}" if said else f"{few}: {NOTHING_SAID}"
         return sentence(f"{self.trial}: {said}" if self.trial else said)
 
 
