@@ -123,11 +123,6 @@ class FirstScreen:
         return [bar for model in self.models for finding in model.findings for bar in finding.bars]
 
     @property
-    def other_scales(self) -> bool:
-        """Whether a number's scale is not 0 to 100."""
-        return any(bar.scale for bar in self._bars)
-
-    @property
     def is_weak_somewhere(self) -> bool:
         """Whether a number is no better than guessing: its bar has a colour of its own."""
         return any(bar.guessing for bar in self._bars)

@@ -30,8 +30,8 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
 
     one = first.models[0] if len(first.models) == 1 else None
     names = cut_apart([each.model for each in first.models], _LONGEST_NAME)
-    head = names[one.model] if one else title
-    yield from wrapped(Text.assemble((head, "bold"), "   ", (", ".join(first.facts), "dim")))
+    whose = names[one.model] if one else title
+    yield from wrapped(Text.assemble((whose, "bold"), "   ", (", ".join(first.facts), "dim")))
     yield Text()
     if first.leader:
         yield from wrapped(Text(first.leader, style="bold"), indent=0)
@@ -63,8 +63,8 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
     for check in first.checks:
         (sign, style), mend = _SIGNS[check.state], f" → {check.mend}" if check.mend else ""
-        line = Text.assemble("  ", (sign, style), f" {check.title:<23}", check.reason, (mend, "dim"))
-        yield from wrapped(line, indent=27)
+        head = Text.assemble("  ", (sign, style), f" {check.title:<23}")
+        yield from wrapped(Text.assemble(check.reason, (mend, "dim")), len(head), head)
 
 
 def _numbers(models: Sequence[ModelFindings]) -> Iterator[Text]:
@@ -145,20 +145,14 @@ def _in_width(bar: Number | None, width: int) -> str:
     return whole if len(whole) <= width else _score(bar)
 
 
-def wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
-    """The text in lines of at most :data:`WIDTH`, those after the first moved in."""
+def wrapped(text: Text, indent: int = 2, head: Text | None = None) -> Iterator[Text]:
+    """The text in lines of at most :data:`WIDTH`, behind ``head`` and below it moved in."""
     from io import StringIO
 
     from rich.console import Console
     from rich.text import Text
 
     console = Console(width=WIDTH, file=StringIO())
-    first, *more = text.wrap(console, WIDTH) or [text]
-    first.rstrip()
-    yield first
-    if more:
-        # What is left of the text itself: lines that were broken inside a word are not joined by a blank.
-        left = len(text) - len(text.plain[len(first) :].lstrip())
-        for line in text[left:].wrap(console, WIDTH - indent):
-            line.rstrip()
-            yield Text(" " * indent) + line
+    for number, line in enumerate(text.wrap(console, WIDTH - indent) or [text]):
+        line.rstrip()
+        yield (Text(" " * indent) if number else head or Text()) + line

@@ -154,8 +154,9 @@ def of_model(title: str, headlines: Sequence[ModelHeadline]) -> str:
     if not headlines:
         return f"{title}: no benchmark's headline number is known."
     unread = listed([each.title for each in headlines if each.is_hard_to_read])
-    parts = [f"{UNREAD} on {unread}: {NOTHING_SAID} there" if unread else "", _ranks(headlines)]
-    losses = [(each.loss, each) for each in headlines if each.loss and is_lost(each.loss)]
+    read = [each for each in headlines if not each.is_hard_to_read]
+    parts = [f"{UNREAD} on {unread}: {NOTHING_SAID} there" if unread else "", _ranks(read) if read else ""]
+    losses = [(each.loss, each) for each in read if each.loss and is_lost(each.loss)]
     if losses:
         worst, most = min(losses, key=lambda each: each[0].estimate or 0.0)
         parts.append(f"loses {points(worst)} {most.number.title} on {most.title}")
@@ -167,7 +168,7 @@ def _ranks(headlines: Sequence[ModelHeadline]) -> str:
     ranked = [each for each in headlines if each.rank is not None and each.field > 1]
     if len(headlines) == 1:
         only = headlines[0]
-        return f"{only.number.shown}{only.number.cell.mark} on {only.title}, {only.place or 'not ranked'}"
+        return f"{only.number.shown} on {only.title}, {only.place or 'not ranked'}"
     if not ranked:
         return "not ranked against another model"
     first = min(each.rank or 0 for each in ranked)

@@ -114,7 +114,8 @@ def test_of_a_model_whose_replies_could_not_be_read_that_is_said_and_no_guessing
     assert said.startswith(
         "name: under 90 % of the replies could be read on One: nothing is said about the model there"
     )
-    assert said.endswith("no better than guessing on Two.") and "below guessing" not in said
+    assert said.endswith("; 26.0 % [23.0, 29.0] on Two, rank 2 of 4; no better than guessing on Two.")
+    assert "below guessing" not in said
 
 
 def test_a_first_rank_that_chance_leaves_open_is_said() -> None:
