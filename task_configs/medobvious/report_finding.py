@@ -35,9 +35,11 @@ def _numbers(source: Source) -> Iterator[Number]:
     chance, printed = source.interval(_CHANCE).estimate, span(SUITE, "medobvious", "accuracy") if whole else None
     yield Number(title, f"on {title}", ACCURACY, chance=chance, published=printed)
     if whole:
-        chance, printed = source.interval(_CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
+        level, printed = source.interval(_CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
         words = f"by the paper's average of {len(TABLE_2)} groups of questions"
-        yield Number("the paper's average", words, PAPER_AVERAGE, chance=chance, published=printed, main=False)
+        yield Number(
+            "the paper's average", words, PAPER_AVERAGE, chance=level, published=printed, main=False
+        )  # fmt: skip
     words = "false alarms among the answers about consistent grids"
     yield Number("false alarms", words, FALSE_ALARMS, higher_is_better=False, main=False)
 
