@@ -10,10 +10,9 @@ from pathlib import Path
 from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.progress import bar
 from lmms_medtasks.report import degradation_loss
-from lmms_medtasks.report.cell_questions import FEW_IDS, IDS, with_cell_questions
 from lmms_medtasks.report.document import Document, Part
 from lmms_medtasks.report.findings import Finding
-from lmms_medtasks.report.first_screen import ALL, first_screen
+from lmms_medtasks.report.first_screen import first_screen
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import Declared, holding
@@ -89,10 +88,6 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
                 every.append(planned.make())
                 step(1)
         together, own_parts = every[: -len(made.found)], every[-len(made.found) :]
-        most = IDS if len(models) <= ALL else FEW_IDS
-        own_parts = [
-            with_cell_questions(part, each, most) for part, (each, _) in zip(own_parts, made.found, strict=True)
-        ]
         # A report on one run opens with what was found, not with two of its task sets beside each other.
         for part in (*own_parts, *together) if len(runs) == 1 else (*together, *own_parts):
             title = f"{suite.title}: {part.title}" if several else part.title

@@ -9,14 +9,16 @@ others there are totals.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.report.cells import NONE, count, label, p_value, probability, scaled
-from lmms_medtasks.report.document import Cell, Flag, Frame, FrameColumn, FrameRow, Part, Section
+from lmms_medtasks.report.cells import count, frame, label, p_value, probability
+from lmms_medtasks.report.document import Cell, Flag, FrameColumn, Part, Section
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of, failures, units
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
@@ -28,11 +30,13 @@ from lmms_medtasks.statistics.sums import mean_statistic, scored
 
 TITLE = "Degraded tasks"
 _TOTALS, _LOGGED = "totals only", "logged"
+_ORDER = ("base", "metric", "degradation", "level")
 _NOTES = (
     f"Change: degraded less clean, over the questions that both tasks have. {LEVEL} intervals and p values (two-sided "
     "permutation test) are over images, or units of questions that have images in common. p (Holm) is corrected "
     "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
-    "How: logged, the task logs a number for each question, and their mean is the value that the harness reports.",
+    "How: logged, the task logs a number for each question, and their mean is the value that the harness reports; "
+    "totals only, no score for each question is to be had: no interval, no test.",
 )
 _NO_SCORES = "the metric has no score for each question, whose mean is the reported value"
 
@@ -74,7 +78,7 @@ def losses(run: Run) -> list[Loss]:
                 if name not in rows:
                     rows[name] = {row["doc_id"]: _kept(row) for _, row in run.rows(name)}
             found += _of_task(run, task, base, rows[base], rows[task])
-    return _corrected(_sorted(found))
+    return list(_corrected(sorted(found, key=attrgetter(*_ORDER))))
 
 
 def parts(runs: Sequence[Run]) -> list[Part]:
@@ -84,24 +88,16 @@ def parts(runs: Sequence[Run]) -> list[Part]:
         own = degraded_tasks(run)
         if not own:
             continue
-        every = losses(run)
-        flags = [
-            Flag(
-                "warning",
-                f"{printable(task)}: {printable(base)} is not in this run, so there is nothing to compare with.",
-            )
-            for task, base in own.items()
-            if base not in run.tasks
-        ]
-        flags += [Flag("warning", f"No result of {printable(why)}") for why in failures(run.content).values()]
-        bases = list(dict.fromkeys(each.base for each in every))
-        sections = tuple(
-            _section(f"s{number}", [each for each in every if each.base == base]) for number, base in enumerate(bases)
-        )
+        said = [f"{printable(task)}: {printable(base)} is not in this run, so there is nothing to compare with."
+                for task, base in own.items() if base not in run.tasks]  # fmt: skip
+        said += [f"No result of {printable(why)}" for why in failures(run.content).values()]
+        by_base = groupby(losses(run), key=attrgetter("base"))
+        sections = tuple(_section(f"s{number}", list(each)) for number, (_, each) in enumerate(by_base))
         model = model_name(run.content)
         facts = (("Model", model), ("Degraded tasks", str(len(own))), ("Run", date_of(run.content) or "?"))
-        key, title = f"degraded{len(found)}", f"{TITLE}: {model}"
-        found.append(Part(key, title, facts, tuple(flags), sections, (("model", model),), suite=TITLE, name=model))
+        key, flags = f"degraded{len(found)}", tuple(Flag("warning", each) for each in said)
+        part = Part(key, f"{TITLE}: {model}", facts, flags, sections, (("model", model),), suite=TITLE, name=model)
+        found.append(part)
     return found
 
 
@@ -133,47 +129,27 @@ def _of_task(
             continue  # what reports 0 on both sides may have no question
         if paired.get(key, _TOTALS) != _TOTALS and numbers and not any(each is None for each in (*one, *two)):
             change = np.array(two, float) - np.array(one, float)
-            made = replace(made, clean=float(np.mean(one)), degraded=float(np.mean(two)))
             statistic = mean_statistic("", (-tops[key], tops[key]) if key in tops else None)
-            interval = intervals({"": scored(clusters, change)}, {"": statistic})[""]
             _, codes = np.unique(np.array(clusters), return_inverse=True)
-            p = sign_flip(np.bincount(codes, weights=change))
-            yield replace(made, how=paired[key], questions=len(change), change=interval, p=p)
-        else:
-            yield made
+            made = replace(
+                made,
+                how=paired[key],
+                clean=float(np.mean(one)),
+                degraded=float(np.mean(two)),
+                questions=len(change),
+                change=intervals({"": scored(clusters, change)}, {"": statistic})[""],
+                p=sign_flip(np.bincount(codes, weights=change)),
+            )
+        yield made
 
 
-def _sorted(found: Sequence[Loss]) -> list[Loss]:
-    """By task, metric and degradation as they come, then by strength."""
-    order: dict[Any, int] = {}
-    for each in found:
-        for name in (each.base, (each.base, each.metric), (each.base, each.degradation)):
-            order.setdefault(name, len(order))
-    return sorted(
-        found,
-        key=lambda each: (
-            order[each.base], order[each.base, each.metric], order[each.base, each.degradation], _strength(each.level)
-        ),
-    )  # fmt: skip
-
-
-def _strength(level: str) -> float:
-    """The level as a number; 0 where it has a name."""
-    return float(level) if level.replace(".", "", 1).isdigit() else 0.0
-
-
-def _corrected(found: Sequence[Loss]) -> list[Loss]:
+def _corrected(found: Sequence[Loss]) -> Iterator[Loss]:
     """The losses with p values corrected over all degradations and levels of a task and metric, controls apart."""
-    families: dict[tuple[str, str], list[int]] = {}
-    for number, each in enumerate(found):
-        if each.p is not None and each.level != "0":
-            families.setdefault((each.base, each.metric), []).append(number)
-    made = list(found)
-    for numbers in families.values():
-        raw = [found[number].p for number in numbers]
-        for number, p in zip(numbers, adjust([each for each in raw if each is not None]), strict=True):
-            made[number] = replace(made[number], adjusted=p)
-    return made
+    for _, family in groupby(found, key=attrgetter("base", "metric")):
+        own = list(family)
+        adjusted = iter(adjust([each.p for each in own if each.p is not None and each.level != "0"]))
+        for each in own:
+            yield each if each.p is None or each.level == "0" else replace(each, adjusted=next(adjusted))
 
 
 def _is_number(value: Any) -> bool:
@@ -182,32 +158,18 @@ def _is_number(value: Any) -> bool:
 
 def _section(key: str, found: Sequence[Loss]) -> Section:
     base = printable(found[0].base)
-    paired = [each for each in found if each.change is not None]
-    totals = [each for each in found if each.change is None]
-    tables = []
-    if paired:
-        tables.append(_table(f"{key}_loss", f"{base}: clean and degraded, by question", paired, _NOTES))
-    if totals:
-        notes = ("No score for each question is to be had of these metrics: no interval, no test.",)
-        tables.append(_table(f"{key}_totals", f"{base}: totals only", totals, notes))
-    return Section(key, base, tables=tuple(tables))
-
-
-def _table(key: str, title: str, found: Sequence[Loss], notes: tuple[str, ...]) -> Frame:
     # Shares, and scores on a short scale beside them, have three decimals, percentages one.
     digits = 3 if all(abs(value) < 10 for each in found for value in (each.clean, each.degraded)) else 1
     columns = (
-        label("metric"), label("degradation"), label("level"), count("questions"), count("units"),
+        *map(label, _ORDER[1:]), count("questions"), count("units"),
         FrameColumn("clean", digits=digits), FrameColumn("degraded", digits=digits),
         FrameColumn("change", digits=digits, signed=True), p_value("p"), p_value("p (Holm)"), label("how"),
     )  # fmt: skip
-    return Frame(key, title, columns, tuple(map(_row, found)), notes, folded=notes is not _NOTES)
-
-
-def _row(each: Loss) -> FrameRow:
-    change = Cell(each.degraded - each.clean, reason=_NO_SCORES) if each.change is None else scaled(each.change, 1.0)
-    units = NONE if each.change is None else Cell(each.change.clusters)
-    return FrameRow((
-        Cell(each.metric), Cell(each.degradation), Cell(each.level), Cell(each.questions or None), units,
-        Cell(each.clean), Cell(each.degraded), change, probability(each.p), probability(each.adjusted), Cell(each.how),
-    ))  # fmt: skip
+    rows: list[Sequence[Any]] = [
+        (each.metric, each.degradation, each.level, each.questions or None, each.change and each.change.clusters,
+         each.clean, each.degraded, each.change or Cell(each.degraded - each.clean, reason=_NO_SCORES),
+         probability(each.p), probability(each.adjusted), each.how)
+        for each in found
+    ]  # fmt: skip
+    table = frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, _NOTES)
+    return Section(key, base, tables=(table,) if table else ())

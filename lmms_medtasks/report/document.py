@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -107,13 +107,10 @@ PUBLISHED: tuple[Kind, ...] = ("average", "reference")
 class FrameRow:
     """A row of a frame; ``kind`` says whose it is: this run's, counts of questions, published averages, or a published
     model's.
-
-    ``questions``: the cell of a heat map whose questions it names, as its chart has it; a page leads from there to it.
     """
 
     cells: tuple[Cell, ...]
     kind: Kind = "run"
-    questions: str = ""
 
 
 @dataclass(frozen=True)
@@ -217,7 +214,8 @@ class Figure:
     """A drawing as an SVG element, and the key of the table that has its numbers.
 
     ``folded``: a page shows its title only until it is opened. ``kind``, ``marks``: which of the kinds of
-    :mod:`lmms_medtasks.report.charts` it is, and what is drawn in it, a mark a record.
+    :mod:`lmms_medtasks.report.charts` it is, and what is drawn in it, a mark a record. ``linked``: draws it with links,
+    from what a cell's questions are ("task=…&tag=…") to where one leads.
     """
 
     key: str
@@ -228,6 +226,7 @@ class Figure:
     folded: bool = False
     kind: str = ""
     marks: tuple[dict[str, Any], ...] = ()
+    linked: Callable[[Callable[[str], str]], str] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "about", spelled(self.about))

@@ -218,7 +218,7 @@ def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], s
 def _without_finding(asked: Asked) -> str:
     """What stands in place of a finding where no answer was judged; "" for other questions without a score."""
     judged = judged_tables.protocols(asked.source.rows).values()
-    return NOT_JUDGED if any(each.statuses["missing"] and not each.names for each in judged) else ""
+    return NOT_JUDGED if any(each.statuses["missing"] and not each.deciding for each in judged) else ""
 
 
 def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from lmms_medtasks.report.cells import NONE, count, label, number, percent, share
-from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
+from lmms_medtasks.report.cells import count, frame, label, number, percent, share
+from lmms_medtasks.report.document import Frame, FrameColumn
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.image_benefit import LostBenefit
 
-NOT_BEYOND = "not beyond its no-image floor"
+_FLOOR, _BENEFIT, _DROP = "same, no image", "image's benefit", "drop"
+_CHANGES = (_BENEFIT, _DROP)
 
 
 @dataclass(frozen=True)
@@ -49,40 +51,36 @@ def benefit_table(
 
     ``heads``: of the labels. ``names``: of the two conditions. ``unit_of_independence``: of the intervals.
     """
-    rows, reasons = [], []
+    rows: list[Sequence[Any]] = []
+    reasons = []
     for each in comparisons:
         found = source.intervals(each.estimate, each.where)
         if not found:
             continue
-        why = why_empty(found["benefit"])
+        why = _why_empty(found["benefit"])
         if why:
-            reasons.append(f"{', '.join(each.labels)}: {why}.")
-        rows.append(FrameRow((*map(Cell, each.labels), *_cells(each, found, why))))
-    if not rows:
-        return None
+            reasons.append(f"Empty: {', '.join(each.labels)}: {why}.")
+        shown = percent if each.unit == "%" else number
+        means = (shown(found[name]) for name in ("first", "floor", "benefit", "second", "drop"))
+        rows.append((*each.labels, found["second"].n, *means, None if why else found["lost"]))
     first, second = names
     columns = (
         *map(label, heads),
         count("questions"),
-        _mean(first),
-        _mean("same, no image"),
-        _mean("image's benefit", signed=True),
-        _mean(second),
-        _mean("drop", signed=True),
+        *(FrameColumn(name, digits=2, signed=name in _CHANGES) for name in (first, _FLOOR, _BENEFIT, second, _DROP)),
         share("of the benefit lost"),
     )
     every = (
         f"The image's benefit: {first} less the same questions without their image. Of the benefit lost: 1 less the "
         f"benefit of {second} over that of {first}; above 100 % the image does harm there, below 0 it gains.",
-        f"In brackets: {LEVEL} interval over {unit_of_independence}s.",
-        "Scores of shares are in percent.",
+        f"In brackets: {LEVEL} interval over {unit_of_independence}s. Scores of shares are in percent.",
         *notes,
-        *(f"Empty: {reason}" for reason in reasons),
+        *reasons,
     )
-    return Frame(key, title, columns, tuple(rows), every)
+    return frame(key, title, columns, rows, every)
 
 
-def why_empty(benefit: Interval) -> str:
+def _why_empty(benefit: Interval) -> str:
     """Why there is no share of this benefit, "" where there is one: its interval must lie above 0."""
     if benefit.estimate is None:
         return "no question was asked both with and without its image"
@@ -90,15 +88,4 @@ def why_empty(benefit: Interval) -> str:
         return "without an interval nothing says whether the model is beyond its no-image floor"
     if benefit.low > 0:
         return ""
-    return f"the model is {NOT_BEYOND}: the interval of the image's benefit does not lie above 0"
-
-
-def _cells(comparison: Comparison, intervals: Mapping[str, Interval], why: str) -> tuple[Cell, ...]:
-    shown = percent if comparison.unit == "%" else number
-    names = ("first", "floor", "benefit", "second", "drop")
-    lost = NONE if why else percent(intervals["lost"])
-    return (Cell(intervals["second"].n), *(shown(intervals[name]) for name in names), lost)
-
-
-def _mean(name: str, *, signed: bool = False) -> FrameColumn:
-    return FrameColumn(name, digits=2, signed=signed)
+    return "the model is not beyond its no-image floor: the interval of the image's benefit does not lie above 0"

@@ -10,8 +10,8 @@ from typing import Any
 
 from lmms_medtasks.judges import identity, judge_check, registry
 from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.report.cells import count, label, percent_of, share
-from lmms_medtasks.report.document import Cell, Flag, Frame, FrameRow
+from lmms_medtasks.report.cells import count, frame, label, share
+from lmms_medtasks.report.document import Flag, Frame
 from lmms_medtasks.report.views import Column, Source
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
@@ -35,6 +35,7 @@ _LEXICAL = "lexical"
 _NONE_CONFIGURED = "none"
 _ANSWERED = "answered model"
 _REASON = 80
+_STATUSES = ("exact", "judged", "missing")
 
 
 # --- What became of judgements ----------------------------------------------------------------------------------------
@@ -46,22 +47,18 @@ class Judging:
 
     Attributes:
         judges: each description that a record has of its judge, with the model that answered, and how many questions.
-        replies: replies of each kind ("ok", "empty", "cut", "unreadable", "failed").
         statuses: judgements that are "exact", "judged" and "missing".
         reasons: why judgements are missing. rules: what settled the exact ones.
-        labels: of the judge's own verdicts each dimension's label, as (dimension, label). verdicts: how many there are
-            of each different one, checklists apart.
+        labels: of the judge's own verdicts each dimension's label, as (dimension, label).
         system_fingerprints: what the judge's server calls its way of serving, of each verdict with one.
     """
 
     protocol: Protocol
     judges: Counter[tuple[tuple[str, str], ...]] = field(default_factory=Counter)
-    replies: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     labels: Counter[tuple[str, str]] = field(default_factory=Counter)
-    verdicts: Counter[str] = field(default_factory=Counter)
     system_fingerprints: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -72,12 +69,11 @@ class Judging:
             return None
         descriptions: dict[str, dict[str, Any]] = {each[0]: json.loads(each[0]) for each in judged}
         found = cls(registry.of_judge(descriptions[judged[0][0]]))
-        for judge, trials, statuses, reasons, models, labels, fingerprints in judged:
+        for judge, statuses, reasons, models, labels, fingerprints in judged:
             described = tuple((name, _shown(name, value)) for name, value in sorted(descriptions[judge].items()))
             answered = sorted({model for model in models if model is not None})
             for model in answered or [None]:
                 found.judges[described if model is None else (*described, (_ANSWERED, printable(model)))] += 1
-            found.replies.update(trials)
             found.statuses.update(statuses)
             found.system_fingerprints.update(printable(each) for each in fingerprints or () if each)
             for status, reason in zip(statuses, map(printable, reasons), strict=True):
@@ -88,7 +84,6 @@ class Judging:
                     found.rules[reason[:_REASON]] += 1
             for given in (json.loads(each) for each in labels if each is not None):
                 found.labels.update((each.name, given[each.name]) for each in found.protocol.dimensions)
-                found.verdicts[judge_check.in_words(found.protocol, given)] += 1
         return found
 
     @property
@@ -100,12 +95,6 @@ class Judging:
     def coverage(self) -> float | None:
         """Share of the judgements requested that were obtained, by a rule or by a judge; None if there are none."""
         return 1 - self.statuses["missing"] / self.requested if self.requested else None
-
-    @property
-    def constant(self) -> str:
-        """The verdict that the judge gave every time, in words; "" where it gave several, or too few to tell."""
-        same = len(self.verdicts) == 1 and self.verdicts.total() >= FEWEST_VERDICTS
-        return next(iter(self.verdicts)) if same else ""
 
     @property
     def checks_not_passed(self) -> tuple[str, ...]:
@@ -163,8 +152,7 @@ class Judging:
 
 
 _COLUMNS = (
-    "judge", "trials", "verdict_statuses", "verdict_reasons", "verdict_models", "verdict_labels",
-    "system_fingerprints",
+    "judge", "verdict_statuses", "verdict_reasons", "verdict_models", "verdict_labels", "system_fingerprints",
 )  # fmt: skip
 
 
@@ -175,8 +163,8 @@ def judgings(rows: Samples, names: Sequence[str], label_of: Callable[..., str]) 
     """
     if not any(rows.values("judge")):
         return {}  # as in most benchmarks, quicker than by making the groups
-    groups = sorted(rows.by(names, key=str).items(), key=lambda group: group[1].rows[0])
-    found = ((label_of(*values), Judging.of(own)) for values, own in groups)
+    groups = rows.by(names, key=lambda values: 0)  # none is before another: the order of their first rows
+    found = ((label_of(*values), Judging.of(own)) for values, own in groups.items())
     return {name: each for name, each in found if each is not None}
 
 
@@ -242,13 +230,9 @@ def _sentence(judge: Mapping[str, str]) -> str:
     if judge["name"] == _NONE_CONFIGURED:
         return _NONE_CONFIGURED
     prompt = f"prompt {judge['prompt']} version {judge.get('version', '?')}" if judge.get("prompt") else ""
-    digest = f"digest {judge['digest']}" if judge.get("digest") else ""
-    endpoint = f"at {judge['endpoint']}" if judge.get("endpoint") else ""
-    answer = identity.answer_phrase(judge[_ANSWERED]) if _ANSWERED in judge else ""
-    check = f"check {judge['check']}" if judge.get("check") else ""
-    rest = ", ".join(filter(None, [endpoint, answer, prompt, digest, judge.get("settings", ""), check]))
-    name = labelled(judge["name"])
-    return f"{name} ({rest})" if rest else name
+    rest = (prompt, *(f"{name} {judge[name]}" for name in ("digest", "check") if judge.get(name)))
+    said = ", ".join(filter(None, rest))
+    return f"{labelled(_full(judge))} ({said})" if said else labelled(_full(judge))
 
 
 def _full(judge: Mapping[str, str]) -> str:
@@ -278,43 +262,50 @@ def flags(found: Mapping[str, Judging]) -> Iterator[Flag]:
 
 
 def _limits(judging: Judging) -> Iterator[Flag]:
-    names, missing = judging.names, judging.statuses["missing"]
+    names, missing, coverage = judging.names, judging.statuses["missing"], judging.coverage
     how = "Judge from the log alone, without the model: lmms-medtasks judge RUN."
+    warnings, notes = [], []
     if not names and missing:
-        yield Flag("warning", f"no judge was configured; {missing:,} judgements are missing. {how}")
+        warnings.append(f"no judge was configured; {missing:,} judgements are missing. {how}")
     if len(names) > 1:
-        yield Flag("warning", f"several judges in one task ({', '.join(names)}): its means mix them. {how}")
-    for name in filter(is_lexical, names):
-        text = f"judged by {name}, which compares words and is NO LLM: for smoke tests, and no measure of the answers."
-        yield Flag("warning", text)
-    if (served := len(judging.system_fingerprints)) > 1:
-        text = f"the judge's server changed while it judged: it reported {served} system_fingerprints."
-        yield Flag("note", text)
-    for check in judging.checks_not_passed:
-        text = f"the judge's check, on answers of known quality, {check}. lmms-medtasks judge check says more."
-        yield Flag("warning", text)
-    for name in judging.others:
-        text = f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."
-        yield Flag("warning", text)
-    yield from (Flag("warning", text) for text in constant_verdict(judging))
-    coverage = judging.coverage
+        warnings.append(f"several judges in one task ({', '.join(names)}): its means mix them. {how}")
+    warnings += [
+        f"judged by {name}, which compares words and is NO LLM: for smoke tests, and no measure of the answers."
+        for name in filter(is_lexical, names)
+    ]
+    warnings += [
+        f"the judge's check, on answers of known quality, {check}. lmms-medtasks judge check says more."
+        for check in judging.checks_not_passed
+    ]
+    warnings += [
+        f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."
+        for name in judging.others
+    ]
+    warnings += constant_verdict(judging)
     if names and coverage is not None and coverage < COMPLETE:
-        yield Flag(
-            "warning",
+        warnings.append(
             f"INCOMPLETE, {coverage:.1%} of the judgements were obtained (required: {COMPLETE:.0%}), "
-            f"{missing:,} are missing. Means are over the others; the bounds say where they may lie. {how}",
+            f"{missing:,} are missing. Means are over the others; the bounds say where they may lie. {how}"
         )
     elif names and missing:
-        yield Flag("note", f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
+        notes.append(f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
+    if (served := len(judging.system_fingerprints)) > 1:
+        notes.append(f"the judge's server changed while it judged: it reported {served} system_fingerprints.")
+    yield from (Flag("warning", text) for text in warnings)
+    yield from (Flag("note", text) for text in notes)
 
 
-def constant_verdict(judging: Judging) -> Iterator[str]:
-    """What a reader must know of a judge that says the same of every answer."""
-    if judging.constant:
-        yield (
-            f"the judge gave all {judging.verdicts.total():,} answers the same verdict ({judging.constant}): it tells "
-            "no answer from another, or all are alike. Try it on answers of known quality: lmms-medtasks judge check."
-        )
+def constant_verdict(judging: Judging) -> list[str]:
+    """What a reader must know of a judge that says the same of every answer; [] for others, or too few to tell."""
+    number = max(judging.labels.values(), default=0)
+    # One label of each dimension: every verdict has all of them.
+    if len(judging.labels) != len(judging.protocol.dimensions) or number < FEWEST_VERDICTS:
+        return []
+    verdict = judge_check.in_words(judging.protocol, dict(judging.labels.keys()))
+    return [
+        f"the judge gave all {number:,} answers the same verdict ({verdict}): it tells no answer from another, or all "
+        "are alike. Try it on answers of known quality: lmms-medtasks judge check."
+    ]
 
 
 def marks(*found: Judging | None) -> str:
@@ -337,44 +328,30 @@ def judging_tables(found: Callable[[Source], Mapping[str, Judging]]) -> tuple[Ca
 
 
 def judgements(found: Mapping[str, Judging]) -> Frame | None:
-    """What became of the answers and their judgements, a row a group; None where nothing is judged."""
-    rows = []
-    for name, each in found.items():
-        replies, statuses = each.replies, each.statuses
-        numbers = [replies.total(), *(replies[kind] for kind in ("failed", "empty", "cut", "unreadable"))]
-        numbers += [each.requested, *(statuses[status] for status in ("exact", "judged", "missing"))]
-        rows.append(FrameRow((Cell(name), *map(Cell, numbers), percent_of(each.coverage), Cell(each.said))))
-    heads = (
-        "answers",
-        "failed requests",
-        "empty",
-        "cut",
-        "unreadable",
-        "judgements requested",
-        "exact",
-        "judged",
-        "missing",
-    )
-    columns = (label("task"), *map(count, heads), share("coverage"), label("judge"))
+    """What became of the judgements, a row a group; None where nothing is judged."""
+    columns = (label("task"), *map(count, ("judgements requested", *_STATUSES)), share("coverage"), label("judge"))
+    rows = (
+        (name, each.requested, *(each.statuses[status] for status in _STATUSES), each.coverage,
+         each.short or _NONE_CONFIGURED)
+        for name, each in found.items()
+    )  # fmt: skip
     notes = (
         "exact: settled by a rule without a judge. missing: no valid verdict could be had; it is never a score. "
-        f"Coverage below {COMPLETE:.0%} makes a run incomplete.",
+        f"Coverage below {COMPLETE:.0%} makes a run incomplete. How the judge was asked: the facts of this part.",
     )
-    return Frame("judgements", "Answers and their judgements", columns, tuple(rows), notes) if rows else None
+    return frame("judgements", "Judgements", columns, rows, notes)
 
 
 def causes(found: Mapping[str, Judging]) -> Frame | None:
     """Why judgements are missing and which rules settled others, by group; None if there is nothing to say."""
-    rows = [
-        FrameRow((Cell(name), Cell(status), Cell(reason), Cell(number)))
+    columns = (label("task"), label("status"), label("rule or reason"), count("judgements"))
+    rows = (
+        (name, status, reason, number)
         for name, each in found.items()
         for status, reasons in (("exact", each.rules), ("missing", each.reasons))
         for reason, number in reasons.most_common()
-    ]
-    if not rows:
-        return None
-    columns = (label("task"), label("status"), label("rule or reason"), count("judgements"))
-    return Frame("judgement_causes", "Settled by a rule, or missing: why", columns, tuple(rows), folded=True)
+    )
+    return frame("judgement_causes", "Settled by a rule, or missing: why", columns, rows, folded=True)
 
 
 def verdict_shares(found: Mapping[str, Judging]) -> Frame | None:
@@ -384,14 +361,10 @@ def verdict_shares(found: Mapping[str, Judging]) -> Frame | None:
         for dimension in each.protocol.dimensions:
             given = {text: each.labels[dimension.name, text] for text in dimension.labels}
             total = sum(given.values())
-            for text, number in given.items() if total else ():
-                rows.append(
-                    FrameRow((Cell(name), Cell(dimension.name), Cell(text), Cell(number), percent_of(number / total)))
-                )
+            rows += [(name, dimension.name, text, number, number / total) for text, number in given.items() if total]
     columns = (label("task"), label("dimension"), label("verdict"), count("judgements"), share("share"))
     notes = ("Verdicts of the judge alone, without those that a rule settled.",)
-    title = "What the judge said, how often"
-    return Frame("verdict_shares", title, columns, tuple(rows), notes, folded=True) if rows else None
+    return frame("verdict_shares", "What the judge said, how often", columns, rows, notes, folded=True)
 
 
 def judged_columns(head: str, estimate: Estimate, measure: str, digits: int = 2) -> tuple[Column, ...]:

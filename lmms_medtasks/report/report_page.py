@@ -14,7 +14,6 @@ from urllib.parse import quote
 
 from lmms_medtasks import __version__
 from lmms_medtasks.report import best_models
-from lmms_medtasks.report.charts import with_links
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Frame, Part, Section
 from lmms_medtasks.report.findings import Finding, Number, Sketch, titles
@@ -94,7 +93,6 @@ def page(document: Document) -> str:
             version=__version__,
             styles=styles(),
             csv_link=csv_link,
-            drawing=drawing,
             link=link,
         )
     )
@@ -165,21 +163,6 @@ def styles() -> Markup:
     folder = resources.files("lmms_medtasks.report")
     text = "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "charts.css"))
     return Markup(text)  # noqa: S704 - our own files
-
-
-def drawing(part: Part, figure: Figure) -> Markup:
-    """The figure's <svg>, as ``parts.html`` wants it; cells lead to the rows of the part that name their questions."""
-    from markupsafe import Markup
-
-    rows = {
-        row.questions: f"#{link(part, table)}-{number}"
-        for section in part.sections
-        for table in section.tables
-        for number, row in enumerate(table.rows, start=1)
-        if row.questions
-    }
-    svg = with_links(figure.svg, rows.__getitem__) if rows else figure.svg
-    return Markup(svg)  # noqa: S704 - written by report.charts, which escapes texts
 
 
 def csv_link(part: Part, table: Frame) -> str:

@@ -112,7 +112,8 @@ class Column:
         unit: "%" and "points" are shares times 100, "drop" is a change in points with its sign turned, "n" is how many
             questions the estimate is over, "count" a number that is counted, "" a number as it is, "text" a text.
         within: a further restriction. statistic: which of the estimate's; its main one by default.
-        bare: without the interval. mark: a mark for a source's cells. signed: with a plus sign; points always are.
+        bare: without the interval. signed: with a plus sign; points always are.
+        mark: from the questions that a run's cell is about to its mark, as a sign.
         over: what the rows of the source are made into before row and column restrict them.
     """
 
@@ -124,7 +125,7 @@ class Column:
     statistic: str = ""
     bare: bool = False
     key: str = ""
-    mark: Callable[[Source], str] = lambda source: ""
+    mark: Callable[[Samples], str] | None = None
     signed: bool = False
     over: Transform | None = None
 
@@ -150,14 +151,6 @@ class Column:
         table = source.derived(self.over) if self.over else source
         return table.interval(of, where, self.statistic if of is self.of or self.statistic else "")
 
-    def count(self, source: Source, row: Row) -> int | None:
-        """How many questions the cell of a row is over; None where it is empty."""
-        of, where = row.estimates.get(self.name, self.of), _both(row.where, self.within)
-        if of is None or where is None:
-            return None
-        table = source.derived(self.over) if self.over else source
-        return table.interval(of, where, self.statistic).n if isinstance(of, Estimate) else len(table.rows.where(where))
-
     def cell(self, source: Source, row: Row, *, with_interval: bool = False) -> Cell:
         """The cell of a row; ``with_interval`` also where the table leaves it out."""
         of = row.estimates.get(self.name, self.of)
@@ -180,8 +173,9 @@ class Column:
             cell = percent(shown, bare=self.bare and not with_interval)
         else:
             cell = number(found)
-        mark = self.mark(source) if row.kind == "run" and cell.value is not None else ""
-        return replace(cell, mark=mark) if mark else cell
+        if self.mark and row.kind == "run" and cell.value is not None:
+            return replace(cell, mark=self.mark(table.rows.where(where).where(of.where)) + cell.mark)
+        return cell
 
 
 def _both(one: Where, other: Where) -> Where | None:

@@ -5,7 +5,7 @@ The paper (Statistical Analyses) used GraphPad Prism: its p values of Dunn's tes
 
 Both tests take every value as an independent draw. Models that answered the same questions are not independent samples,
 so differences are harder to find than with a paired test; and several questions on one case are not independent either,
-which makes p too small (``benchmarks/simulations/cases.py``). The test of such data is :mod:`.within_blocks`.
+which makes p too small (``benchmarks/simulations/cases.py``). Two models are compared by case: :mod:`.sign_flip`.
 """
 
 from __future__ import annotations

@@ -51,18 +51,11 @@ def _survived(scores: Sequence[float]) -> float:
     return float(all(score == 1 for score in scores))
 
 
-def _mean(scores: Sequence[float]) -> float:
-    return math.fsum(scores) / len(scores)
-
-
 EVERY_ROTATION = Units(units=WholeQuestions(_survived))
 """Share of the questions that are right under every rotation; None if no question is whole."""
 
 UNROTATED = Units(units=WholeQuestions(lambda scores: scores[0]))
 """Accuracy of the copy that is not rotated, over the whole questions."""
-
-OVER_ROTATIONS = Units(units=WholeQuestions(_mean))
-"""Accuracy over all copies of the whole questions."""
 
 INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)
 

@@ -1,100 +1,112 @@
-"""Bones and Joints: tables of its report on one model. Nothing here can move a number."""
+"""Bones and Joints: its report. Nothing here can move a number."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
-from lmms_medtasks.record import FAILED, Record
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.cells import NONE, count, label, percent, percent_of, share
-from lmms_medtasks.report.document import Cell, Flag, Frame, FrameRow
-from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
-from lmms_medtasks.samples.runs import printable, records
+from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.suite_report import Report, question_ids
+from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
+from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import outcome_count
-from lmms_medtasks.suites.estimates import MacroContrast, Mean
+from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean, Unit, Units
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
 from lmms_medtasks.suites.outcomes import READINGS
-from lmms_medtasks.task_configs.bones_joints import judging, report_comparison, report_finding, report_image
+from lmms_medtasks.task_configs.bones_joints import report_finding, report_tests
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
+    ACCURACY,
     AS_PUBLISHED,
-    CONDITIONS,
     NO_IMAGE,
     REPORTS,
     ROTATED,
     SWAPPED,
-    labels_of,
 )
-from lmms_medtasks.task_configs.bones_joints.report_cases import task_pairs_table, tasks_table
-from lmms_medtasks.task_configs.bones_joints.report_figures import PATHWAY
-from lmms_medtasks.task_configs.bones_joints.report_groups import (
+from lmms_medtasks.task_configs.bones_joints.report_tables import (
+    INTERVALS,
+    PATHWAY,
+    PATHWAY_OF_MODELS,
+    PUBLISHED_TABLE,
     SHOWN,
-    TaskGroup,
-    find_group,
+    asked,
+    judged_marks,
+    label_of,
     sources,
-    task_groups,
+    where_asked,
 )
-from lmms_medtasks.task_configs.bones_joints.report_published import PUBLISHED_TABLE
-from lmms_medtasks.task_configs.bones_joints.text_shortcut import Asked, TextShortcut, text_shortcut
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
-
-_INTERVALS = f"In brackets: {LEVEL} intervals over the images of cases (docs/intervals_and_tests.md)."
-_MOST_EXAMPLES = 12
-_LONGEST = 600  # characters of a text that is shown as an example
-
-
-def _group(source: Source, row: Row) -> TaskGroup:
-    """The group that a row is about."""
-    return next(each for each in task_groups(source) if each.where == row.where)
 
 
 # --- Tasks ------------------------------------------------------------------------------------------------------------
 
 
-def _judgement_count(place: int) -> CellFunction:
-    def cell(source: Source, row: Row, rows: Samples) -> Cell:
-        judged = any(judge is not None for judge in rows.column("judge"))
-        return Cell(judgement_counts(rows, "accuracy")[place]) if judged else NONE
-
-    return cell
+def _judgements(place: int) -> Count:
+    """Judgements obtained (0) or requested (1); none where nothing is judged."""
+    return Count(function=lambda rows: judgement_counts(rows, "accuracy")[place] if any(rows.values("judge")) else None)
 
 
-def _unclear(source: Source, row: Row, rows: Samples) -> Cell:
-    counted = _group(source, row).label_counts()
-    return percent_of(counted[judging.UNCLEAR] / counted.total() if counted else None)
+def _asked_once(sources: Sequence[Source]) -> list[Row]:
+    """A row a task and condition; copies with rotated options have a section of their own."""
+    found = [(task, condition) for task, condition in asked(sources[0]) if condition != ROTATED]
+    return [Row((f"{label_of(*each)}: {each[0].name}",), where_asked(*each)) for each in found]
 
 
 TASKS = Table(
     "tasks",
     "Accuracy by task",
     ("task",),
-    lambda sources: [Row((f"{each.label}: {each.task.name}",), each.where) for each in _asked_once(sources[0])],
+    _asked_once,
     (
         Column("questions", row_count, "count"),
-        Column("accuracy", lambda source, row, rows: _group(source, row).accuracy(source)),
-        Column("Unclear", _unclear),
+        Column("accuracy", ACCURACY, mark=judged_marks),
+        Column("Unclear", Mean(measure="unclear_rate"), bare=True),
         Column("all judgements agree", Mean(measure="unanimous"), bare=True),
         Column("steps found", Mean(measure="steps_found"), bare=True),
-        Column("n judged", _judgement_count(0), "count"),
-        Column("n", _judgement_count(1), "count"),
+        Column("n judged", _judgements(0), "count"),
+        Column("n", _judgements(1), "count"),
         Column("missing as wrong", bound("accuracy", "low")),
         Column("missing as correct", bound("accuracy", "high")),
         *(Column(name, outcome_count(name), "count") for name in READINGS),
     ),
     (
-        _INTERVALS,
+        INTERVALS,
         "Open answers: mean over the judgements (three, or one by a judge at temperature 0), Correct 1, Incorrect and "
         "Unclear 0. Task VIII: 1 where the answer names the contradiction. Steps found: of the experts' chain, Tasks V "
         "and VII.",
         "Unreadable (no one option), cut (off before an answer), empty and refused replies count as wrong; what a "
         "judged refusal is worth the judge says. Failed requests count as nothing.",
     ),
+    marks=judged_tables.MEANINGS,
+)
+
+
+def _contradiction_rows(sources: Sequence[Source]) -> list[Row]:
+    found = [each for each in asked(sources[0]) if each[0].form == "contradiction"]
+    rows = [Row((label_of(*each),), where_asked(*each)) for each in found]
+    return [each for each in rows if len(sources[0].rows.where(each.where).scored("accuracy"))]
+
+
+CONTRADICTIONS = Table(
+    "contradictions",
+    "What became of contradictions",
+    ("task",),
+    _contradiction_rows,
+    (
+        Column("named", ACCURACY, mark=judged_marks),
+        Column("of these: went on all the same", Mean(measure="went_on")),
+        Column("missed", Mean(measure="missed")),
+        Column("objected to something else", Mean(measure="objected_otherwise")),
+        Column("Unclear", Mean(measure="unclear_rate")),
+    ),
+    ("Shares of the judgements.", INTERVALS),
     marks=judged_tables.MEANINGS,
 )
 
@@ -119,18 +131,14 @@ GAP_ESTIMATES: Mapping[tuple[str, str], MacroContrast] = {
 
 
 def _gap_rows(sources: Sequence[Source]) -> Iterator[Row]:
-    (source,) = sources
-    groups = task_groups(source)
     for (name, imaging), estimate in GAP_ESTIMATES.items():
-        if not source.intervals(estimate):
-            continue
-        condition = REPORTS if imaging == "reports" else AS_PUBLISHED
-        judged = (find_group(groups, task, condition) for task in OPEN)
-        mark = judged_tables.marks(*(each.judging for each in judged if each))
-        yield Row((Cell(name, mark=mark), imaging), estimates=dict.fromkeys(_GAP_HEADS, estimate))
+        if sources[0].intervals(estimate):
+            judged = {"paper_task": OPEN, "condition": REPORTS if imaging == "reports" else AS_PUBLISHED}
+            label = Cell(name, mark=judged_marks(sources[0].rows.where(judged)))
+            estimates = dict.fromkeys(("multiple choice", "open answers", "gap"), estimate)
+            yield Row((label, imaging), estimates=estimates)
 
 
-_GAP_HEADS = ("multiple choice", "open answers", "gap")
 GAPS = Table(
     "gap",
     "Multiple choice against open answers",
@@ -153,175 +161,113 @@ GAPS = Table(
 # --- Does it look -----------------------------------------------------------------------------------------------------
 
 
-def shortcuts(source: Source) -> dict[str, TextShortcut]:
-    """The text-shortcut rate of Task III, by what was done to its images."""
-    groups = task_groups(source)
-    shown = find_group(groups, "t3", AS_PUBLISHED)
-    found = {}
-    for said, condition in (("taken away", NO_IMAGE), ("swapped", SWAPPED)):
-        other = find_group(groups, "t3", condition)
-        if shown and other:
-            found[said] = text_shortcut(_answers(shown.rows), _answers(other.rows))
-    return found
+def _read_twice(rows: Samples, condition: str) -> list[tuple[str, str, str, str]]:
+    """The case, the letters read with the images and under ``condition``, and the right one, where both were read."""
+    shown, other = (rows.where({"paper_task": "t3", "condition": each}) for each in (AS_PUBLISHED, condition))
+    shown, other = shown.paired(other, ("id",))
+    columns = (shown.column("case_id"), shown.column("trials"), other.column("trials"), shown.column("expected"))
+    found = [(case, one[0], two[0], right) for case, one, two, right in zip(*columns, strict=True)]
+    return [each for each in found if len(each[1]) == len(each[2]) == 1]
 
 
-def _answers(rows: Samples) -> dict[str, Asked]:
-    columns = (rows.column(name) for name in ("id", "case_id", "trials", "expected"))
-    return {
-        name: Asked(case, trials[0] if len(trials[0]) == 1 else "", expected, trials[0] == FAILED)
-        for name, case, trials, expected in zip(*columns, strict=True)
+def _stayed(rows: Samples, condition: str, *, of_right: bool = False) -> list[Unit]:
+    """Whether each answer stayed the same; ``of_right``: of those that were right with the images."""
+    found = _read_twice(rows, condition)
+    return [(case, float(one == two)) for case, one, two, right in found if one == right or not of_right]
+
+
+def _by_chance(rows: Samples, condition: str) -> float | None:
+    """The share that two series of answers of these frequencies, which know nothing of each other, have alike."""
+    found = _read_twice(rows, condition)
+    one, other = Counter(each[1] for each in found), Counter(each[2] for each in found)
+    return sum(one[each] * other[each] for each in sorted(one)) / len(found) ** 2 if found else None
+
+
+_DONE = {"taken away": NO_IMAGE, "swapped": SWAPPED}
+SAME_ANSWERS = {said: Units(units=functools.partial(_stayed, condition=each)) for said, each in _DONE.items()}
+"""The text-shortcut rate of Task III, by what was done to its images: 1 is a model that does not look."""
+
+
+def _shortcut_row(said: str, condition: str) -> Row:
+    of_right = Units(units=functools.partial(_stayed, condition=condition, of_right=True))
+    estimates = {
+        **dict.fromkeys(("questions", "same answer"), SAME_ANSWERS[said]),
+        "same answer, of the right ones": of_right,
+        "by chance": Count(function=functools.partial(_by_chance, condition=condition)),
     }
+    return Row((said,), estimates=estimates)
 
 
-def shortcut_table(sources: Sequence[Source]) -> Frame | None:
-    """The text-shortcut rate; None unless Task III was asked with its images and otherwise."""
-    rows = tuple(
-        FrameRow((Cell(said), Cell(each.n), percent(each.rate), percent(each.stayed_right), percent_of(each.chance),
-                 Cell(each.unread), Cell(each.failed), Cell(each.only_one)))
-        for said, each in shortcuts(sources[0]).items()
-    )  # fmt: skip
-    columns = (
-        label("images"), count("questions"), share("same answer"), share("same answer, of the right ones"),
-        share("by chance"), count("without an answer"), count("failed"), count("asked only once"),
-    )  # fmt: skip
-    notes = (
+_SHORTCUT_ROWS = tuple(_shortcut_row(*each) for each in _DONE.items())
+SHORTCUT = Table(
+    "shortcut",
+    "Text-shortcut rate",
+    ("images",),
+    lambda sources: [each for each in _SHORTCUT_ROWS if sources[0].interval(SAME_ANSWERS[str(each.labels[0])]).n],
+    (
+        Column("questions", unit="n"),
+        Column("same answer"),
+        Column("same answer, of the right ones"),
+        Column("by chance"),
+    ),
+    (
         "Task III with its images against the same questions with the images taken away, or swapped for another "
-        "case's. A model that does not look at the images has 100 %. By chance: what two independent series of answers "
-        f"with these frequencies would give. In brackets: {LEVEL} interval over cases. The measure is ours; the paper "
-        "describes the tendency.",
-    )
-    return Frame("shortcut", "Text-shortcut rate", columns, rows, notes) if rows else None
-
-
-# --- Text against images ----------------------------------------------------------------------------------------------
-
-SourceTable = Callable[[Sequence[Source]], Frame | None]
-
-
-def _labels_table(condition: str) -> SourceTable:
-    """What the judge said of the answers to Task VIII under a condition."""
-
-    def table(sources: Sequence[Source]) -> Frame | None:
-        group = find_group(task_groups(sources[0]), "t8", condition)
-        counted = group.label_counts() if group else None
-        if group is None or not counted:
-            return None
-        rows = tuple(
-            FrameRow((Cell(name), Cell(number), percent_of(number / counted.total())))
-            for name, number in counted.most_common()
-        )
-        columns = (label("verdict"), count("judgements"), share("share"))
-        title = f"What became of contradictions (Task {group.label})"
-        return Frame(f"contradiction{group.key}", title, columns, rows)
-
-    return table
-
-
-def _examples_table(condition: str) -> SourceTable:
-    """Answers to Task VIII side by side with what they contradict, failures first."""
-
-    def table(sources: Sequence[Source]) -> Frame | None:
-        group = find_group(task_groups(sources[0]), "t8", condition)
-        if group is None or not group.measured:
-            return None
-        judged = group.rows.take(group.rows.column("accuracy.judged") > 0)
-        places = sorted(zip(judged.column("accuracy.score"), judged.column("id"), strict=True))
-        shown = [name for _, name in places[:_MOST_EXAMPLES]]
-        run = next(run for run, tasks in sources[0].asked if group.name in tasks)
-        found = {record.id: record for record, _ in records(run, group.name) if record.id in shown}
-        columns = ("question", "text is about", "images show", "images of", "text", "answer", "verdicts")
-        rest = f" The first {_MOST_EXAMPLES} of {len(places)}; the log has all." if len(places) > len(shown) else ""
-        return Frame(
-            f"examples{group.key}",
-            f"Text, images and answer (Task {group.label})",
-            tuple(map(label, columns)),
-            tuple(_example(found[name]) for name in shown),
-            (f"The answers with the lowest scores first.{rest}",),
-            long=True,
-        )
-
-    return table
-
-
-def _example(record: Record) -> FrameRow:
-    judgement = record.judgement
-    items = judgement.items if judgement and not isinstance(judgement.items, str) else ()
-    item = next((each for each in items if each), {})
-    texts = {name: _short(item.get(name, "")) for name in ("text_site", "image_site", "question", "answer")}
-    case = printable(str(record.tags.get("image_case") or ""))
-    given = labels_of(judgement) if judgement else []
-    verdicts = ", ".join(
-        f"{name} ({given.count(name)})" if len(set(given)) > 1 else name for name in dict.fromkeys(given)
-    )
-    cells = (printable(record.id), texts["text_site"], texts["image_site"], case or None, texts["question"],
-             texts["answer"], verdicts)  # fmt: skip
-    return FrameRow(tuple(map(Cell, cells)))
-
-
-def _short(text: str) -> str:
-    """One line, so long that an example can be read."""
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+        "case's, where both answers could be read. A model that does not look at the images has 100 %. By chance: what "
+        f"two independent series of answers with these frequencies would give. In brackets: {LEVEL} interval over "
+        "cases. The measure is ours; the paper describes the tendency.",
+    ),
+)
+_BENEFIT = Contrast(first={"condition": NO_IMAGE}, second={"condition": AS_PUBLISHED}, pair=("id",))
+WITHOUT_IMAGES = Table(
+    "without_images",
+    "With and without the images",
+    ("task",),
+    lambda sources: [
+        Row((f"{task.numeral}: {task.name}",), {"paper_task": task.key})
+        for task, condition in asked(sources[0])
+        if condition == NO_IMAGE and (task, AS_PUBLISHED) in asked(sources[0])
+    ],
+    (
+        Column("questions", _BENEFIT, "n", statistic="second"),
+        Column("with images", _BENEFIT, statistic="second"),
+        Column("without", _BENEFIT, statistic="first"),
+        Column("the images' benefit", _BENEFIT, "points"),
+    ),
+    (
+        "Over the questions that have a score both ways. Without: the case's text alone, no report in the images' "
+        "place. Tasks I and II have no images. Of Task VIII: how often a contradiction is named that can't be seen.",
+        f"{INTERVALS} Benefits are of the same questions both ways.",
+    ),
+)
 
 
 # --- Sites and diseases -----------------------------------------------------------------------------------------------
 
 
-def _asked_once(source: Source) -> list[TaskGroup]:
-    """The groups whose questions were asked once each: copies with rotated options have a section of their own."""
-    return [each for each in task_groups(source) if each.condition != ROTATED]
+def _part_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+    """How many questions the paper's way, and a column a task and condition: the accuracy in a row's part.
 
-
-def _accuracy_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-    """A column for each task group: the accuracy of the part that a row is about."""
-
-    def column(group: TaskGroup) -> Column:
-        return Column(group.label, lambda source, row, rows: group.accuracy(source, row.where))
-
-    return tuple(map(column, _asked_once(sources[0])))
-
-
-def _count_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-    def column(group: TaskGroup) -> Column:
-        return Column(group.label, lambda source, row, rows: Cell(_scored_count(group, row.where)), "count")
-
-    return tuple(map(column, _asked_once(sources[0])))
-
-
-def _scored_count(group: TaskGroup, where: Mapping[str, object]) -> int:
-    return len(group.rows.where(where).scored("accuracy")) if group.measured else 0
-
-
-def _other_sites(sources: Sequence[Source]) -> list[str]:
-    found = set(sources[0].rows.column("site")) - {None, ""}
-    return sorted(found - set(sites()))
+    None for a task without an accuracy: a part of it of which all was settled by rules has none either.
+    """
+    rows = sources[0].rows
+    found = [each for each in asked(sources[0]) if each[1] != ROTATED]
+    return (
+        Column("questions", row_count, "count", within={"condition": SHOWN}),
+        *(
+            Column(label_of(*each), ACCURACY, within=where_asked(*each), mark=judged_marks)
+            for each in found
+            if len(rows.where(where_asked(*each)).scored("accuracy"))
+        ),
+    )
 
 
 def _site_rows(sources: Sequence[Source]) -> list[Row]:
-    return [Row((printable(site),), {"site": site}) for site in (*sites(), *_other_sites(sources))]
+    others = sorted(set(sources[0].rows.column("site")) - {None, "", *sites()})
+    return [Row((printable(site),), {"site": site}) for site in (*sites(), *others)]
 
 
 def _paper_share(source: Source, row: Row, rows: Samples) -> Cell:
     return Cell(paper_share(row.where["site"]) if row.where["site"] in sites() else None)
-
-
-def _number_of_cases(size: int, source: Source, row: Row, rows: Samples) -> Cell:
-    return Cell(size)
-
-
-def _disease_rows(sources: Sequence[Source]) -> Iterator[Row]:
-    groups = task_groups(sources[0])
-    named = {key for key in sources[0].rows.by(["disease", "disease_listed"]) if key[0]}
-    sizes = {
-        key: max(_scored_count(group, {"disease": key[0], "disease_listed": key[1]}) for group in groups)
-        for key in named
-    }
-    for name, listed in sorted(named, key=lambda key: (-sizes[key], str(key))):
-        yield Row(
-            (printable(name), listed or "not given"),
-            {"disease": name, "disease_listed": listed},
-            estimates={"cases": functools.partial(_number_of_cases, sizes[name, listed])},
-        )
 
 
 SITES = Table(
@@ -329,26 +275,30 @@ SITES = Table(
     "Accuracy by site",
     ("site",),
     _site_rows,
-    lambda sources: (Column("of the paper's questions", _paper_share), *_accuracy_columns(sources)),
-    (_INTERVALS, "Task VIII is by the site of the text. The number of questions is in the next table."),
+    lambda sources: (Column("of the paper's questions", _paper_share), *_part_columns(sources)),
+    (INTERVALS, "Task VIII is by the site of the text."),
     marks=judged_tables.MEANINGS,
 )
-SITE_COUNTS = Table(
-    "site_counts",
-    "Scored questions by site",
-    ("site",),
-    lambda sources: [Row(row.labels, row.where, "counts") for row in _site_rows(sources)],
-    _count_columns,
-    folded=True,
-)
+
+
+def _disease_rows(sources: Sequence[Source]) -> list[Row]:
+    """The most frequent first."""
+    found = sources[0].rows.by(["disease", "disease_listed"]).items()
+    return [
+        Row((printable(name), listed or "not given"), {"disease": name, "disease_listed": listed})
+        for (name, listed), own in sorted(found, key=lambda each: -len(each[1]))
+        if name
+    ]
+
+
 DISEASES = Table(
     "diseases",
     "Accuracy by disease",
     ("disease", "in the paper's list"),
     _disease_rows,
-    lambda sources: (Column("cases", unit="count"), *_accuracy_columns(sources)),
+    _part_columns,
     (
-        _INTERVALS,
+        INTERVALS,
         f"The paper counts {disease_count()} diseases and does not list them: 'listed' are those that its text names, "
         "all others are 'unlisted'.",
     ),
@@ -357,23 +307,24 @@ DISEASES = Table(
 )
 
 
-# --- Judgements, and what a reader must know --------------------------------------------------------------------------
+# --- What a reader must know ------------------------------------------------------------------------------------------
 
 
 def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
     """What became of the judgements, by the harness's task."""
-    return {each.name: each.judging for each in task_groups(source) if each.judging}
+    return judged_tables.judgings(source.rows, ["task"], str)
 
 
 def caveats(source: Source) -> Iterator[Flag]:
     """Who judged and what is missing, which tasks were not asked, whether the model looks."""
     yield from judged_tables.flags(_judgings(source))
-    groups = task_groups(source)
-    missing = [task.numeral for key, task in forms().items() if not find_group(groups, key, *SHOWN)]
+    shown = {task.key for task, condition in asked(source) if condition in SHOWN}
+    missing = [task.numeral for key, task in forms().items() if key not in shown]
     if missing:
         yield Flag("note", f"Not asked here: Task {', '.join(missing)}.")
-    for said, found in shortcuts(source).items():
-        if found.rate.estimate == 1.0 and found.n > 1:
+    for said, estimate in SAME_ANSWERS.items():
+        found = source.interval(estimate)
+        if found.estimate == 1.0 and found.n > 1:
             yield Flag(
                 "warning",
                 f"With the images of Task III {said} all {found.n} answers stayed the same, as those of a model that "
@@ -381,25 +332,40 @@ def caveats(source: Source) -> Iterator[Flag]:
             )
 
 
+def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
+    """What limits the judged numbers of several models, by model and protocol."""
+    return judged_tables.flags({
+        f"{source.name}, {protocol}": judging
+        for source in sources
+        for protocol, judging in judged_tables.protocols(source.rows).items()
+    })  # fmt: skip
+
+
 REPORT = Report(
     headline=report_finding.HEADLINE,
     views=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
-        View("tasks", "Tasks", (TASKS, tasks_table, task_pairs_table)),
+        View("tasks", "Tasks", (TASKS, CONTRADICTIONS)),
         View("gap", "Multiple choice and open answers", (GAPS,)),
-        View("shortcut", "Does it look", (shortcut_table,)),
-        report_image.BENEFIT,
-        report_image.ROTATIONS,
-        View(
-            "contradictions",
-            "Text against images",
-            tuple(table(each) for each in CONDITIONS for table in (_labels_table, _examples_table)),
+        View("shortcut", "Does it look", (WITHOUT_IMAGES, SHORTCUT)),
+        rotation_view(
+            {"condition": ROTATED},
+            INTERVALS,
+            groups={f"Task {forms()[key].numeral}": {"paper_task": key} for key in STRUCTURED},
         ),
-        View("parts", "Sites and diseases", (SITES, SITE_COUNTS, DISEASES)),
+        View("parts", "Sites and diseases", (SITES, DISEASES)),
         View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
     ),
-    compared=report_comparison.VIEWS,
+    compared=(
+        View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY_OF_MODELS,)),
+        View("paper-tests", "As the paper tests it", (report_tests.kruskal_table, report_tests.dunn_table)),
+    ),
     caveats=caveats,
+    compared_caveats=compared_caveats,
     sources=sources,
-    compare=report_comparison.comparison,
+    tests=lambda source: {
+        f"Task {label_of(*each)}": question_ids(source.rows.where(where_asked(*each)))
+        for each in asked(source)
+        if each[1] in SHOWN
+    },
 )

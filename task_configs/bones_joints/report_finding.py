@@ -9,8 +9,7 @@ from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLISHED, SUITE
-from lmms_medtasks.task_configs.bones_joints.report_figures import sketch
-from lmms_medtasks.task_configs.bones_joints.report_groups import find_group, task_groups
+from lmms_medtasks.task_configs.bones_joints.report_tables import sketch
 
 # Those that stand on the first screen where they were asked come first.
 _TITLES = {
@@ -22,13 +21,13 @@ _TITLES = {
 
 def _numbers(source: Source) -> Iterator[Number]:
     """The accuracy of each task as the paper asks it."""
-    groups = task_groups(source)
     for key, title in _TITLES.items():
-        group = find_group(groups, key, AS_PUBLISHED)
-        if group and group.measured:
-            chance = None if group.judging else chance_of_options(group.rows)
-            printed = span(SUITE, str(group.rows.values("task")[0]), "accuracy")
-            yield Number(title, f"at {title}", ACCURACY, group.where, chance=chance, published=printed)
+        where = {"paper_task": key, "condition": AS_PUBLISHED}
+        rows = source.rows.where(where)
+        if len(rows.scored("accuracy")):
+            chance = chance_of_options(rows)
+            printed = span(SUITE, str(rows.values("task")[0]), "accuracy")
+            yield Number(title, f"at {title}", ACCURACY, where, chance=chance, published=printed)
 
 
 HEADLINE = Headline(

@@ -166,7 +166,6 @@ def side_mean(side: str, measure: str) -> Macro:
 
 
 SIDE_ACCURACY = {side: side_mean(side, "accuracy") for side in SIDES}
-SIDE_TOTAL = {side: side_mean(side, "total") for side in SIDES}
 
 METRICS = (
     number_of_questions(),

@@ -3,185 +3,178 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
-from lmms_medtasks.record import FAILED
-from lmms_medtasks.report import document, judged_tables
-from lmms_medtasks.report.cells import count, label, percent_of, share
-from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report import judged_tables
+from lmms_medtasks.report.default_tables import DeclaredTables
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.rotated_options import rotation_view
-from lmms_medtasks.report.suite_report import Report
+from lmms_medtasks.report.suite_report import Report, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
+from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
-from lmms_medtasks.suites.outcomes import OUTCOMES, outcomes
-from lmms_medtasks.task_configs.med_cmr import report_finding
+from lmms_medtasks.task_configs.med_cmr import report_comparison, report_finding
+from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
+from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
     BREAKDOWNS,
     BY_DIMENSION,
+    EXACT,
     FORMS,
     RANGES,
+    SCORES,
     SIDE_ACCURACY,
-    read_replies,
-)
-from lmms_medtasks.task_configs.med_cmr.report_comparison import comparison
-from lmms_medtasks.task_configs.med_cmr.report_dimensions import (
-    IMAGE,
-    INTERVALS,
-    KEY,
-    SIDE_NOTE,
-    TITLES,
-    breakdown,
-    rows_by_side,
+    SIDES,
+    SUITE,
+    TOTAL,
 )
 from lmms_medtasks.task_configs.med_cmr.report_figures import DIMENSIONS_CHART
-from lmms_medtasks.task_configs.med_cmr.report_models import MEASURE_OF, asked, judgings, models, was_asked
-from lmms_medtasks.task_configs.med_cmr.report_open import open_view
+from lmms_medtasks.task_configs.med_cmr.report_models import MEASURE_OF, asked, judging, judgings, models, was_asked
 from lmms_medtasks.task_configs.med_cmr.report_published import MAIN
 
-# --- Multiple choice --------------------------------------------------------------------------------------------------
+_TITLES = {each.short: f"{each.name} ({each.short})" for each in dimensions()}
+_INTERVALS = f"In brackets: {LEVEL} interval over images."
+_SIDES = "Mean over the dimensions of a side, each weighing alike; the overall row is over all questions."
+_NO_ANSWER = "A reply without an answer counts as incorrect, a failed request as nothing."
+_MISSING = (
+    "Means are over the judgements that were obtained: n judged of n. A missing one is no zero: the next two columns "
+    "are the mean over all answers, had each missing one been the scale's worst, or its best."
+)
+_WEIGHTS = ", ".join(f"{name.replace('_', ' ')} {weight}" for name, weight in WEIGHTS.items())
+_SCALE = (
+    f"Total: the scores weighted ({_WEIGHTS}) and brought to 0 to 100, as in the paper. The scale of the single "
+    "scores, 0 to 5, and the judge's prompt are ours: the paper does not print its own. Both parts: the labelled lines "
+    "Reasoning: and Answer: that were asked for; an answer without one is judged all the same."
+)
+_ADDED = (
+    "Difference: what the image adds, over the questions that have a value both ways. One whose interval holds 0 does "
+    "not show that the image was of use; how much use it may still have been, the interval's ends say. Not corrected "
+    "for the number of rows."
+)
 
 
-def _choice_table(shown: bool) -> Table:
-    """Accuracy by dimension, both sides' means, and overall."""
-    where = asked("mcq", shown)
+def _notes(form: str, *notes: str, shown: bool = True) -> Callable[[Sequence[Source]], tuple[str, ...]]:
+    """The notes, before them who judged open answers."""
+
+    def made(sources: Sequence[Source]) -> tuple[str, ...]:
+        found = judging(sources[0], shown)
+        judge = (f"Judge: {found.shown if found else 'none'}.", _MISSING) if form == "open" else ()
+        return (*judge, *notes, _INTERVALS)
+
+    return made
+
+
+def _means(form: str, digits: int) -> tuple[Column, ...]:
+    if form == "mcq":
+        return Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY, digits=digits)
+    return judged_columns("total", TOTAL, "total", digits)
+
+
+# --- By dimension -----------------------------------------------------------------------------------------------------
+
+
+_OPEN_COLUMNS = (
+    *judged_columns("total", TOTAL, "total"),
+    *(Column(name.replace("_", " "), each, "", 2) for name, each in SCORES.items()),
+    Column("both parts", SUITE.estimates["both_parts"]),
+    Column("the reference's words", EXACT),
+)
+
+
+def _by_dimension(form: str, shown: bool) -> Table:
+    """All questions, the dimensions and sides' means; without the image beside it what the image adds."""
+    measure, where = MEASURE_OF[form], asked(form)
+    columns = _means("mcq", 2) if form == "mcq" else _OPEN_COLUMNS
+    notes = [_NO_ANSWER, _SIDES] if form == "mcq" else [_SCALE]
+    if not shown:
+        change = Contrast(measure=measure, bounds=RANGES[measure], first=asked(form, False), second=where, pair=("id",))
+        columns = (
+            *(replace(each, within={"image_shown": False}) for each in columns),
+            Column("pairs", change, "n", statistic="second"),
+            Column("difference", change, "points" if form == "mcq" else "", 2, signed=True),
+        )
+        where = {"form": form}
+        notes.append(_ADDED)
 
     def rows(sources: Sequence[Source]) -> Iterator[Row]:
         yield Row(("All questions",), where)
-        yield from rows_by_side(
-            sources, where, "accuracy", lambda side: dict.fromkeys(("questions", "accuracy"), SIDE_ACCURACY[side])
-        )
+        own = sources[0].rows.where(asked(form, shown))
+        for side, names in SIDES.items():
+            if form == "mcq":
+                # Marked where one of the dimensions has no score.
+                mark = "" if all(len(own.where(BY_DIMENSION[name]).scored(measure)) for name in names) else "∂"
+                means = {
+                    **dict.fromkeys(("questions", "accuracy"), SIDE_ACCURACY[side]),
+                    "pairs": None,
+                    "difference": None,
+                }
+                label = Cell(f"Mean of the {side} dimensions", mark=mark)
+                yield Row((label,), {**where, "dimension": names}, "counts", means)
+            yield from (Row((_TITLES[name],), {**where, **BY_DIMENSION[name]}) for name in names)
 
-    return Table(
-        f"mcq{KEY[shown]}",
-        f"Multiple choice{IMAGE[shown]}: accuracy",
-        ("dimension",),
-        rows,
-        (Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY, digits=2)),
-        ("A reply without an answer counts as incorrect, a failed request as nothing.", SIDE_NOTE, INTERVALS),
-    )
-
-
-# --- What the image adds ----------------------------------------------------------------------------------------------
-
-_FORM_TITLES = {
-    "mcq": ("Multiple choice", "accuracy"),
-    "circular": ("Rotated options", "accuracy over all copies"),
-    "open": ("Open answers", "total"),
-}
+    key, title = ("mcq", "Multiple choice: accuracy") if form == "mcq" else ("open_dimensions", "Open answers: scores")
+    end = ("", "") if shown else ("_noimage", ", no image")
+    return Table(key + end[0], title + end[1], ("dimension",), rows, columns, _notes(form, *notes, shown=shown))
 
 
-def _without_image(form: str) -> Table:
-    """With and without the image, question by question; of circular tasks copy by copy."""
-    change = Contrast(
-        measure=MEASURE_OF[form],
-        bounds=RANGES[MEASURE_OF[form]],
-        first={"image_shown": False},
-        second={"image_shown": True},
-        pair=("id",),
-    )
-    where, scaled = {"form": form}, form == "open"
-    names = {"All questions": {}, **{TITLES[name]: each for name, each in BY_DIMENSION.items()}}
-    rows = tuple(Row((name,), {**where, **each}) for name, each in names.items())
-    title, what = _FORM_TITLES[form]
-    unit = "" if scaled else "%"
-    return Table(
-        f"without_image_{form}",
-        f"{title}: {what} with and without the image",
-        ("dimension",),
-        lambda sources: rows if was_asked(sources[0], form) and was_asked(sources[0], form, False) else (),
-        (
-            Column("pairs", change, "n", statistic="second"),
-            Column("with image", change, unit, 2, statistic="second"),
-            Column("without", change, unit, 2, statistic="first"),
-            Column("difference", change, "" if scaled else "points", 2, signed=True),
-        ),
-        (
-            "Over the questions that have a value both ways. A difference whose interval holds 0 does not show that "
-            "the image was of use; how much use it may still have been, the interval's ends say.",
-            f"In brackets: {LEVEL} interval over images, of a change between the same images; not corrected for the "
-            "number of rows.",
-        ),
-    )
+def _by_tag(form: str, tag: str) -> Table:
+    """The questions of a form, a row for each text that the release has there."""
 
+    def rows(sources: Sequence[Source]) -> Iterator[Row]:
+        values: dict[str, list[Any]] = {}
+        for value in sources[0].rows.where(asked(form)).values(tag):
+            values.setdefault(printable(str(value or "not recorded")), []).append(value)
+        yield from (Row((text,), {**asked(form), tag: tuple(values[text])}) for text in sorted(values))
 
-# --- Requests and replies ---------------------------------------------------------------------------------------------
-
-
-def _replies(sources: Sequence[Source]) -> document.Frame:
-    """What became of the requests of each task."""
-    rows = []
-    for task in sources[0].rows.values("task"):
-        own_rows = sources[0].rows.where({"task": task})
-        counts = outcomes(own_rows)
-        unscored = sum(set(each) == {FAILED} for each in own_rows.column("trials"))
-        parsed, replied = read_replies(own_rows)
-        counted = map(Cell, (sum(counts.values()), unscored, *counts.values()))
-        rows.append(document.FrameRow((Cell(task), *counted, percent_of(parsed / replied if replied else None))))
-    heads = ("requests", "questions without a reply", *OUTCOMES)
-    notes = (
-        "Failed requests count as nothing and are left out. Unreadable (words and no one option), cut (off before an "
-        "answer), empty (says nothing), refused: counted as incorrect, of open answers as the worst. Parse rate of "
-        "open answers: both parts are there; the others are judged all the same.",
-    )
-    columns = (label("task"), *map(count, heads), share("parse rate"))
-    return document.Frame("replies", "Requests and replies", columns, tuple(rows), notes, folded=True)
+    name = tag.replace("_", " ")
+    title = f"{'Multiple choice: accuracy' if form == 'mcq' else 'Open answers: total'} by {name}"
+    # Subtypes are many: a terminal leaves them to the files, the page shows them folded.
+    long = tag == "subtype"
+    return Table(f"{form}_{tag}", title, (name,), rows, _means(form, 1), _notes(form), long=long, folded=long)
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------
 
 
-def _shown(form: str, image_shown: bool) -> Callable[[Sequence[Source]], bool]:
-    return lambda sources: was_asked(sources[0], form, image_shown)
+def _view(form: str, shown: bool) -> View:
+    key, title = ("choice", "Multiple choice") if form == "mcq" else ("open", "Open answers")
+    end = ("", "") if shown else ("_noimage", ", no image")
+    # Without images: what language alone gets, by dimension; the parts' own breakdown is of the benchmark as it is.
+    by_tag = (_by_tag(form, tag) for tag in (BREAKDOWNS if shown else ()))
+    tables = (_by_dimension(form, shown), *by_tag)
+    return View(key + end[0], title + end[1], tables, shown=lambda sources: was_asked(sources[0], form, shown))
 
 
-def _choice_view(shown: bool) -> View:
-    columns = (Column("questions", ACCURACY, "n"), Column("accuracy", ACCURACY))
-    # Without images: what language alone gets, as a whole; the parts' own breakdown is of the benchmark as it is.
-    tags = BREAKDOWNS if shown else ()
-    by_tag = (breakdown("mcq", tag, "Multiple choice: accuracy", columns, lambda sources: (INTERVALS,)) for tag in tags)
-    tables = (_choice_table(shown), *by_tag)
-    title = f"Multiple choice{IMAGE[shown]}"
-    return View(f"choice{KEY[shown]}", title, tables, shown=_shown("mcq", shown))
-
-
-def _circular_view(shown: bool) -> View:
-    groups = {TITLES[name]: each for name, each in BY_DIMENSION.items()}
-    where = asked("circular", shown)
-    return rotation_view(where, INTERVALS, groups=groups, ending=KEY[shown], title_ending=IMAGE[shown])
-
-
-def caveats(source: Source) -> Iterator[Flag]:
-    """What limits judged numbers; which columns of the paper's table stay empty."""
-    yield from judged_tables.flags(judgings(source))
-    have = "multiple-choice" if was_asked(source, "mcq") else "open" if was_asked(source, "open") else ""
-    if not have:
-        yield Flag(
-            "note", "No question was asked here as the paper asks it, once and with its image: its table is empty."
-        )
-    elif not (was_asked(source, "mcq") and was_asked(source, "open")):
-        yield Flag("note", f"Only {have} questions were asked here: the other columns of the paper's table stay empty.")
-
+_FORMS = {"mcq": "multiple choice", "circular": "rotated options", "open": "open"}
+_PUBLISHED = View("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,))
 
 REPORT = Report(
     headline=report_finding.HEADLINE,
     views=(
-        View("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,)),
-        *(view(shown) for view in (_choice_view, _circular_view, open_view) for shown in (True, False)),
-        View("without_image", "With and without the image", tuple(map(_without_image, FORMS))),
+        _PUBLISHED,
+        *(_view("mcq", shown) for shown in (True, False)),
+        rotation_view(
+            asked("circular"), _INTERVALS, groups={_TITLES[name]: each for name, each in BY_DIMENSION.items()}
+        ),
+        *(_view("open", shown) for shown in (True, False)),
         View(
             "replies",
             "Requests, replies and judgements",
-            (
-                *judged_tables.judging_tables(judgings),
-                _replies,
-            ),
+            (*judged_tables.judging_tables(judgings), DeclaredTables(SUITE).outcomes()),
         ),
     ),
-    compared=(),
-    caveats=caveats,
+    compared=(View("models", "The models together", (report_comparison.MODELS,)), _PUBLISHED),
+    caveats=lambda source: judged_tables.flags(judgings(source)),
+    compared_caveats=report_comparison.caveats,
     sources=models,
-    compare=comparison,
+    more=report_comparison.sections,
     one_comparison=True,
+    tests=lambda source: {
+        _FORMS[form]: question_ids(source.rows.where(asked(form))) for form in FORMS if was_asked(source, form)
+    },
     uses=frozenset({"pairs", "parameters"}),
 )

@@ -1,4 +1,4 @@
-"""Med-CMR: figures of its report: the dimensions, pairs of models, and size."""
+"""Med-CMR: the chart of its dimensions, and the small one of the first screen."""
 
 from __future__ import annotations
 
@@ -83,28 +83,3 @@ def sketch(source: Source) -> Sketch:
     judged = judging(source)
     words = f"; open: {BY_WORDS}" if was_asked(source, "open") and judged and LEXICAL in marks(judged) else ""
     return Sketch(_SKETCH.small(source), f"of 100, by dimension; framed: {best}, published, choice questions{words}")
-
-
-TUNED = Chart(
-    "plane",
-    "pairs",
-    "From base to medically fine-tuned model, by dimension",
-    f"Below 0 the fine-tuned model is worse. Bars are {LEVEL} intervals over images.",
-    "pair_dimensions",
-    ("change",),
-    x="dimension",
-    panel="pair",
-    series="questions",
-)
-SIZE = Chart(
-    "plane",
-    "scale",
-    "Scores against the number of parameters",
-    "Each point is a model; the correlations are in the table.",
-    "scale_models",
-    (),
-    x="parameters (billions)",
-    names="points",
-    scale="logarithmic",
-    axis=("parameters, billions",),
-)

@@ -1,4 +1,4 @@
-"""MedObvious: its report, and the tables of several runs. Nothing here can move a number."""
+"""MedObvious: its report. Nothing here can move a number."""
 
 from __future__ import annotations
 
@@ -8,61 +8,200 @@ from dataclasses import replace
 from lmms_medtasks.grids import triage
 from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report.about import data_of
+from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
-from lmms_medtasks.report.views import Column, Row, Source, Table, View, rows_of_sources
-from lmms_medtasks.statistics.confidence import LEVEL
+from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count, rows_by, rows_of_sources
+from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.suites.outcomes import READINGS
 from lmms_medtasks.task_configs.medobvious import report_finding
 from lmms_medtasks.task_configs.medobvious.measures import (
     ABSTENTIONS,
     ACCURACY,
     AGREEMENTS,
     FALSE_ALARMS,
+    FORMAT_GAPS,
     FORMATS,
     LETTERS,
     SIGNS,
     TABLE_2,
 )
-from lmms_medtasks.task_configs.medobvious.report_figures import FORMAT_POINTS, PLANE, SCALING, several_sizes
 from lmms_medtasks.task_configs.medobvious.report_published import (
+    CHANCE,
+    FORMAT_POINTS,
     FORMATS_TABLE,
     INTERVALS,
     NEGATIVES,
+    PLANE,
     POSITIVES,
     RULES_TABLE,
     SHORT,
     TIERS_TABLE,
-    TOGETHER,
     is_rotated,
 )
-from lmms_medtasks.task_configs.medobvious.report_tables import (
-    ACCURACIES,
-    AGREEMENT,
-    ALARMS,
-    GAPS,
-    KINDS,
-    REPLIES,
-    SIZES,
+
+PAIRED = f"{INTERVALS.rstrip('.')}, of a change between the same items."
+
+
+# --- One run ----------------------------------------------------------------------------------------------------------
+
+
+GAPS = Table(
+    "gaps",
+    "Multiple choice and open",
+    ("asked for",),
+    [
+        Row((family,), estimates=dict.fromkeys(("pairs", "multiple choice", "open", "gap"), gap))
+        for family, gap in FORMAT_GAPS.items()
+    ],
+    (
+        Column("pairs", unit="n", statistic="second"),
+        Column("multiple choice", statistic="second"),
+        Column("open", statistic="first"),
+        Column("gap", unit="points"),
+    ),
+    (
+        "Pairs of questions about the same grid, both with a score. A positive gap: more correct answers where options "
+        "are given. The multiple-choice referring question describes the outlier, the open one does not.",
+        PAIRED,
+    ),
 )
+AGREEMENT = Table(
+    "agreements",
+    "Agreement of an item's answers",
+    ("answers about",),
+    [
+        Row((label,), estimates=dict.fromkeys(("items", "agree"), AGREEMENTS[name]))
+        for label, name in (
+            ("grid with an outlier, up to five formats", "positive"),
+            ("grids without, up to three formats", "negative"),
+            ("both", "both"),
+        )
+    ],
+    (Column("items", unit="n"), Column("agree")),
+    (
+        "They agree if all name the same place (or none), and call the highlighted panel the outlier exactly if they "
+        "named its place (without an outlier: if they named any). Right or wrong does not matter: always none agrees. "
+        "Left out: items with a failed request, of fewer than two formats, or a highlighted panel of unknown place.",
+        INTERVALS,
+    ),
+)
+ALARMS = Table(
+    "alarms",
+    "False alarms and abstentions",
+    ("format",),
+    (*(Row((title,), {"task_type": name}) for name, title in SHORT.items()), Row(("all formats",), kind="counts")),
+    (
+        Column("negatives with an answer", FALSE_ALARMS, "n"),
+        Column("false alarms", FALSE_ALARMS),
+        Column("positives", ABSTENTIONS, "n"),
+        Column("abstentions", ABSTENTIONS),
+    ),
+    (
+        "False alarm: an answer that claims an outlier where there is none (a place, or yes); replies without an "
+        "answer are left out (the table of replies has them). Abstention: a reply that names none where there is one "
+        "(none, no, a refusal, or no answer at all).",
+        INTERVALS,
+    ),
+)
+KINDS = Table(
+    "kinds",
+    "Accuracy by kind",
+    ("tier", "kind"),
+    rows_by("tier", "kind", labels=lambda tier, kind: (f"T{tier}", kind.replace("_", " "))),
+    (
+        Column("positives", ACCURACY, "n", within=POSITIVES),
+        Column("accuracy", ACCURACY, within=POSITIVES),
+        Column("negatives", ACCURACY, "n", within=NEGATIVES),
+        Column("accuracy ", ACCURACY, within=NEGATIVES),
+    ),
+    (INTERVALS,),
+    long=True,
+)
+
+
+def _panels(grid: str) -> int:
+    """9 for "3x3"."""
+    return int(grid[0]) * int(grid[2])
+
+
+def _size_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    columns = ("positives", "negatives", "overall", "detection, positives")
+    guesses = {"questions": None, **dict.fromkeys(columns, CHANCE)}
+    for (grid,) in sources[0].rows.by(["grid"], key=lambda values: _panels(values[0])):
+        yield Row((grid.replace("x", "×"),), {"grid": grid})
+        yield Row(("uniform guessing",), {"grid": grid}, "counts", guesses)
+
+
+SIZES = Table(
+    "sizes",
+    "Accuracy by number of panels",
+    ("grid",),
+    _size_rows,
+    (
+        Column("panels", lambda source, row, rows: Cell(_panels(row.where["grid"])), "count"),
+        Column("questions", ACCURACY, "n"),
+        Column("positives", ACCURACY, within=POSITIVES),
+        Column("negatives", ACCURACY, within=NEGATIVES),
+        Column("overall", ACCURACY),
+        Column("detection, positives", ACCURACY,
+               within={**POSITIVES, "task_type": ("detection_mcq", "detection_open")}),
+    ),
+    (
+        "Detection, positives: finding the place of the outlier, where a larger grid is more panels to compare. In the "
+        "benchmark larger grids are a tier of their own (T3), with other images; generated sets have sizes alike.",
+        INTERVALS,
+    ),
+)  # fmt: skip
+SCALING = Chart(
+    "plane",
+    "scaling",
+    "Accuracy against the number of panels",
+    "How a model does as there is more to compare.",
+    SIZES,
+    {
+        "outlier's place (detection)": ("detection, positives",),
+        "where there is none": ("negatives",),
+        "all questions": ("overall",),
+    },
+    x="panels",
+    joined=True,
+    axis=("panels",),
+)
+REPLIES = Table(
+    "replies",
+    "What became of the replies",
+    ("format", "grids"),
+    rows_by("task_type", "negative", labels=lambda name, sign: (SHORT[name], "negative" if sign else "positive")),
+    (
+        Column("questions", row_count, "count"),
+        *(Column(name, outcome_count(name), "count") for name in READINGS),
+    ),
+    (
+        "Unreadable: words without one answer, or with several. Cut: cut off before an answer. Empty: a reply that "
+        "says nothing. These and refusals count as incorrect; failed requests count as nothing.",
+    ),
+    folded=True,
+)
+
+
+# --- Several runs ----------------------------------------------------------------------------------------------------
 
 RUNS = Table(
     "runs",
-    "Accuracy, false alarms, abstentions, agreement",
+    "False alarms, abstentions, agreement",
     ("run",),
     rows_of_sources(lambda source: (source.name,)),
     (
         Column("questions", ACCURACY, "n"),
-        Column("overall", ACCURACY),
-        Column("positives", ACCURACY, within=POSITIVES),
-        Column("negatives", ACCURACY, within=NEGATIVES),
         Column("false alarms", FALSE_ALARMS),
         Column("abstentions", ABSTENTIONS),
         Column("items that agree", AGREEMENTS["both"]),
         Column("data", lambda source, row, rows: Cell(extent(source)), "text"),
     ),
-    (f"Each run on the questions that it was asked. In brackets: {LEVEL} interval over items.",),
+    (f"Each run on the questions that it was asked. {INTERVALS}",),
 )
 
 
@@ -93,12 +232,12 @@ WAYS = Table(
     ),
     (
         "Question by question. What a model still gets without the image, it has from the words or from guessing.",
-        TOGETHER,
+        PAIRED,
     ),
 )
 
 
-# --- What a reader must know ------------------------------------------------------------------------------------------
+# --- The report, and what a reader must know --------------------------------------------------------------------------
 
 _ALWAYS, _FEW = 0.97, 20
 
@@ -124,6 +263,10 @@ def caveats(source: Source) -> Iterator[Flag]:
         yield Flag("warning", f"{1 - claims:.0%} of the answers that were read claim none: it finds one nowhere.")
 
 
+def several_sizes(sources: Sequence[Source]) -> bool:
+    return len(sources[0].rows.values("grid")) > 1
+
+
 def _once(view: View) -> View:
     """The section, for sources that were asked each question once."""
     return replace(view, shown=lambda sources: not is_rotated(sources[0]) and view.shown(sources))
@@ -131,7 +274,6 @@ def _once(view: View) -> View:
 
 _VIEWS = (
     View("published", "Beside the published models", (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
-    View("accuracies", "Accuracy with intervals", (ACCURACIES,)),
     View("formats", "Formats", (GAPS, AGREEMENT)),
     View("alarms", "False alarms and abstentions", (ALARMS,)),
     View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),
@@ -150,13 +292,8 @@ REPORT = Report(
     headline=report_finding.HEADLINE,
     views=(*map(_once, _VIEWS), ROTATIONS),
     compared=(
+        _VIEWS[0],
         View("models", "The runs together", (RUNS,)),
-        View(
-            "published",
-            "Beside the published models",
-            (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
-            (PLANE, FORMAT_POINTS, replace(SCALING, folded=True)),
-        ),
         View("ways", "What the image and the wording are worth", (WAYS,)),
     ),
     caveats=caveats,

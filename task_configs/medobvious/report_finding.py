@@ -11,7 +11,6 @@ from lmms_medtasks.report.findings import Number, Sketch
 from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
-from lmms_medtasks.suites.estimates import Macro, Mean
 from lmms_medtasks.task_configs.medobvious.measures import (
     ACCURACY,
     FALSE_ALARMS,
@@ -20,10 +19,7 @@ from lmms_medtasks.task_configs.medobvious.measures import (
     SUITE,
     TABLE_2,
 )
-from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
-
-_CHANCE = Mean(measure="chance", exact=True)
-_CHANCE_AVERAGE = Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values()))
+from lmms_medtasks.task_configs.medobvious.report_published import CHANCE, CHANCE_AVERAGE, PLANE
 
 
 def _numbers(source: Source) -> Iterator[Number]:
@@ -32,10 +28,10 @@ def _numbers(source: Source) -> Iterator[Number]:
         return
     whole = set(source.rows.column("task_type")) == set(FORMATS)
     title = "all questions" if whole else "the formats asked"
-    chance, printed = source.interval(_CHANCE).estimate, span(SUITE, "medobvious", "accuracy") if whole else None
+    chance, printed = source.interval(CHANCE).estimate, span(SUITE, "medobvious", "accuracy") if whole else None
     yield Number(title, f"on {title}", ACCURACY, chance=chance, published=printed)
     if whole:
-        level, printed = source.interval(_CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
+        level, printed = source.interval(CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
         words = f"by the paper's average of {len(TABLE_2)} groups of questions"
         yield Number(
             "the paper's average", words, PAPER_AVERAGE, chance=level, published=printed, main=False

@@ -1,19 +1,22 @@
-"""MedObvious beside the published models: the tables of the paper, and what the scripts of its authors read."""
+"""MedObvious beside the published models: the tables of the paper, what the scripts of its authors read, and charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lmms_medtasks.report.about import own
+from lmms_medtasks.report.charts import Chart, Guide
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.suite_report import extent
 from lmms_medtasks.report.views import Column, Row, Source, Table, rows_of_sources
+from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.suites.estimates import Macro, Mean
+from lmms_medtasks.suites.estimates import Estimate, Macro, Mean
 from lmms_medtasks.task_configs.medobvious.measures import (
     ACCURACY,
+    BALANCED_ACCURACY,
     FORMATS,
     PAPER_AVERAGE,
     PAPER_RULE,
@@ -25,25 +28,15 @@ from lmms_medtasks.task_configs.medobvious.measures import (
 )
 
 FOLDER = Path(__file__).parent
-GROUPS = "general open-source", "medical open-source", "proprietary", "human"
-"""The paper's groups of models."""
 SHORT = dict(zip(FORMATS, ("A detection MCQ", "B detection open", "C referring MCQ", "D referring open",
                            "E visual referring"), strict=True))  # fmt: skip
-HEADS = {**SHORT, "positive": "positive", "negative": "negative"}
-"""Table 2's columns by the paper's letters and names."""
+"""Table 2's formats by the paper's letters and names."""
 
 POSITIVES, NEGATIVES = ({"negative": sign} for sign in SIGNS.values())
-CHANCE, CHANCE_AVERAGE = (
-    Mean(measure="chance", exact=True),
-    Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values())),
-)
+CHANCE = Mean(measure="chance", exact=True)
+CHANCE_AVERAGE = Macro(measure="chance", exact=True, groups=tuple(TABLE_2.values()))
 TIER_MEAN, TIER_CHANCE = Macro(by="tier"), Macro(measure="chance", exact=True, by="tier")
 INTERVALS = f"In brackets: {LEVEL} interval over items."
-TOGETHER = f"In brackets: {LEVEL} interval over items, of a change between the same items."
-
-
-def _own(source: Source) -> tuple[str, ...]:
-    return source.name, str(own(extent(source)).value)
 
 
 def is_rotated(source: Source) -> bool:
@@ -51,53 +44,66 @@ def is_rotated(source: Source) -> bool:
     return ROTATED in source.condition
 
 
-def _published_rows(chance: Row) -> Callable[[Sequence[Source]], list[Row]]:
+# --- The paper's tables -----------------------------------------------------------------------------------------------
+
+
+def _own(source: Source) -> tuple[str, ...]:
+    return source.name, str(own(extent(source)).value)
+
+
+def _rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[Source]], list[Row]]:
     """A row for each source that was asked each question once, and one for guessing."""
-    return lambda sources: rows_of_sources(_own, chance)([each for each in sources if not is_rotated(each)])
+    guessing = Row(("uniform guessing", "arithmetic"), kind="counts", estimates=chances)
+    return lambda sources: rows_of_sources(_own, guessing)([each for each in sources if not is_rotated(each)])
 
-
-def _format_notes(sources: Sequence[Source]) -> tuple[str, ...]:
-    whose = "the first row" if len(sources) > 1 else "this run"
-    guessing = f"one of all positions and none, or of yes and no; by arithmetic, for the questions of {whose}."
-    return (
-        "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
-        "was asked for.",
-        "Avg is the paper's: the plain mean of the seven columns before it. It is no share of correct answers: each "
-        "question counts in two columns.",
-        *([f"Uniform guessing: {guessing}"] if sources else []),
-    )
-
-
-def _tier_mark(source: Source) -> str:
-    return "" if len(set(source.rows.column("tier"))) == len(TIERS) else "∂"
-
-
-GUESSING = ("uniform guessing", "arithmetic")
-CHANCE_ROW = Row(GUESSING, kind="counts", estimates={**dict.fromkeys(TABLE_2, CHANCE), "average": CHANCE_AVERAGE})
-RULES = {PAPER_RULE: "open weights", PAPER_RULE_HOSTED: "hosted"}
-AVERAGES = {measure: Macro(measure=measure, groups=tuple(TABLE_2.values())) for measure in RULES}
 
 PRINTED_FORMATS = Published(FOLDER, {"source": "Table 2"})
 _FORMAT_COLUMNS = (
-    *(Column(HEADS[name], ACCURACY, within=where, key=name, bare=True) for name, where in TABLE_2.items()),
-    Column("Avg", PAPER_AVERAGE, key="average", bare=True),
+    *(Column(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()),
+    Column("Avg", PAPER_AVERAGE, key="average"),
 )
 FORMATS_TABLE = Table(
     "formats",
     "Accuracy by format and sign (Table 2)",
     ("model", "source"),
-    _published_rows(CHANCE_ROW),
-    _FORMAT_COLUMNS,
-    _format_notes,
+    _rows(
+        {
+            **dict.fromkeys((*TABLE_2, "all questions"), CHANCE),
+            "average": CHANCE_AVERAGE,
+            **dict.fromkeys(("questions", "balanced")),
+        }
+    ),  # fmt: skip
+    (
+        *_FORMAT_COLUMNS,
+        Column("all questions", ACCURACY),
+        Column("balanced", BALANCED_ACCURACY),
+        Column("questions", ACCURACY, "n"),
+    ),
+    (
+        "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
+        "was asked for.",
+        "Avg is the paper's: the plain mean of the seven columns before it. It is no share of correct answers: each "
+        "question counts in two columns. Balanced: the mean of positives and negatives.",
+        "A reply that could not be read counts as incorrect, a failed request as nothing.",
+        "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of the "
+        "first row.",
+        INTERVALS,
+    ),
     PRINTED_FORMATS,
 )
+_SCRIPTS = {
+    script: {
+        **dict.fromkeys(TABLE_2, Mean(measure=measure)),
+        "average": Macro(measure=measure, groups=tuple(TABLE_2.values())),
+    }
+    for script, measure in (("open weights", PAPER_RULE), ("hosted", PAPER_RULE_HOSTED))
+}
 
 
 def _rule_rows(sources: Sequence[Source]) -> Iterator[Row]:
     """Each source by each of the scripts' two readings."""
     for source in sources:
-        for measure, script in RULES.items() if not is_rotated(source) else ():
-            estimates = {**dict.fromkeys(TABLE_2, Mean(measure=measure)), "average": AVERAGES[measure]}
+        for script, estimates in _SCRIPTS.items() if not is_rotated(source) else ():
             yield Row((*_own(source), script), estimates=estimates, source=source)
 
 
@@ -106,7 +112,7 @@ RULES_TABLE = Table(
     "Accuracy by format and sign (Table 2), replies read as the authors' scripts read them",
     ("model", "source", "script for"),
     _rule_rows,
-    tuple(replace(each, of=None) for each in _FORMAT_COLUMNS),
+    tuple(replace(each, of=None, bare=True) for each in _FORMAT_COLUMNS),
     (
         "The scripts for open-weight models read the letters A to E only: on 3×3 grids F to J are never right. A row "
         "is to be compared with published rows of its script.",
@@ -118,13 +124,53 @@ TIERS_TABLE = Table(
     "tiers",
     "Accuracy by tier (Table 3)",
     ("model", "source"),
-    _published_rows(
-        Row(GUESSING, kind="counts", estimates={**{f"T{tier}": CHANCE for tier in TIERS}, "all": TIER_CHANCE}),
-    ),
+    _rows({**{f"T{tier}": CHANCE for tier in TIERS}, "all": TIER_CHANCE}),
     (
-        *(Column(f"T{tier}", ACCURACY, within={"tier": tier}, bare=True) for tier in TIERS),
-        Column("all", TIER_MEAN, bare=True, mark=_tier_mark),
+        *(Column(f"T{tier}", ACCURACY, within={"tier": tier}) for tier in TIERS),
+        Column("all", TIER_MEAN, mark=lambda rows: "" if len(rows.values("tier")) == len(TIERS) else "∂"),
     ),
-    ("All is the plain mean of the tiers, as in the paper.",),
+    ("All is the plain mean of the tiers, as in the paper.", INTERVALS),
     Published(FOLDER, {"source": "Table 3"}),
+)
+
+
+# --- Charts -----------------------------------------------------------------------------------------------------------
+
+
+def found_by_claiming(rows: Samples) -> Guide:
+    """What guesses get that claim an outlier more or less often, from never to always, at a random place.
+
+    Uniform guessing over ``n`` answers of which one says none is right with 1 / n, over the others with 1 / (n - 1).
+    """
+    chance = rows.where(POSITIVES).scored("chance").column("chance.score")
+    return Guide(0, 0, 100, 100 * float((chance / (1 - chance)).mean()) if len(chance) else 100.0, "guessing")
+
+
+PLANE = Chart(
+    "plane",
+    "plane",
+    "Correct with an outlier against wrong without one",
+    "Up: outliers found. Right: wrong where there is none, by a false alarm or by a reply without an answer (false "
+    "alarms have a table of their own). A model that always answers none stands lower left, one that always names an "
+    "outlier at the right edge. "
+    "Dashed: guessing. It ends below 100, as the place of the outlier must be correct too. Hollow: published models, "
+    f"across 100 less their accuracy where there is none. Bars: {LEVEL} intervals.",
+    FORMATS_TABLE,
+    ("positive",),
+    x="negative",
+    rest={"negative": 100},
+    group="source",
+    axis=("wrong where there is none, percent", "correct where there is an outlier, percent"),
+    guide=found_by_claiming,
+)
+FORMAT_POINTS = Chart(
+    "points",
+    "formats",
+    "Sensitivity to the format",
+    "Detection and visual referring are asked about grids without an outlier too, referring MCQ "
+    f"and open are not. Hollow: the paper's models and its human expert. Bars are {LEVEL} intervals over items.",
+    FORMATS_TABLE,
+    FORMATS,
+    turned=True,
+    axis=("percent correct",),
 )

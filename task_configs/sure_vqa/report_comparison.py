@@ -157,8 +157,8 @@ def _tested(found: Across | None, options: Options) -> list[Section]:
         return [Section("tested", "Which method is more robust", ("No shift was run with all methods.",))]
     made = (tables.differences(found), tables.baselines(found), tables.ranks(found))
     shown = tuple(each for each in made if each is not None)
-    drawn = (figures.ranks(found),) if options.drawn and found.ranks else ()
-    return [Section("tested", "Which method is more robust", tables=shown, figures=drawn)]
+    drawn = figures.ranks(found, made[2]) if options.drawn and found.ranks else None
+    return [Section("tested", "Which method is more robust", tables=shown, figures=(drawn,) if drawn else ())]
 
 
 def _duels(methods: Sequence[Method], options: Options) -> list[Section]:

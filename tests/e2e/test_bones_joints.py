@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from lmms_medtasks.task_configs.bones_joints.text_shortcut import Asked, text_shortcut
-
 TWINS = "bones_joints_t3_image,bones_joints_t3_image_noimage,bones_joints_t3_image_swapped"
 
 
@@ -24,13 +22,13 @@ def verdict(prompt, labels):
 
 
 def shortcut(done, other):
-    def asked(task):
-        return {
-            record["id"]: Asked(record["tags"]["case_id"], record["trials"][0], record["expected"])
-            for record in (row["questions"] for row in done.samples(task))
-        }
-
-    return text_shortcut(asked("bones_joints_t3_image"), asked(other)).rate.estimate
+    """The share of Task III's answers that stayed the same."""
+    one, two = (
+        {row["questions"]["id"]: row["questions"]["trials"][0] for row in done.samples(task)}
+        for task in ("bones_joints_t3_image", other)
+    )
+    both = [name for name in one if len(one[name]) == len(two.get(name, "")) == 1]
+    return sum(one[name] == two[name] for name in both) / len(both)
 
 
 def test_the_eight_tasks_with_an_observer(harness, judge_server):

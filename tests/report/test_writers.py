@@ -67,7 +67,7 @@ def table(document, key, part=0):
 class Checker(HTMLParser):
     """Tags that stay open, ids that are there twice, links to nowhere, and addresses outside the page."""
 
-    VOID = {"meta", "link", "br", "img", "use"}
+    VOID = {"wbr", "meta", "link", "br", "img", "use"}
 
     def __init__(self):
         super().__init__()

@@ -14,9 +14,10 @@ from lmms_medtasks.board.site.changes import headline_change
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.rows import published
-from lmms_medtasks.report.charts.bullets import bullet
+from lmms_medtasks.report.cells import NONE, label
+from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import Number
-from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
 
 LEAST_FIELD = 4
@@ -68,30 +69,17 @@ class ModelHeadline:
         return HARD_TO_READ in self.number.cell.mark
 
     @property
-    def said(self) -> str:
-        """All of it in words, as the chart's label."""
-        own = self.number
-        parts, digits = [f"{self.title}, {own.title}: {own.short}{own.cell.mark}"], own.digits
-        if own.cell.low is not None and own.cell.high is not None:
-            parts.append(f"{confidence.percent()} interval {own.cell.low:.{digits}f} to {own.cell.high:.{digits}f}")
-        parts.append(self.place or "not ranked")
-        if self.quartiles:
-            texts = ", ".join(f"{each:.{digits}f}" for each in self.quartiles)
-            parts.append(f"quartiles of {self.field} ranked models {texts}")
-        if own.chance is not None:
-            parts.append(f"guessing {own.chance:.{digits}f}")
-        if own.published:
-            parts.append("published models {:.{d}f} to {:.{d}f}".format(*own.published, d=digits))
-        return "; ".join(parts)
-
-    @property
     def chart(self) -> str:
         """The bullet chart, an <svg>."""
-        own = self.number
-        return bullet(
-            self.said, (own.bottom, own.top), own.value, (own.cell.low, own.cell.high), quartiles=self.quartiles,
-            chance=own.chance, published=own.published, digits=own.digits,
-        )  # fmt: skip
+        number, (first, middle, third) = self.number, self.quartiles or (None, None, None)
+        own = Cell(number.title), Cell(number.value, number.cell.low, number.cell.high), Cell(middle, first, third)
+        rows = [FrameRow(own), FrameRow((Cell("guessing"), Cell(number.chance), NONE), "counts")]
+        rows += [FrameRow((Cell("published"), Cell(each), NONE), "reference") for each in number.published or ()]
+        score = FrameColumn("score", digits=number.digits, unit=number.unit)
+        frame = Frame("headline", self.title, (label("number"), score, FrameColumn("ranked models")), tuple(rows))
+        ends = number.bottom, number.top
+        chart = Chart("bullets", "headline", self.title, "", "headline", ("score",), x="ranked models", ends=ends)
+        return chart.drawn(chart.marks_of(frame), small=True)
 
 
 def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]:

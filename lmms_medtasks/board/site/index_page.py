@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 MANY_ROWS = 15
 """Rows from which on a model can be looked for by its name."""
-MANY_SUITES = 7
-"""Suites from which on the table has the page's whole width, and may be scrolled."""
+MANY_SUITES = 5
+"""Suites above which the table has the page's whole width, and may be scrolled."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,6 @@ def write(
         found=found,
         table=leaderboard_table.as_table(found, standings),
         drawn=drawn,
-        picture=scatter.picture(drawn) if drawn else "",
-        numbers=scatter.as_table(drawn) if drawn else None,
         whole=drawn is None or len(found.heads) > MANY_SUITES,
         many=len(found.heads) > MANY_SUITES,
         searched=len(found.measured) + len(found.published) > MANY_ROWS,

@@ -28,7 +28,6 @@ from lmms_medtasks.board.site.question_addresses import list_address
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
 from lmms_medtasks.build_cache import BuildCache
-from lmms_medtasks.report.charts import with_links
 from lmms_medtasks.report.document import PUBLISHED, Figure, Part, Section
 from lmms_medtasks.report.suite_report import Planned
 
@@ -182,7 +181,8 @@ def _linked(part: Part, suite: str, model: str) -> Part:
     """The part with charts whose cells lead to the model's questions behind them."""
 
     def figure(found: Figure) -> Figure:
-        return replace(found, svg=with_links(found.svg, lambda query: f"../{list_address(suite, model=model)}&{query}"))
+        where = f"../{list_address(suite, model=model)}"
+        return replace(found, svg=found.linked(lambda query: f"{where}&{query}")) if found.linked else found
 
     def section(found: Section) -> Section:
         return replace(found, figures=tuple(map(figure, found.figures)))

@@ -94,7 +94,6 @@ class Pages:
             policy=POLICY,
             version=__version__,
             csv_link=csv_link,
-            drawing=report_page.drawing,
             link=_link,
             ranks=[tuple(map(confidence.spelled, each)) for each in MEANING],
         )  # fmt: skip
@@ -127,7 +126,7 @@ class Pages:
                 files[place] = csv_text(table, part.origin)
             return f"{_root(path)}{place}"
 
-        values = {"link": _link, "csv_link": csv_link, "drawing": report_page.drawing}
+        values = {"link": _link, "csv_link": csv_link}
         made: Any = _environment().get_template("parts.html").make_module(values)
         return str(getattr(made, macro)(part)), str(made.tree_part(part, part.title)), files
 

@@ -1,4 +1,4 @@
-"""What a model can under good conditions against what it loses under bad ones: the numbers of the first page's drawing.
+"""What a model can under good conditions against what it loses under bad ones: the first page's drawing.
 
 Which two measures these are stands in ``board.yml`` of a benchmark's folder.
 """
@@ -18,12 +18,9 @@ from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import Scatter
 from lmms_medtasks.report.cells import label, scaled
 from lmms_medtasks.report.charts import Chart, Guide
-from lmms_medtasks.report.charts.kinds import drawn as drawn_chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.report.findings import against_guessing
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.suites.suite import Measure
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
@@ -34,58 +31,40 @@ _LONGEST, _FAR = 24, 1e9
 
 
 @dataclass(frozen=True)
-class Point:
-    """A model: ``good`` and the ``loss``, in the unit shown; ``bad``: what is left. Published: no intervals."""
-
-    name: str
-    good: Cell
-    bad: Cell
-    loss: Cell
-    measured: bool
-    key: str = ""
-
-    @property
-    def x(self) -> float:
-        """Its place on the first axis."""
-        return float(self.good.value or 0)
-
-    @property
-    def y(self) -> float:
-        """Its place on the second axis."""
-        return float(self.loss.value or 0)
-
-
-@dataclass(frozen=True)
 class Drawn:
-    """What is drawn.
+    """What is drawn as ``said``: ``frame`` has model, source, good number, bad number and the loss.
 
-    Attributes:
-        suite: whose declaration ``said`` is. shown: the scale of both numbers. bad: task and measure of the second.
-        points: the models, measured ones first, each kind best first. chance: what guessing gets under bad conditions.
+    Measured models come first, each kind the best under bad conditions first; published ones have no intervals.
+    ``chance``: what guessing gets under bad conditions.
     """
 
-    suite: str
     said: Scatter
-    shown: Measure
-    bad: tuple[str, str]
-    points: tuple[Point, ...]
+    frame: Frame
     chance: float | None
 
     @property
-    def measured(self) -> tuple[Point, ...]:
-        """Models that were run here, the best under bad conditions first."""
-        return tuple(point for point in self.points if point.measured)
+    def printed_losses(self) -> list[float]:
+        """What published models lose."""
+        return [float(row.cells[-1].value or 0) for row in self.frame.rows if row.kind == "reference"]
 
     @property
-    def best(self) -> Point:
-        """The best measured one under bad conditions."""
-        return self.measured[0]
+    def picture(self) -> Markup:
+        """The drawing; the best under bad conditions have their names."""
+        from markupsafe import Markup
 
-    def beats_guessing(self, point: Point) -> bool:
-        """Whether its interval under bad conditions is above what guessing gets; without an interval its number."""
-        number = point.bad
-        value = float(number.value or 0)
-        return self.chance is None or not against_guessing(value, number.low, number.high, self.chance)
+        said = self.said
+        names = short_names(dict.fromkeys(str(row.cells[0].value) for row in self.frame.rows))
+        cut = cut_apart([visible(each) for each in names.values()], _LONGEST)
+        chart = Chart(
+            "plane", "scatter", said.title, "", "scatter", (said.y,), x=said.x, total=said.bad, names="points",
+            scale="fitted", heads={name: cut[visible(each)] for name, each in names.items()},
+            axis=(self.frame.columns[2].head, ""),
+        )  # fmt: skip
+        line = Guide(self.chance or 0, -_FAR, self.chance or 0, _FAR, f"guessing {self.chance or 0:.1f}")
+        guides = [] if self.chance is None else [line]
+        # A change: below 0 a model is better under bad conditions.
+        marks = [replace(each, signed=True) for each in chart.marks_of(self.frame)]
+        return Markup(chart.drawn(marks, guides, legend=False))  # noqa: S704 - its texts are escaped
 
 
 def drawn(standings: Standings, known: KnownModels) -> Drawn | None:
@@ -101,25 +80,30 @@ def drawn(standings: Standings, known: KnownModels) -> Drawn | None:
             both = [key for key in firsts if key in seconds]
             if not said or not both:
                 continue
-            measured = [_measured(standings, firsts[key], good, seconds[key], bad) for key in both]
-            printed = _printed((good_task, good), (bad_task, bad), firsts[both[0]], known)
-            chance = guessing(seconds[both[0]], bad)
-            shown = firsts[both[0]].scale(good)
-            points = sorted([*measured, *printed], key=lambda each: (not each.measured, -float(each.bad.value or 0)))
-            guessed = None if chance is None else shown.factor * chance
-            return Drawn(name, said, shown, (bad_task, bad), tuple(points), guessed)
+            shown, chance = firsts[both[0]].scale(good), guessing(seconds[both[0]], bad)
+            rows = [
+                *(_measured(standings, firsts[key], good, seconds[key], bad) for key in both),
+                *_printed((good_task, good), (bad_task, bad), firsts[both[0]], known),
+            ]
+            rows.sort(key=lambda row: (row.kind != "run", -float(row.cells[3].value or 0)))
+            heads = ((said.x, shown.unit), (said.bad, shown.unit), (said.y, ""))
+            numbers = (FrameColumn(name, digits=shown.digits, unit=unit) for name, unit in heads)
+            note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
+            columns = (label("model"), label("source"), *numbers)
+            frame = Frame("scatter", said.title, columns, tuple(rows), (note,))
+            return Drawn(said, frame, None if chance is None else shown.factor * chance)
     return None
 
 
-def _measured(standings: Standings, first: Entry, good: str, second: Entry, bad: str) -> Point:
-    key, shown = first.model.key, first.scale(good)
-    lost = changes.loss(first, good, second, bad)
+def _measured(standings: Standings, first: Entry, good: str, second: Entry, bad: str) -> FrameRow:
+    key, factor, bare = first.model.key, first.scale(good).factor, not standings.resamples
     numbers = [standings.of(entry.task, name)[key].mean for entry, name in ((first, good), (second, bad))]
-    one, other, less = (scaled(each, shown.factor, bare=not standings.resamples) for each in (*numbers, lost))
-    return Point(standings.titles[key], one, other, less, measured=True, key=key)
+    numbers.append(changes.loss(first, good, second, bad))
+    cells = (scaled(each, factor, bare=bare) for each in numbers)
+    return FrameRow((Cell(standings.titles[key]), Cell("measured"), *cells))
 
 
-def _printed(good: tuple[str, str], bad: tuple[str, str], entry: Entry, known: KnownModels) -> list[Point]:
+def _printed(good: tuple[str, str], bad: tuple[str, str], entry: Entry, known: KnownModels) -> list[FrameRow]:
     """The published models that have both numbers."""
     found = []
     ends = {each.model: each.cells.get(bad[1]) for each in published(bad[0], entry.settings)}
@@ -128,42 +112,6 @@ def _printed(good: tuple[str, str], bad: tuple[str, str], entry: Entry, known: K
         first, second = (cell.value if cell else None for cell in (one, other))
         if isinstance(first, int | float) and isinstance(second, int | float):
             name = known.facts_of(each.model).name or each.model
-            found.append(Point(name, Cell(first), Cell(second), Cell(first - second), measured=False))
+            cells = (Cell(name), Cell("published"), Cell(first), Cell(second), Cell(first - second))
+            found.append(FrameRow(cells, "reference"))
     return found
-
-
-def as_table(found: Drawn) -> Frame:
-    """The numbers of the drawing."""
-    said, digits, unit = found.said, found.shown.digits, found.shown.unit
-    heads = ((said.x, unit), (said.bad, unit), (said.y, ""))
-    numbers = (FrameColumn(name, digits=digits, unit=own) for name, own in heads)
-    columns = (label("model"), label("source"), *numbers)
-    rows = [
-        FrameRow(
-            (Cell(each.name), Cell("measured" if each.measured else "published"), each.good, each.bad, each.loss),
-            "run" if each.measured else "reference",
-        )
-        for each in found.points
-    ]
-    note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
-    return Frame("scatter", said.title, columns, tuple(rows), (note,))
-
-
-def picture(found: Drawn) -> Markup:
-    """The drawing; the best under bad conditions have their names."""
-    from markupsafe import Markup
-
-    said, numbers = found.said, as_table(found)
-    *before, loss = numbers.columns
-    names = short_names(dict.fromkeys(each.name for each in found.points))
-    cut = cut_apart([visible(each) for each in names.values()], _LONGEST)
-    chart = Chart(
-        "plane", "scatter", said.title, "", "scatter", (said.y,), x=said.x, total=said.bad, names="points",
-        scale="fitted", heads={name: cut[visible(each)] for name, each in names.items()},
-        axis=(f"{said.x} ({found.shown.unit})", ""),
-    )  # fmt: skip
-    # A change: below 0 a model is better under bad conditions.
-    marks = chart.marks_of(replace(numbers, columns=(*before, replace(loss, signed=True))))
-    chance = found.chance
-    line = [] if chance is None else [Guide(chance, -_FAR, chance, _FAR, f"guessing {chance:.1f}")]
-    return Markup(drawn_chart(chart, marks, line, legend=False))  # noqa: S704 - its texts are escaped

@@ -135,12 +135,12 @@ class SuitePage:
 
     def _places(self, headline: SuiteHeadline, drawn: SuiteChart | None) -> list[Place]:
         """The ranking in short, best first."""
-        rows = {row.name: row for row in drawn.rows} if drawn else {}
+        rows = {row.cells[0].value: row for row in drawn.rows("run")} if drawn else {}
         column = board_tables.column("", self._board.scale(*headline.of))
         places = []
         for key, number in self._standings.numbers(*headline.of).items():
             title, cell = self._standings.titles[key], number.cell
-            first = rows[title].cells[0] if headline.first and title in rows else Cell(None)
+            first = rows[title].cells[1] if headline.first and title in rows else Cell(None)
             ends = " to ".join(f"{end:.{number.digits}f}" for end in (cell.low, cell.high) if end is not None)
             rank = self._standings.of(*headline.of)[key].ranks or "–"
             shown = f"{number.value:.{number.digits}f}{cell.mark}"
@@ -169,7 +169,7 @@ class SuitePage:
         chosen = telling(self._standings, (task, mean), headline.first if mean == metric else None, headline.names)
         best = {key: place for place, key in enumerate([*self._standings.numbers(*headline.of)][:_MOST_ON_CARDS])}
         # Tasks apart from these may have other questions of the same id.
-        tasks = {headline.of[0], *(each.of[0] for each in (drawn.series if drawn and headline.first else ()))}
+        tasks = {headline.of[0], *(task for task, _ in (drawn.series.values() if drawn and headline.first else ()))}
         own = sorted(
             (entry for entry in entries if entry.ranked and entry.task in tasks and entry.model.key in best),
             key=lambda entry: (best[entry.model.key], entry.task),
@@ -182,9 +182,10 @@ def _headline(head: TaskMeasure | None, drawn: SuiteChart | None) -> SuiteHeadli
     """The headline, with the chart's first series where the chart leads from that to the headline."""
     if head is None:
         return None
-    if drawn is None or drawn.kind != "change" or len(drawn.series) == 1 or drawn.series[-1].of != head:
+    series = list(drawn.series) if drawn and drawn.first else []
+    if drawn is None or not series or drawn.series[series[-1]] != head:
         return SuiteHeadline(head, None, ("", ""))
-    return SuiteHeadline(head, drawn.series[0].of, (drawn.series[0].name, drawn.series[-1].name))
+    return SuiteHeadline(head, drawn.series[series[0]], (series[0], series[-1]))
 
 
 def _caption(about: suite_words.About, head: TaskMeasure, board: Board) -> str:

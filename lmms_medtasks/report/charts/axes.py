@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lmms_medtasks.report.charts.chart import Mark
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-_DECADES: tuple[tuple[float, ...], ...] = ((1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9))
-"""Ticks of each power of ten, the fewest first."""
 _SAME = 1e-9
 
 
@@ -20,7 +22,6 @@ class Axis:
         low, high: its ends. ticks: numbers that have a line. title: what it is.
         labels: texts of the ticks; the numbers by default. unit, digits: how a number is written in a
             tooltip.
-        logarithmic: whether equal ratios are equal distances; ``low`` is then above 0.
     """
 
     low: float
@@ -30,14 +31,10 @@ class Axis:
     labels: tuple[str, ...] = ()
     unit: str = ""
     digits: int = 1
-    logarithmic: bool = False
 
     def place(self, value: float) -> float:
         """Percent of the axis from its lower end; not beyond its ends."""
-        low, high, own = self.low, self.high, value
-        if self.logarithmic:
-            low, high, own = math.log(low), math.log(high), math.log(max(value, self.low))
-        return min(100.0, max(0.0, 100 * (own - low) / (high - low)))
+        return min(100.0, max(0.0, 100 * (value - self.low) / (self.high - self.low)))
 
     def text(self, value: float) -> str:
         """A number of this axis."""
@@ -80,17 +77,11 @@ def axis_of(values: Iterable[float | None], title: str = "", *, unit: str = "", 
     return Axis(ticks[0], ticks[-1], ticks, title, unit=unit, digits=max(1, 1 - math.floor(math.log10(step))))
 
 
-def logarithmic_axis(values: Sequence[float], title: str = "") -> Axis:
-    """An axis of positive numbers with at least two ticks, at 1, 3, 10 and so on or closer; with room at its ends."""
-    low, high = min(values) / 1.6, max(values) * 1.6
-    decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    ticks: tuple[float, ...] = ()
-    for parts in _DECADES:
-        every = (round(part * 10.0**decade, 10) for decade in decades for part in parts)
-        ticks = tuple(each for each in every if low <= each <= high)
-        if len(ticks) > 1:
-            break
-    return Axis(low, high, ticks, title, logarithmic=True)
+def axis_around(marks: Sequence[Mark], title: str = "", most: int = 5) -> Axis:
+    """An axis with round ticks around the numbers of marks and their intervals; of changes with 0."""
+    zero = [0.0] if any(each.signed for each in marks) else []
+    ends = (end for each in marks for end in (each.number, each.y.low, each.y.high))
+    return axis_of([*zero, *ends], title, most=most)
 
 
 def step_of(width: float, most: int) -> float:

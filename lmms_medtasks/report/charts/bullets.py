@@ -1,80 +1,91 @@
-"""A number on its scale as an SVG element: positions in percent of the width, so that no text shrinks on a phone."""
+"""A number a row on its scale: beside guessing, the middle of other models and the range of the paper's."""
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-Span = tuple[float, float]
+from lmms_medtasks.report.charts.axes import Axis, axis_around, percent_axis
+from lmms_medtasks.report.charts.rows import NAMES, guess_of, name, own_rows, plot_place
+from lmms_medtasks.report.charts.svg import DISC, Elements, Svg
+from lmms_medtasks.short_texts import first_listed, interval_text
 
-_HEIGHT = 46
-_TOP, _BOTTOM = 8, 26
+if TYPE_CHECKING:
+    from lmms_medtasks.report.charts.chart import Chart, Mark
+
+_ROW, _HEIGHT, _TOP, _BOTTOM = 54.0, 46.0, 8.0, 26.0
+"""Pixels from one row to the next, of a row alone, and from its top to the ends of its bar."""
 _MIDDLE = (_TOP + _BOTTOM) / 2
 _NEAR = 14
 """Percent of the width below which two labels would touch on a phone."""
 
 
-def bullet(
-    said: str,
-    ends: Span,
-    value: float,
-    interval: tuple[float | None, float | None] = (None, None),
-    *,
-    quartiles: tuple[float, float, float] | None = None,
-    chance: float | None = None,
-    published: Span | None = None,
-    digits: int = 1,
-) -> str:
-    """``value`` on a scale with these ``ends``, in their unit; ``said`` are its numbers in words, for who can't see it.
+def bullet_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> str:
+    """A row a number, on the chart's scale, on that of percent, or on one around all numbers; ``small``: no names.
 
-    A grey band is the range of published models, a blue one the field's middle half with a line at its median, a dashed
-    line what guessing gets.
+    A grey frame is the range of published models, a blue band the middle half of others with a line at their median
+    (``x`` of the mark), a dashed line what guessing gets.
     """
+    around = percent_axis() if marks[0].unit == "%" else axis_around(marks)
+    axis = Axis(*chart.ends) if chart.ends else around
+    printed = [each.number for each in marks if each.is_published and each.number is not None]
+    guess, said, names, plot = guess_of(marks), [], Elements(), Elements()
+    for place, (row, own) in enumerate(own_rows(chart, marks).items()):
+        name(names, row, _ROW * place + _MIDDLE, "strong", href=own[-1].href)
+        said.append(_said(own[-1], guess, printed))
+        _row(plot, own[-1], axis, guess, printed, _ROW * place, said[-1])
+    svg = Svg(f"{chart.title}. {first_listed(said)}.", "bullets")
+    height = _HEIGHT if small else _ROW * len(said)
+    if small:
+        svg.parts += plot.parts
+    else:
+        svg.frame(names, *NAMES, height)
+        svg.frame(plot, *plot_place(0))
+    return svg.written(height)
 
-    def x(number: float) -> float:
-        return 100 * min(max((number - ends[0]) / (ends[1] - ends[0]), 0.0), 1.0)
 
-    parts = [f'<rect x="0" width="100%" y="{_TOP}" height="{_BOTTOM - _TOP}" class="track-of"/>']
-    if published:
-        parts.append(_band(x(published[0]), x(published[1]), _TOP + 1, _BOTTOM - _TOP - 2, "range"))
-    if quartiles:
-        parts.append(_band(x(quartiles[0]), x(quartiles[2]), _TOP, _BOTTOM - _TOP, "quartiles"))
-        parts.append(_line(x(quartiles[1]), x(quartiles[1]), _TOP, _BOTTOM, "median"))
-    if chance is not None:
-        parts.append(_line(x(chance), x(chance), _TOP - 5, _BOTTOM + 5, "guess"))
-    low, high = interval
-    if low is not None and high is not None:
-        parts.append(_line(x(low), x(high), _MIDDLE, _MIDDLE, "interval"))
-        parts += [_line(x(end), x(end), _MIDDLE - 5, _MIDDLE + 5, "interval") for end in (low, high)]
-    parts.append(f'<circle cx="{x(value):.2f}%" cy="{_MIDDLE:g}" r="6" class="own"/>')
+def _said(mark: Mark, guess: float | None, printed: Sequence[float]) -> str:
+    """All that is drawn of a row, in words."""
+
+    def text(value: object) -> str:
+        return f"{value:.{mark.digits}f}"
+
+    parts = [
+        f"{mark.row} {text(mark.value)} {mark.unit}".rstrip() + interval_text(mark.y.low, mark.y.high, mark.digits)
+    ]
+    if mark.x.value is not None:
+        parts.append(f"quartiles of the ranked models {', '.join(map(text, (mark.x.low, mark.x.value, mark.x.high)))}")
+    parts += [f"guessing {text(guess)}"] if guess is not None else []
+    parts += [f"published models {text(min(printed))} to {text(max(printed))}"] if printed else []
+    return ", ".join(parts)
+
+
+def _row(
+    plot: Elements, mark: Mark, axis: Axis, guess: float | None, printed: Sequence[float], y: float, said: str
+) -> None:
+    def band(low: float, high: float, inset: float, kind: str) -> None:
+        start, width = axis.place(low), max(axis.place(high) - axis.place(low), 0.4)
+        plot.box(start, y + _TOP + inset, width, _BOTTOM - _TOP - 2 * inset, kind, 1)
+
+    plot.box(0, y + _TOP, 100, _BOTTOM - _TOP, "track-of", 1)
+    if printed:
+        band(min(printed), max(printed), 1, "range")
+    low, median, high = mark.x.low, mark.x.value, mark.x.high
+    if low is not None and high is not None and isinstance(median, int | float):
+        band(low, high, 0, "quartiles")
+        plot.line(axis.place(median), y + _TOP, axis.place(median), y + _BOTTOM, "median")
+    if guess is not None:
+        plot.line(axis.place(guess), y + _TOP - 5, axis.place(guess), y + _BOTTOM + 5, "guess")
+    if mark.y.low is not None and mark.y.high is not None:
+        plot.interval(axis.place(mark.y.low), axis.place(mark.y.high), y + _MIDDLE)
+    plot.mark(axis.place(mark.value), y + _MIDDLE, DISC, said, 6)
     # Labels of the line below the scale, the more telling first; one that would touch another is left to the legend.
-    wanted = [] if chance is None else [(x(chance), f"guessing {chance:.{digits}f}")]
-    wanted += [(0.0, f"{ends[0]:g}"), (100.0, f"{ends[1]:g}")]
-    taken: list[Span] = []
-    for place, text in wanted:
-        start, end = _extent(place, text)
-        if all(end < other[0] or start > other[1] for other in taken):
-            taken.append((start, end))
-            parts.append(
-                f'<text x="{place:.2f}%" y="{_HEIGHT - 5}" text-anchor="{_anchor(place)}">{escape(text)}</text>'
-            )
-    head = f'<svg class="chart bullet" xmlns="http://www.w3.org/2000/svg" width="100%" height="{_HEIGHT}" role="img"'
-    return f"{head} aria-label={quoteattr(said)}>{''.join(parts)}</svg>"
-
-
-def _anchor(place: float) -> str:
-    return "start" if place < _NEAR else "end" if place > 100 - _NEAR else "middle"
-
-
-def _extent(place: float, text: str) -> Span:
-    """From where to where a label goes on a phone, in percent."""
-    width = 2.4 * len(text)
-    start = {"start": place, "middle": place - width / 2, "end": place - width}[_anchor(place)]
-    return start, start + width
-
-
-def _band(start: float, end: float, y: float, height: float, kind: str) -> str:
-    return f'<rect x="{start:.2f}%" width="{max(end - start, 0.4):.2f}%" y="{y:g}" height="{height:g}" class="{kind}"/>'
-
-
-def _line(x1: float, x2: float, y1: float, y2: float, kind: str) -> str:
-    return f'<line x1="{x1:.2f}%" x2="{x2:.2f}%" y1="{y1:g}" y2="{y2:g}" class="{kind}"/>'
+    wanted = [] if guess is None else [(axis.place(guess), f"guessing {guess:.{mark.digits}f}")]
+    taken: list[tuple[float, float]] = []
+    for x, text in (*wanted, (0.0, f"{axis.low:g}"), (100.0, f"{axis.high:g}")):
+        anchor = "start" if x < _NEAR else "end" if x > 100 - _NEAR else "middle"
+        width = 2.4 * len(text)  # percent, on a phone
+        start = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+        if all(start + width < other[0] or start > other[1] for other in taken):
+            taken.append((start, start + width))
+            plot.text(x, y + _HEIGHT - 5, text, anchor=anchor)

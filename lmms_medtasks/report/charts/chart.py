@@ -10,13 +10,21 @@ from typing import Any, Literal, get_args
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import document
-from lmms_medtasks.report.charts.planes import Guide
+from lmms_medtasks.report.charts.bullets import bullet_chart
+from lmms_medtasks.report.charts.heat import Address, heat_chart, share_chart
+from lmms_medtasks.report.charts.plane_panels import panels_of, said_of
+from lmms_medtasks.report.charts.planes import Guide, plane_chart, small_plane
+from lmms_medtasks.report.charts.points import point_chart
+from lmms_medtasks.report.charts.ranges import range_chart
+from lmms_medtasks.report.charts.rows import rows_of
 from lmms_medtasks.report.document import PUBLISHED, Cell, Figure
 from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.samples.table import Samples, Where
 
 Kind = Literal["ranges", "points", "plane", "heat", "shares", "bullets"]
 _SHARES = 3
+_NAMED, _ALONE, _SEVERAL, _LINE = 360.0, 300.0, 200.0, 26.0
+"""Heights of a plot with names beside its marks, of others, of one beside others, and of a rank, in pixels."""
 KINDS: tuple[str, ...] = get_args(Kind)
 Tags = tuple[tuple[str, str], ...]
 """Names and values that restrict questions."""
@@ -32,6 +40,7 @@ class Mark:
         panel: title of its plot. kind: whose it is. group: of a published row. y: the number. x: where it stands
             across; without a value at the place ``column``. n: questions, None where the table does not say it.
         size: a number that its area stands for. task, tags: which questions it is over; "" where that is no one task.
+        href: where its row's name leads to.
     """
 
     row: str
@@ -50,6 +59,12 @@ class Mark:
     unit: str = ""
     signed: bool = False
     digits: int = 1
+    href: str = ""
+
+    @property
+    def number(self) -> float | None:
+        """The number; None where there is none."""
+        return None if self.y.value is None else float(self.y.value)
 
     @property
     def value(self) -> float:
@@ -64,7 +79,7 @@ class Mark:
     @property
     def rank(self) -> float | None:
         """What its row is ranked by, of the row's last mark: its total, or its number."""
-        return self.total if self.total is not None else self.value if self.y.value is not None else None
+        return self.total if self.total is not None else self.number
 
     def as_record(self, chart: Chart) -> dict[str, Any]:
         """The mark as a row of a data frame: ``name`` its row in the chart, ``place`` what it is of there."""
@@ -91,7 +106,8 @@ class Chart:
         table: declared, made from the sources, or the key of one that :meth:`of` is given. numbers: the key of the
             table below the figure; its own by default.
         columns: names of columns of numbers, () for all; of a plane also panel -> names.
-        x: of a plane the column across, of numbers or of texts.
+        x: of a plane the column across, of numbers or of texts; of bullets the median of other models, its interval
+            their middle half.
         name, series, panel, group: columns of texts: a row's name (the first by default), what tells marks apart, what
             each panel is of, and groups of published rows.
         size, total: columns of numbers: what a mark's area stands for, what stands at a row's end.
@@ -103,7 +119,8 @@ class Chart:
         turned: whether columns are the chart's rows.
         joined: whether a line joins the marks of a series. names: where a plane has them. steps: whether series
             are steps, from a ring to a disc.
-        axis: titles of the axes. scale: "fitted" to the numbers, "ranks" from 1 on, "logarithmic" across.
+        axis: titles of the axes. scale: "fitted" to the numbers, "ranks" from 1 on.
+        ends: of the scale of bullets; of percent 0 and 100, else around the numbers.
         diagonal: whether a line says where both numbers are equal. guide: from the rows of a source to another line.
         worst: whether the series that falls most has the colour of harm.
         shown: whether these sources have it. folded: a page shows its title only, as long as there are others.
@@ -134,7 +151,8 @@ class Chart:
     names: Literal["legend", "points", "ends"] = "legend"
     steps: bool = False
     axis: Sequence[str] = ()
-    scale: Literal["", "fitted", "ranks", "logarithmic"] = ""
+    scale: Literal["", "fitted", "ranks"] = ""
+    ends: tuple[float, float] | None = None
     diagonal: bool = False
     guide: Callable[[Samples], Guide] | None = None
     worst: bool = False
@@ -168,10 +186,37 @@ class Chart:
 
     def small(self, source: Source) -> str:
         """The chart of one source for a column of a page, without legend and titles; "" where it has none."""
-        from lmms_medtasks.report.charts.kinds import small
-
         marks = self.marks([source])
-        return small(self, marks, self._guides([source])) if _is_own(marks) else ""
+        return self.drawn(marks, self._guides([source]), small=True) if _is_own(marks) else ""
+
+    def drawn(
+        self,
+        marks: Sequence[Mark],
+        guides: Sequence[Guide] = (),
+        *,
+        legend: bool = True,
+        small: bool = False,
+        address: Address | None = None,
+    ) -> str:
+        """The marks as an <svg>.
+
+        Without ``legend`` what is around a plane says what its marks are. ``small``: for a column of a page, of a
+        plane, a heat map or bullets. ``address``: where the cells of a heat map lead to.
+        """
+        if self.kind == "plane":
+            panels = panels_of(self, marks, guides, is_small=small)
+            said = said_of(self.title, panels)
+            if small:
+                return small_plane(said, panels[0])
+            ranks = len(panels[0].series) * _LINE if self.scale == "ranks" else 0
+            alone = _NAMED if self.names == "points" else _ALONE
+            height = ranks or (alone if len(panels) == 1 else _SEVERAL)
+            return plane_chart(said, panels, height=height, entries=None if legend else ())
+        if self.kind == "heat":
+            return heat_chart(self, marks, small=small, address=address)
+        if self.kind == "bullets":
+            return bullet_chart(self, marks, small=small)
+        return {"ranges": range_chart, "points": point_chart, "shares": share_chart}[self.kind](self, marks)
 
     def published_names(self, sources: Sequence[Source]) -> list[str]:
         """The published rows that are drawn, the best first where not all are."""
@@ -202,15 +247,16 @@ class Chart:
         return (self.guide(sources[0].rows),) if self.guide else ()
 
     def _figure(self, marks: Sequence[Mark], about: str, guides: Sequence[Guide], key: str = "") -> Figure | None:
-        from lmms_medtasks.report.charts.kinds import drawn
-
         if not _is_own(marks):
             return None
         key = self.numbers or key or (self.table.key if isinstance(self.table, Table) else self.key)
         kept = {id(each) for row in self.chosen(marks).values() for each in row}
         shown = (each for each in marks if each.kind != "reference" or id(each) in kept)
         records = tuple(each.as_record(self) for each in shown)
-        return Figure(self.key, self.title, about, drawn(self, marks, guides), key, self.folded, self.kind, records)
+        svg = self.drawn(marks, guides)
+        leads = self.kind == "heat" and any(each.task and each.tags for each in marks)
+        linked = (lambda address: self.drawn(marks, guides, address=address)) if leads else None
+        return Figure(self.key, self.title, about, svg, key, self.folded, self.kind, records, linked)
 
     def _marks(self, filled: _Filled) -> list[Mark]:
         place = filled.place_in(self.declared)
@@ -236,12 +282,19 @@ class Chart:
                     found.append(Mark(
                         name, self.heads.get(across, across), self.heads.get(of, of),
                         self._panel_title(row, panel, texts), row.kind, self._cell(column, row.cells[at]),
-                        self._cell(self.x, x), row.counts[at], row.named(texts.get(self.group)),
+                        self._cell(self.x, x), row.cells[at].n, row.named(texts.get(self.group)),
                         row.number(place(self.size)) if self.size else None,
                         row.number(place(self.total)) if self.total else None, row.task, row.tags[at],
-                        own.unit, own.signed, own.digits,
+                        own.unit, own.signed, own.digits, row.cells[texts.get(self.name, 0)].href,
                     ))  # fmt: skip
-        return found
+        return self._sorted(found) if self.sort else found
+
+    def _sorted(self, marks: Sequence[Mark]) -> list[Mark]:
+        """Marks with own rows by the rank of their last one, those without one last."""
+        own = rows_of(self, (each for each in marks if each.kind == "run"))
+        sign = -1 if self.sort == "falling" else 1
+        rows = sorted(own.values(), key=lambda row: (row[-1].rank is None, sign * (row[-1].rank or 0.0)))
+        return [*(each for row in rows for each in row), *(each for each in marks if each.kind != "run")]
 
     def _series_of(self, row: _Row, texts: Mapping[str, int], name: str, head: str) -> str:
         if self.series:
@@ -269,7 +322,6 @@ class _Row:
 
     cells: Sequence[Cell]
     kind: document.Kind
-    counts: Sequence[int | None]
     tags: Sequence[Tags]
     task: str = ""
     source: str = ""
@@ -313,8 +365,7 @@ def _is_own(marks: Iterable[Mark]) -> bool:
 
 
 def _of_document(table: document.Frame) -> _Filled:
-    nothing = [None] * len(table.columns), [()] * len(table.columns)
-    rows = [_Row(row.cells, row.kind, *nothing) for row in table.rows]
+    rows = [_Row(row.cells, row.kind, [()] * len(table.columns)) for row in table.rows]
     return _Filled(table.key, [each.name for each in table.columns], table.columns, rows)
 
 
@@ -328,8 +379,8 @@ def _filled(table: Table, sources: Sequence[Source]) -> _Filled:
     else:
         asked = [(row.source or sources[0], row) for row in rows]
     made = [replace(_row_of(source, row, columns), apart=each) for source, row in asked]
-    none = [None] * (len(table.labels) + len(columns)), [()] * (len(table.labels) + len(columns))
-    made += [_Row(row.cells, row.kind, *none) for row in table.printed_rows(columns)]
+    none: list[Tags] = [()] * (len(table.labels) + len(columns))
+    made += [_Row(row.cells, row.kind, none) for row in table.printed_rows(columns)]
     shown = [*(document.FrameColumn(name, "text") for name in table.labels), *(column.column() for column in columns)]
     return _Filled(table.key, [*table.labels, *(column.name for column in columns)], shown, made)
 
@@ -341,9 +392,7 @@ def _row_of(source: Source, row: Row, columns: Sequence[Column]) -> _Row:
     of_columns: list[Tags] = [
         (*tags, *_tags(column.within)) if column.unit in ("%", "points") else () for column in columns
     ]
-    counts: list[int | None] = [column.count(source, row) if row.kind == "run" else None for column in columns]
-    made = _Row((*labels, *cells), row.kind, [*[None] * len(labels), *counts], [*[()] * len(labels), *of_columns])
-    return replace(made, task=task, source=source.name)
+    return _Row((*labels, *cells), row.kind, [*[()] * len(labels), *of_columns], task, source.name)
 
 
 def _questions(source: Source, where: Where) -> tuple[str, Tags]:

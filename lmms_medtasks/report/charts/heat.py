@@ -2,159 +2,156 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
-from xml.sax.saxutils import escape, quoteattr, unescape
 
-from lmms_medtasks.report.charts.rows import NAMES, name, plot_place
+from lmms_medtasks.report.charts.rows import NAMES, name, own_rows, plot_place, rows_of
 from lmms_medtasks.report.charts.svg import Elements, Svg, signed
-from lmms_medtasks.short_texts import first_listed
+from lmms_medtasks.report.document import MARKS
+from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.short_texts import first_listed, interval_text
 
-_ROW = 24
+if TYPE_CHECKING:
+    from lmms_medtasks.report.charts.chart import Chart, Mark
+
+_ROW, _SMALL_ROW = 24, 18
 _SMALL_NAMES, _SMALL_PLOT = (0.0, 46.0), (46.0, 54.0)
 """As :data:`lmms_medtasks.report.charts.rows.NAMES`, of a chart in a column of a page."""
-_QUESTIONS = 'data-questions="'
-_LINKS = re.compile('data-questions="([^"]*)"')
-
-
-@dataclass(frozen=True)
-class HeatCell:
-    """A cell of :func:`heat_chart`: a number, over how many questions, and how strong its colour is, from 0 to 1.
-
-    ``task``, ``tags``: which questions it is over; a board makes a link to them (:func:`with_links`). ``published``: a
-    grey frame without a colour, as its number was not measured here.
-    """
-
-    value: float | None
-    count: int
-    strength: float
-    said: str = ""
-    task: str = ""
-    tags: tuple[tuple[str, str], ...] = ()
-    published: bool = False
-
-
-@dataclass(frozen=True)
-class HeatRow:
-    """A row of :func:`heat_chart`; ``total`` stands behind the cells. Without cells its name is a heading."""
-
-    name: str
-    cells: tuple[HeatCell, ...]
-    total: str = ""
-
-
-FEW = 5
+_FEW = 5
 """Questions below which a cell's number is shown as uncertain."""
+_STRONGEST = 60.0
+"""Points lost from which on a cell has its full colour."""
+_SHORT = 12
+"""Letters of a head up to which it stands above its column on a phone, turned a little; longer ones are upright."""
+_PRINTED = "published:"
+Address = Callable[[str], str]
+"""From what a cell's questions are ("task=…&tag=…") to where a link to them leads."""
 
 
-def heat_chart(
-    title: str,
-    heads: Sequence[str],
-    rows: Sequence[HeatRow],
-    total: str = "",
-    kind: str = "harm",
-    small: bool = False,
-) -> str:
-    """Numbers on coloured cells; those over fewer than :data:`FEW` questions in italics, on half the colour.
+def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False, address: Address | None = None) -> str:
+    """Numbers on coloured cells; those over fewer than :data:`_FEW` questions in italics, on half the colour.
 
-    ``kind``: "harm", changes with their sign, or "score". ``small``: for a column of a page, with lower rows.
+    A published number has a frame and no colour, as it was not measured here. ``small``: for a column of a page, with
+    lower rows. ``address``: makes cells of one task links to their questions.
     """
-    top, row_height = (22, 18) if small else (48, _ROW)
-    height = top + row_height * len(rows) + 4
+    marks = [each for each in marks if each.kind in ("run", "reference")]
+    chosen = chart.chosen(marks)
+    printed = [each for own in chosen.values() for each in own]
+    if chart.turned:
+        shown = [*(each for each in marks if each.kind == "run"), *printed]
+        known = {each.row for each in shown if each.number is not None}
+        rows = rows_of(chart, (each for each in shown if each.row in known))
+        heads = [each for each in dict.fromkeys(each.row for each in shown) if each in known]
+    else:
+        rows = own_rows(chart, marks)
+        # The name of published rows has a line of its own.
+        rows |= {_PRINTED: [], **chosen} if chosen and rows else chosen
+        heads = list(dict.fromkeys(each.column for each in marks))
+    kind = "harm" if marks[0].signed else "score"
+    has_total = not small and any(row and row[-1].total is not None for row in rows.values())
+    total = chart.heads.get(chart.total, chart.total) if has_total else ""
+    long = not small and any(len(each) > _SHORT for each in heads)
+    top, height_of = (22, _SMALL_ROW) if small else (104 if long else 48, _ROW)
+    height = top + height_of * len(rows) + 4
     width = 100 / max(len(heads), 1)
-    svg, names, plot = Svg(_said(title, heads, rows, kind), "sketch" if small else "heat"), Elements(), Elements()
+    style = "sketch" if small else "heat long" if long else "heat"
+    svg, names, plot = Svg(_said(chart.title, heads, rows), style), Elements(), Elements()
     for number, head in enumerate(heads):
         plot.head(width * (number + 0.5), top - 8, head)
     if total:
         svg.text(100, top - 8, total, "wide", "end")
         # On a phone the columns' heads are turned, and reach over here.
         svg.text(100, top - 8, total.partition("(")[2].rstrip(")") or total, "narrow", "end")
-    for line, row in enumerate(rows):
-        y = float(top + row_height * line)
-        name(names, row.name, y + row_height / 2, "" if row.cells else "soft", two_lines=False)
-        for number, cell in enumerate(row.cells):
-            x = width * number
-            if cell.value is None:
-                plot.text(x + width / 2, y + row_height - 8, "·", "soft", "middle")
-                continue
-            few = cell.count < FEW
-            opacity = 0.72 * cell.strength * (0.5 if few else 1)
-            inner = Elements()
-            look, opaque = ("published", 1.0) if cell.published else (kind, opacity)
-            inner.box(x + 0.2, y + 1, width - 0.4, row_height - 2, look, opaque, cell.said)
-            style = "soft" if cell.published else "few" if few else "value"
-            inner.text(x + width / 2, y + row_height / 2 + 4, _shown(cell.value, kind), style, "middle")
-            text = "".join(inner.parts)
-            plot.parts.append(f'<a {_QUESTIONS}{_query(cell)}">{text}</a>' if cell.task else text)
-        if row.total:
-            svg.text(100, y + row_height / 2 + 4, row.total, "strong", "end")
+    for line, (said, row) in enumerate(rows.items()):
+        y = float(top + height_of * line)
+        href = row[0].href if row else ""
+        name(names, said, y + height_of / 2, "" if row else "soft", two_lines=False, href=href)
+        for number, mark in enumerate(row):
+            _cell(plot, mark, (width * number, y, width, height_of), kind, address)
+        if total and row and row[-1].total is not None:
+            svg.text(100, y + height_of / 2 + 4, f"{row[-1].total:.1f}", "strong", "end")
     svg.frame(names, *(_SMALL_NAMES if small else NAMES), height)
     svg.frame(plot, *(_SMALL_PLOT if small else plot_place(int(bool(total)))))
     return svg.written(height)
 
 
-def with_links(svg: str, address: Callable[[str], str]) -> str:
-    """A chart whose cells lead to their questions; ``address``: from a query ("task=…&tag=…") to what a link has.
+def _cell(
+    plot: Elements, mark: Mark, box: tuple[float, float, float, float], kind: str, address: Address | None
+) -> None:
+    x, y, width, height = box
+    middle = x + width / 2
+    if mark.number is None:
+        plot.text(middle, y + height - 8, "·", "soft", "middle")
+        return
+    digits = mark.digits
+    said = f"{mark.row}, {mark.column}: "
+    said += f"{mark.value:+.{digits}f} points" if mark.signed else f"{mark.value:.{digits}f}"
+    said += interval_text(mark.y.low, mark.y.high, digits)
+    said += ", published" if mark.is_published else "" if mark.n is None else f", {mark.n:,} questions"
+    few = _is_few(mark)
+    look, opaque = ("published", 1.0) if mark.is_published else (kind, 0.72 * _strength(mark) * (0.5 if few else 1))
+    tags = [("task", mark.task), *(("tag", f"{tag}:{value}") for tag, value in mark.tags)]
+    query = urlencode(tags, quote_via=quote, safe=":") if mark.task and mark.tags else ""
+    with plot.link(address(query) if address and query else ""):
+        plot.box(x + 0.2, y + 1, width - 0.4, height - 2, look, opaque, said)
+        style = "soft" if mark.is_published else "few" if few else "value"
+        plot.text(middle, y + height / 2 + 4, _shown(mark), style, "middle")
 
-    Without that they are no links: a report on a page of its own has no pages of questions.
-    """
-    return _LINKS.sub(lambda found: f"href={quoteattr(address(unescape(found[1])))}", svg)
+
+def _is_few(mark: Mark) -> bool:
+    return mark.n is not None and mark.n < _FEW
 
 
-def _query(cell: HeatCell) -> str:
-    chosen = [("task", cell.task), *(("tag", f"{name}:{value}") for name, value in cell.tags)]
-    return escape(urlencode(chosen, quote_via=quote, safe=":"))
+def _strength(mark: Mark) -> float:
+    """How strong a cell's colour is, from 0 to 1; of what compares words, which is no score, 0."""
+    if LEXICAL in mark.y.mark:
+        return 0.0
+    return min(1.0, max(0.0, -mark.value / _STRONGEST if mark.signed else mark.value / 100))
 
 
-def _shown(value: float, kind: str) -> str:
-    return signed(value, 0) if kind == "harm" else f"{value:.0f}"
+def _shown(mark: Mark) -> str:
+    """The number with its signs, without why it has no interval: none is shown."""
+    signs = "".join(each for each in mark.y.mark if each not in MARKS)
+    return (signed(mark.value, 0) if mark.signed else f"{mark.value:.0f}") + signs
 
 
-def _said(title: str, heads: Sequence[str], rows: Sequence[HeatRow], kind: str) -> str:
+def _said(title: str, heads: Sequence[str], rows: Mapping[str, Sequence[Mark]]) -> str:
     """The three cells with the strongest colour, those over few questions apart."""
     cells = [
-        (cell, f"{row.name}, {head} {_shown(cell.value, kind)}")
-        for row in rows
-        for head, cell in zip(heads, row.cells, strict=False)
-        if cell.value is not None and cell.count >= FEW and not cell.published
+        (mark, f"{said}, {head} {_shown(mark)}")
+        for said, row in rows.items()
+        for head, mark in zip(heads, row, strict=False)
+        if mark.number is not None and not _is_few(mark) and not mark.is_published
     ]
-    strongest = sorted(cells, key=lambda each: -each[0].strength)[:3]
-    size = f"{len(rows)} rows, {len(heads)} columns"
+    strongest = sorted(cells, key=lambda each: -_strength(each[0]))[:3]
     most = f" Strongest: {first_listed([said for _, said in strongest])}." if strongest else ""
-    return f"{title}. {size}.{most}"
-
-
-@dataclass(frozen=True)
-class ShareRow:
-    """A row of :func:`share_chart`: percents that sum to 100, in the order of its series."""
-
-    name: str
-    values: tuple[float, ...]
+    return f"{title}. {len(rows)} rows, {len(heads)} columns.{most}"
 
 
 SHARES = (("own", 1.0), ("published-fill", 0.35), ("harm", 1.0))
 """Style and opacity of first, second and third share: gains, neither, losses."""
 
 
-def share_chart(title: str, series: Sequence[str], rows: Sequence[ShareRow]) -> str:
+def share_chart(chart: Chart, marks: Sequence[Mark]) -> str:
     """A bar of 100 percent a row, cut into the shares of three outcomes."""
+    rows = own_rows(chart, marks)
+    series = list(dict.fromkeys(each.column for own in rows.values() for each in own))
     top, height_of = 46, 26
     height = top + height_of * len(rows) + 4
-    said = [f"{row.name} " + ", ".join(f"{value:.0f}" for value in row.values) for row in rows]
-    svg = Svg(f"{title}. Percent {', '.join(series)}: {first_listed(said)}.", "shares")
+    said = [f"{row} " + ", ".join(f"{each.number or 0:.0f}" for each in own) for row, own in rows.items()]
+    svg = Svg(f"{chart.title}. Percent {', '.join(series)}: {first_listed(said)}.", "shares")
     names, plot = Elements(), Elements()
     places = ((0.0, "start"), (50.0, "middle"), (100.0, "end"))
     for (kind, opacity), label, (x, anchor) in zip(SHARES, series, places, strict=True):
         plot.text(x, 30, label, "strong", anchor)
         plot.box(x - {"start": 0, "middle": 6, "end": 12}[anchor], 34, 12, 4, kind, opacity)
-    for number, row in enumerate(rows):
+    for number, (row, own) in enumerate(rows.items()):
         y, start = float(top + height_of * number), 0.0
-        name(names, row.name, y + height_of / 2, "")
-        for (kind, opacity), label, value in zip(SHARES, series, row.values, strict=True):
-            if value:
-                plot.box(start, y + 4, value, height_of - 8, kind, opacity, f"{row.name}: {label} {value:.1f} %")
+        name(names, row, y + height_of / 2, "")
+        for (kind, opacity), label, mark in zip(SHARES, series, own, strict=True):
+            if value := mark.number or 0.0:
+                plot.box(start, y + 4, value, height_of - 8, kind, opacity, f"{row}: {label} {value:.1f} %")
             start += value
     svg.frame(names, *NAMES, height)
     svg.frame(plot, *plot_place(0))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lmms_medtasks.report.charts.svg import TEXT_WIDTH
+from lmms_medtasks.report.charts.svg import text_width
 
 Box = tuple[float, float, float, float]
+Place = tuple[float, float, str]
+"""dx, dy and anchor of a name, from its mark."""
 _PLACES = (
     (8, 4, "start"), (-8, 4, "end"), (6, -6, "start"), (-6, -6, "end"), (6, 14, "start"), (-6, 14, "end"),
     (0, -9, "middle"), (0, 18, "middle"), (14, -16, "start"), (-14, -16, "end"), (14, 24, "start"), (-14, 24, "end"),
@@ -19,61 +21,73 @@ _LED = 16.0
 """Pixels below or above its mark from which on a name has a line that leads to it."""
 _PASSES = 7.0
 """Pixels from a mark within which a leading line seems to lead to it."""
-_SIZE, _MARGIN = 12.0, 6.0
+_ABOVE, _BELOW, _MARGIN = 11.0, 4.0, 6.0
+"""Pixels above and below its first baseline that a name takes, and around it that no mark should be in."""
+_WEIGHT, _REFUSED = 20, 1e6
+"""How many places of bars a name would rather hide than a mark; the cost of a place that no name has."""
 LINE = 15.0
 """Pixels from one line of a name to the next."""
 
 
 def name_places(
     named: Sequence[tuple[str, float, float]],
-    marked: Sequence[tuple[float, float]],
+    points: Sequence[tuple[float, float]],
+    bars: Sequence[tuple[float, float]],
     widths: Sequence[float],
     height: float,
-) -> list[tuple[float, float, str]]:
+    kept: Sequence[tuple[str, float, float, Place]] = (),
+) -> list[Place | None]:
     """For each name its dx, dy and anchor, where it touches the fewest marks and names, in plots of all ``widths``.
 
-    ``named``: names, of one line or several, with their places; ``marked``: places; x in percent of the width, y in
-    pixels from the top. ``height``: the plot's.
+    None for one that would lie on another name, on a mark of another, or outside.
+
+    ``named``: names, of one line or several, with their places; ``points``: those of all marks; ``bars``: places on
+    intervals and lines, which a name rather hides. x in percent of the width, y in pixels from the top.
+    ``height``: the plot's. ``kept``: names that have their place already.
     """
-    taken: list[list[Box]] = [[] for _ in widths]
-    found: list[tuple[float, float, str]] = []
+    taken = [[box_of(name, width * x / 100, y, place) for name, x, y, place in kept] for width in widths]
+    found: list[Place | None] = []
     for name, x, y in named:
         more = LINE * name.count("\n")
-        places = [_lifted(place, more) for place in _PLACES]
-        best: tuple[float, int] = (float("inf"), 0)
-        for number, place in enumerate(places):
-            boxes = [box_of(name, width * x / 100, y, place) for width in widths]
-            cost = sum(
-                _cost(box, width, height, marked, own) + _passed((width * x / 100, y), place, width, marked)
-                for box, width, own in zip(boxes, widths, taken, strict=True)
-            )
-            best = min(best, (cost, number))
-        chosen = places[best[1]]
-        found.append(chosen)
+
+        def cost(place: Place, name: str = name, x: float = x, y: float = y) -> float:
+            total = 0.0
+            for width, others in zip(widths, taken, strict=True):
+                box = box_of(name, width * x / 100, y, place)
+                total += _WEIGHT * _covered(box, width, points, _MARGIN) + _covered(box, width, bars, _MARGIN)
+                total += _passed((width * x / 100, y), place, width, points)
+                outside = box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height
+                hides = outside or any(touch(box, each) for each in others)
+                total += _REFUSED * (hides or _covered(box, width, points, 1.0) > 0)
+            return total
+
+        best = min((_lifted(place, more) for place in _PLACES), key=cost)
+        fits = cost(best) < _REFUSED
+        found.append(best if fits else None)
         for own, width in zip(taken, widths, strict=True):
-            own.append(box_of(name, width * x / 100, y, chosen))
+            own += [box_of(name, width * x / 100, y, best)] if fits else []
     return found
 
 
-def leader(place: tuple[float, float, str]) -> tuple[float, float] | None:
+def leader(place: Place) -> tuple[float, float] | None:
     """Where the line ends that leads from a mark to its name, in pixels from the mark; None where the name is near."""
     dx, dy, _ = place
     return None if abs(dy) <= _LED else (dx, dy - 4 if dy > 0 else dy + 3)
 
 
-def _lifted(place: tuple[float, float, str], more: float) -> tuple[float, float, str]:
+def _lifted(place: Place, more: float) -> Place:
     """Where a name with ``more`` pixels of further lines begins: above its mark it ends there, beside it is halved."""
     dx, dy, anchor = place
     return dx, dy - (more if dy < 0 else more / 2 if abs(dx) == _BESIDE else 0.0), anchor
 
 
-def box_of(name: str, x: float, y: float, place: tuple[float, float, str]) -> Box:
+def box_of(name: str, x: float, y: float, place: Place) -> Box:
     """Left, top, right and bottom of a name at a place from its mark."""
     dx, dy, anchor = place
     lines = name.split("\n")
-    width = TEXT_WIDTH * max(map(len, lines))
+    width = max(map(text_width, lines))
     left = x + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
-    return left, y + dy - 0.8 * _SIZE, left + width, y + dy + 0.2 * _SIZE + LINE * (len(lines) - 1)
+    return left, y + dy - _ABOVE, left + width, y + dy + _BELOW + LINE * (len(lines) - 1)
 
 
 def touch(one: Box, other: Box) -> bool:
@@ -81,19 +95,15 @@ def touch(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _cost(box: Box, width: float, height: float, marked: Sequence[tuple[float, float]], others: Sequence[Box]) -> float:
+def _covered(box: Box, width: float, places: Sequence[tuple[float, float]], margin: float) -> int:
+    """How many places a name lies on, or within so many pixels of."""
     left, top, right, bottom = box
-    marks = sum(
-        left - _MARGIN < width * x / 100 < right + _MARGIN and top - _MARGIN < y < bottom + _MARGIN for x, y in marked
+    return sum(
+        left - margin < width * x / 100 < right + margin and top - margin < y < bottom + margin for x, y in places
     )
-    names = sum(touch(box, other) for other in others)
-    outside = left < 0 or right > width or top < 0 or bottom > height
-    return float(marks) + 100 * names + 1000 * outside
 
 
-def _passed(
-    start: tuple[float, float], place: tuple[float, float, str], width: float, marked: Sequence[tuple[float, float]]
-) -> float:
+def _passed(start: tuple[float, float], place: Place, width: float, marked: Sequence[tuple[float, float]]) -> float:
     """How many other marks the name's leading line seems to lead to."""
     end = leader(place)
     if end is None:

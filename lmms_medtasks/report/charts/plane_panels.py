@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.charts.axes import Axis, axis_of, logarithmic_axis, percent_axis, places_axis, quarters_axis
+from lmms_medtasks.report.charts.axes import (
+    Axis,
+    axis_around,
+    axis_of,
+    percent_axis,
+    places_axis,
+    quarters_axis,
+)
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series
 from lmms_medtasks.report.charts.svg import (
     BETWEEN,
@@ -28,22 +35,15 @@ from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, sh
 if TYPE_CHECKING:
     from lmms_medtasks.report.charts.chart import Chart, Mark
 
-_NAMED, _LONGEST = 6, 24
-"""Marks of ours that have their name beside them, the highest ones; and letters of a name."""
+_NAMED, _CROWD, _LONGEST = 5, 12, 24
+"""Marks of ours up to which all have their names beside them, of more the first and the last; from which on they are
+small; and letters of a name."""
 _TICKS = 6
 """Parts of an axis of a plot with many marks."""
 _BESIDE = 0.05
 """How far series stand apart at one place, so that intervals do not hide each other; a part of that distance."""
 _SIZE, _PRINTED, _LEAST, _MORE = 5.0, 3.5, 2.5, 7.0
 """Sizes of marks, in pixels; of those whose area stands for a number the least, and what the whole adds to it."""
-
-
-def axis_around(marks: Iterable[Mark], title: str = "", most: int = 5) -> Axis:
-    """An axis with round ticks around numbers and intervals; of changes with 0."""
-    marks = list(marks)
-    ends = [end for each in marks for end in (each.y.value, each.y.low, each.y.high) if isinstance(end, int | float)]
-    zero = [0.0] if any(each.signed for each in marks) else []
-    return axis_of([*zero, *ends], title, most=most)
 
 
 def said_of(title: str, panels: Sequence[Panel]) -> str:
@@ -132,8 +132,6 @@ class _Panel:
             x = places_axis([cut[each] for each in heads], titles[0] or common)
             # The name of the largest fall stands at the right.
             x = replace(x, low=-0.35, high=x.high + 0.4) if self._small and chart.worst else x
-        elif chart.scale == "logarithmic":
-            x = logarithmic_axis([self._place(each) for each in known], titles[0])
         else:
             x = self._number_axis(known, titles[0], lines)
         shares = all(0 <= each.value <= 1 for each in known) and not known[0].signed and not known[0].unit
@@ -203,18 +201,13 @@ class _Panel:
             ]  # fmt: skip
         ends = self._ends(known)
         cut = cut_apart([each.row for each in known], _LONGEST)
-        groups = list(dict.fromkeys(each.group for each in known)) if not self._small else [""]
-        looks = PUBLISHED_GROUPS if len(groups) > 1 else (PUBLISHED,)
+        groups = list(dict.fromkeys("" if self._small else each.group for each in known))
+        size = 4 if len(groups) > 1 else _PRINTED
         found = []
-        for group, look in zip(groups, [*looks, *[PUBLISHED] * len(groups)], strict=False):
-            points = tuple(
-                self._point(
-                    each, self._label(each, cut) if id(each) in ends else "", 4 if len(groups) > 1 else _PRINTED
-                )
-                for each in known
-                if each.group == group or self._small
-            )
-            found.append(Series(group or "published", points, look, quiet=True))
+        for group, look in zip(groups, [*PUBLISHED_GROUPS, *[PUBLISHED] * len(groups)], strict=False):
+            own = [each for each in known if self._small or each.group == group]
+            points = [self._point(each, self._label(each, cut) if id(each) in ends else "", size) for each in own]
+            found.append(Series(group or "published", tuple(points), look, quiet=True))
         return found
 
     def _ends(self, known: Sequence[Mark]) -> set[int]:
@@ -289,9 +282,9 @@ class _Panel:
     def _named(self) -> Series:
         """All of ours with one look, the best on top; these have their names."""
         ranked = sorted(self._own, key=lambda each: -(each.value if each.total is None else each.total))
-        crowded = len(ranked) > 2 * _NAMED
+        crowded = len(ranked) > _CROWD
         cut = cut_apart([each.row for each in ranked], _LONGEST)
-        named = {id(each) for each in ranked[: _NAMED // 2 if crowded else _NAMED]}
+        named = {id(each) for each in (ranked if len(ranked) <= _NAMED else (ranked[0], ranked[-1]))}
         points = [
             self._point(each, self._label(each, cut) if id(each) in named else "", _PRINTED if crowded else _SIZE)
             for each in ranked

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from lmms_medtasks.report.charts.axes import Axis
-from lmms_medtasks.report.charts.labels import LINE, Box, box_of, leader, name_places, spread, touch
+from lmms_medtasks.report.charts.labels import LINE, Place, leader, name_places, spread
 from lmms_medtasks.report.charts.svg import DISC, PHONE, Elements, Entry, Look, Svg, legend
 from lmms_medtasks.short_texts import cut_apart
 
@@ -20,8 +20,6 @@ _APART = 14.0
 _MIDDLE = 50.0
 _AT_ENDS = 3
 """Twentieths of a line at each end that a name may touch."""
-_WEIGHT = 20
-"""How many places of bars a name would rather hide than a point."""
 _NEAR = 3.0
 """Pixels that a name may stand from its line's end without a thin line that leads to it."""
 
@@ -157,9 +155,8 @@ class _Plot:
         for guide in self.panel.guides:
             one, other = self.place(guide.x1, guide.y1), self.place(guide.x2, guide.y2)
             own.line(*one, *other, guide.kind)
-            if guide.label:
-                above = 4 if one[0] == other[0] else 6
-                own.text(other[0], other[1] - above, guide.label, "soft", "end" if other[0] > _MIDDLE else "start")
+        for said, x, y, (dx, dy, anchor) in self._guide_names():
+            own.text(x, self.top + y + dy, said, "soft", anchor, dx)
         for each in self.panel.series:
             self._series(own, each)
         self._names(own, widths)
@@ -203,54 +200,58 @@ class _Plot:
                     own.mark(x, y, series.look, point.said, point.size)
 
     def _names(self, own: Elements, widths: Sequence[float]) -> None:
-        named: list[tuple[str, float, float]] = []
-        marked: list[tuple[float, float]] = []
-        quiet: list[tuple[bool, str]] = []
         # Names of what was measured find their places first.
         ordered = sorted(self.panel.series, key=lambda each: each.quiet)
         points = [(each, point) for each in ordered for point in each.points]
-        for series, point in points:
-            marked += self._drawn(point)
-            if point.label:
-                x, y = self.place(point.x, point.y)
-                named.append((point.label, x, y - self.top))
-                quiet.append((series.quiet, point.model))
-        marked += [each for guide in self.panel.guides for each in self._along(guide.x1, guide.y1, guide.x2, guide.y2)]
+        named = [(each, point) for each, point in points if point.label]
+        marked = [self._in_plot(point.x, point.y) for series, point in points if series.look]
+        bars = [each for _, point in points for each in self._bars(point)]
+        bars += [each for guide in self.panel.guides for each in self._along(guide.x1, guide.y1, guide.x2, guide.y2)]
         for series in self.panel.series:
             for one, other in pairwise(series.points if series.line else ()):
                 # A name stands at one end of its line: what counts is the rest of it.
-                marked += self._along(one.x, one.y, other.x, other.y)[_AT_ENDS:-_AT_ENDS]
-        places = name_places(named, marked, widths, self.height)
-        taken: list[list[Box]] = [[] for _ in widths]
-        for (name, x, y), place, (is_quiet, model) in zip(named, places, quiet, strict=True):
-            boxes = [box_of(name, width * x / 100, y, place) for width in widths]
-            if any(touch(box, each) for box, own_boxes in zip(boxes, taken, strict=True) for each in own_boxes):
+                bars += self._along(one.x, one.y, other.x, other.y)[_AT_ENDS:-_AT_ENDS]
+        labels = [(point.label, *self._in_plot(point.x, point.y)) for _, point in named]
+        places = name_places(labels, marked, bars, widths, self.height, self._guide_names())
+        for (name, x, y), place, (series, point) in zip(labels, places, named, strict=True):
+            if place is None:
                 continue  # Its tooltip has it, and so has the table.
-            for box, own_boxes in zip(boxes, taken, strict=True):
-                own_boxes.append(box)
             dx, dy, anchor = place
-            with own.of(model):
+            with own.of(point.model):
                 if end := leader(place):
-                    kind = f"leader{' quiet' if is_quiet else ''}"
+                    kind = f"leader{' quiet' if series.quiet else ''}"
                     own.at(x, self.top + y, f'<path d="M0 0L{end[0]:g} {end[1]:g}" class="{kind}"/>')
                 for number, line in enumerate(name.split("\n")):
-                    kind = "soft quiet" if is_quiet else "soft" if number else "label"
+                    kind = "soft quiet" if series.quiet else "soft" if number else "label"
                     own.text(x, self.top + y + dy + LINE * number, line, kind, anchor, dx)
 
-    def _along(self, x1: float, y1: float, x2: float, y2: float) -> list[tuple[float, float]]:
-        """Places on a line, y from the plot's top."""
-        xs, ys = _steps(x1, x2), _steps(y1, y2)
-        places = [self.place(x, y) for x, y in zip(xs, ys, strict=True)]
-        return [(x, y - self.top) for x, y in places]
+    def _guide_names(self) -> list[tuple[str, float, float, Place]]:
+        """Names of guides at their second ends."""
+        found = []
+        for guide in (each for each in self.panel.guides if each.label):
+            x, y = self._in_plot(guide.x2, guide.y2)
+            above = 4.0 if self._in_plot(guide.x1, guide.y1)[0] == x else 6.0
+            found.append((guide.label, x, y, (0.0, -above, "end" if x > _MIDDLE else "start")))
+        return found
 
-    def _drawn(self, point: Point) -> list[tuple[float, float]]:
-        """Places that a point and its bars take, y from the plot's top; the point weighs more than a bar."""
-        places = [self.place(point.x, point.y)] * _WEIGHT
+    def _in_plot(self, x: float, y: float) -> tuple[float, float]:
+        """As :meth:`place`, y from the plot's top."""
+        across, down = self.place(x, y)
+        return across, down - self.top
+
+    def _along(self, x1: float, y1: float, x2: float, y2: float) -> list[tuple[float, float]]:
+        """Places on a bar or a line."""
+        steps = [step / 20 for step in range(21)]
+        return [self._in_plot(x1 + (x2 - x1) * step, y1 + (y2 - y1) * step) for step in steps]
+
+    def _bars(self, point: Point) -> list[tuple[float, float]]:
+        """Places that the bars of a point take."""
+        places = []
         if point.low is not None and point.high is not None:
-            places += [self.place(point.x, each) for each in _steps(point.low, point.high)]
+            places += self._along(point.x, point.low, point.x, point.high)
         if point.x_low is not None and point.x_high is not None:
-            places += [self.place(each, point.y) for each in _steps(point.x_low, point.x_high)]
-        return [(x, y - self.top) for x, y in places]
+            places += self._along(point.x_low, point.y, point.x_high, point.y)
+        return places
 
     def _end_names(self, own: Elements) -> None:
         shown = [each for each in self.panel.series if each.points and each.named_at_end]
@@ -263,8 +264,3 @@ class _Plot:
             if abs(from_y - y) > _NEAR or x != edge:
                 own.line(x, from_y, edge + 1, y, "leader")
             own.text(edge, y + 4, said, "soft" if series.quiet else "label", dx=10)
-
-
-def _steps(low: float, high: float) -> list[float]:
-    """Numbers between the ends of a bar or a line."""
-    return [low + (high - low) * step / 20 for step in range(21)]

@@ -16,8 +16,8 @@ from lmms_medtasks.short_texts import short
 from lmms_medtasks.visible_text import visible
 
 Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
-TEXT_WIDTH = 6.3
-"""Mean width of a letter at 12 pixels."""
+_ON_A_LINE = 12
+"""Letters on a line of a column's head."""
 LINE = 18
 """Height of a line of a legend."""
 PHONE = 340
@@ -49,8 +49,15 @@ _PATHS = {
     "triangle": "M0-{0}L{0} {0}H-{0}Z",
     "cross": "M-{0}-{0}L{0} {0}M{0}-{0}L-{0} {0}",
 }
+_NARROW = frozenset("iljtfrI.,:;|'!/-()[] ")
 _WEIGHTS = {"diamond": 1.2, "square": 0.88}
 """So that shapes of one size look alike in size."""
+
+
+def text_width(text: str) -> float:
+    """About how wide a text of 12 pixels is."""
+    wide = {**dict.fromkeys(_NARROW, 4.0), **dict.fromkeys("mwMW%@", 10.0)}
+    return sum(wide.get(each, 8.3 if each.isupper() else 6.8) for each in text)
 
 
 def number(value: float) -> str:
@@ -98,8 +105,14 @@ class Elements:
         self.parts.append(f'<text x="{number(x)}%" y="{number(y)}"{more}{side}{style}>{escape(said)}</text>')
 
     def head(self, x: float, y: float, said: str) -> None:
-        """A text in the middle of a column; the style sheet turns it where columns are narrow."""
-        self.at(x, y, f'<text text-anchor="middle" class="head">{escape(said)}</text>')
+        """A text in the middle of a column, of many letters on two lines; on a phone the style sheet turns it."""
+        lines = lines_of(said, _ON_A_LINE, len(said))
+        spans = (f'<tspan x="0" y="{13 * (place + 1 - len(lines))}">{escape(each)}</tspan>'
+                 for place, each in enumerate(lines))  # fmt: skip
+        if len(lines) > 1:
+            self.at(x, y, f'<text text-anchor="middle" class="wide">{"".join(spans)}</text>')
+        kind = "head narrow" if len(lines) > 1 else "head"
+        self.at(x, y, f'<text text-anchor="middle" class="{kind}">{escape(said)}</text>')
 
     def interval(self, low: float, high: float, y: float, kind: str = "interval") -> None:
         """A thin bar across with caps."""
@@ -117,6 +130,14 @@ class Elements:
         """Other elements within a part of the width, both percent; with a ``height`` they are cut at its edges."""
         cut = f'height="{number(height)}" overflow="hidden"' if height else 'overflow="visible"'
         self.parts.append(f'<svg x="{number(x)}%" width="{number(width)}%" {cut}>{"".join(inner.parts)}</svg>')
+
+    @contextmanager
+    def link(self, href: str) -> Iterator[None]:
+        """What is written meanwhile leads to an address; "" for none."""
+        start = len(self.parts)
+        yield
+        if href:
+            self.parts[start:] = [f"<a href={quoteattr(href)}>{''.join(self.parts[start:])}</a>"]
 
     @contextmanager
     def of(self, model: str) -> Iterator[None]:
@@ -156,7 +177,7 @@ def legend(svg: Elements, entries: Sequence[Entry]) -> float:
     """What marks mean, in columns from the top; returns the height that it takes."""
     if not entries:
         return 0.0
-    longest = 20 + TEXT_WIDTH * max(len(said) for _, said in entries)
+    longest = 20 + max(text_width(said) for _, said in entries)
     columns = next((count for count in (3, 2) if longest < PHONE / count), 1)
     lines = -(-len(entries) // columns)
     for place, (look, said) in enumerate(entries):

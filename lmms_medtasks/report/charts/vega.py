@@ -29,7 +29,7 @@ def specification(kind: str, title: str, records: Sequence[Record]) -> Spec:
         order = {text: number for number, text in enumerate(dict.fromkeys(each[name] for each in rows))}
         for each in rows:
             each[f"{name} number"] = order[each[name]]
-    made = _heat(rows) if kind == "heat" else _rows(kind, rows) if kind in _CATEGORIES else _panels(rows)
+    made = _heat(rows) if kind == "heat" else _rows(rows) if kind in _CATEGORIES else _panels(rows)
     return {"$schema": SCHEMA, "description": visible(title), "data": {"values": rows}, **made,
             "config": {"view": {"stroke": None}, "aria": False}}  # fmt: skip
 
@@ -76,26 +76,16 @@ def _marked(rows: Sequence[Record]) -> Spec:
     }
 
 
-def _rows(kind: str, rows: list[Spec]) -> Spec:
+def _rows(rows: list[Spec]) -> Spec:
     count = _count(rows, "name")
     y = _place("name number", count)
     y["scale"]["reverse"] = True
     looks = _marked(rows)
-    if kind == "shares":
-        start: dict[str, float] = {}
-        for each in rows:
-            each["start"] = start.get(each["name"], 0.0)
-            start[each["name"]] = each["end"] = each["start"] + each["value"]
-            each["strength"] = 1 - 0.35 * each["series number"]
-        across = {"x": _number("start"), "x2": {"field": "end"}, "y": y}
-        pale = {"opacity": {"field": "strength", "type": "quantitative", "scale": None}, "tooltip": looks["tooltip"]}
-        layers: list[Spec] = [{"mark": {"type": "bar", "height": 14, "color": _OWN}, "encoding": across | pale}]
-    else:
-        ends = {"x": _number("low"), "x2": {"field": "high"}, "y": y, "color": looks["color"]}
-        points = {"x": _number("value"), "y": y, **looks}
-        layers = [{"mark": "rule", "encoding": ends}, {"mark": _POINT, "encoding": points}]
-    names = _texts("name", "y", -8, count, align="right", baseline="middle")
-    return {"width": _WIDTH, "height": _ROW * max(count, 1), "layer": [*layers, names]}
+    ends = {"x": _number("low"), "x2": {"field": "high"}, "y": y, "color": looks["color"]}
+    layers: list[Spec] = [{"mark": "rule", "encoding": ends}]
+    layers.append({"mark": _POINT, "encoding": {"x": _number("value"), "y": y, **looks}})
+    layers.append(_texts("name", "y", -8, count, align="right", baseline="middle"))
+    return {"width": _WIDTH, "height": _ROW * max(count, 1), "layer": layers}
 
 
 def _heat(rows: list[Spec]) -> Spec:

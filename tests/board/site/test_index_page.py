@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +19,7 @@ from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.scatter import Drawn
 from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.report.document import Cell
 
 IMAGES = 40
 RIGHT = {"org/best": (38, 28), "org/like": (37, 27), "poor": (8, 6), "odd": (30, 4)}
@@ -120,13 +121,13 @@ def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leader
 
 
 def test_the_loss_is_the_difference_of_both_numbers_with_its_interval(drawn: Drawn) -> None:
-    best = drawn.best
-    assert (best.name, best.x, best.bad.value) == ("org/best", 95.0, 70.0)
-    assert best.y == pytest.approx(25.0)
-    assert best.loss.low is not None and best.loss.high is not None and 5 < best.loss.low < 25 < best.loss.high < 45
+    name, _, good, bad, loss = drawn.frame.rows[0].cells
+    assert (name.value, good.value, bad.value) == ("org/best", 95.0, 70.0) and loss.value == pytest.approx(25.0)
+    assert loss.low is not None and loss.high is not None and 5 < loss.low < 25 < loss.high < 45
     assert drawn.chance == 25.0
-    gemini = next(point for point in drawn.points if point.name == "Gemini-2.5-Pro")
-    assert gemini.y == pytest.approx(71.39 - 65.2) and gemini.loss.low is None and not gemini.measured
+    [gemini] = (row for row in drawn.frame.rows if row.cells[0].value == "Gemini-2.5-Pro")
+    assert gemini.cells[-1].value == pytest.approx(71.39 - 65.2)
+    assert gemini.cells[-1].low is None and gemini.kind == "reference"
 
 
 def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
@@ -151,28 +152,33 @@ def test_people_are_not_the_best_published_model(tmp_path: Path, write: Callable
     assert headline.number.published is not None and headline.number.published[1] == pytest.approx(64.6, abs=0.05)
 
 
+def renamed(drawn: Drawn, names: Sequence[str], *, alone: bool = False) -> str:
+    """The picture with these names of measured models, of the best one's numbers; ``alone``: without published ones."""
+    own = [row for row in drawn.frame.rows if row.kind == "run"]
+    rows = [replace(own[number % len(own)], cells=(Cell(name), *own[number % len(own)].cells[1:]))
+            for number, name in enumerate(names)]  # fmt: skip
+    rows += [] if alone else [row for row in drawn.frame.rows if row.kind != "run"]
+    return str(replace(drawn, frame=replace(drawn.frame, rows=tuple(rows))).picture)
+
+
 def test_all_models_are_drawn_and_the_best_and_the_outermost_published_ones_are_named(drawn: Drawn) -> None:
     """That names touch neither each other nor marks is proved where they are placed, in test_planes.py."""
-    text = str(scatter.picture(drawn))
-    assert text.count("<title>") == len(drawn.points) and text.count('class="own"') == len(RIGHT)
+    text = str(drawn.picture)
+    assert text.count("<title>") == len(drawn.frame.rows) and text.count('class="own"') == len(RIGHT)
     assert text.count('class="label"') == len(RIGHT)
     assert 2 <= len(re.findall(r'class="soft quiet"', text)) <= 4
 
 
-def test_in_a_crowd_three_are_named_and_the_others_intervals_are_faint(drawn: Drawn) -> None:
-    crowd = [replace(drawn.best, name=f"m{number:02}") for number in range(13)]
-    text = str(scatter.picture(replace(drawn, points=tuple(crowd))))
-    assert text.count('class="own"') == len(crowd) and text.count('class="label"') == 3
+def test_in_a_crowd_the_first_and_the_last_are_named_and_the_others_intervals_are_faint(drawn: Drawn) -> None:
+    text = renamed(drawn, [f"m{number:02}" for number in range(13)], alone=True)
+    assert text.count('class="own"') == 13 and text.count('class="label"') == 2
     assert set(re.findall(r'<line [^>]*class="(interval[ a-z]*)"', text)) == {"interval faint"}
 
 
 def test_labels_of_names_that_begin_alike_say_where_they_differ(drawn: Drawn) -> None:
-    start = "a-model-of-a-very-long-family-of-models-"
-    measured = [replace(point, name=start + str(number)) for number, point in enumerate(drawn.measured)]
-    points = (*measured, *(point for point in drawn.points if not point.measured))
-    text = str(scatter.picture(replace(drawn, points=points)))
+    text = renamed(drawn, [f"a-model-of-a-very-long-family-of-models-{number}" for number in range(len(RIGHT))])
     labels = re.findall(r'class="label"[^>]*>([^<]+)<', text)
-    assert len(set(labels)) == len(labels) == len(measured) and {each[-1] for each in labels} >= {"0", "1"}
+    assert len(set(labels)) == len(labels) > 1 and {each[-1] for each in labels} >= {"0", "1"}
 
 
 def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:

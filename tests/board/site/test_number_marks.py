@@ -48,8 +48,9 @@ def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand
     about = suite_words.About("med_cmr", "CMR", chart={"kind": "heat", "title": "t", "series": series})
     drawn = chart(about, standings.board, standings, LINKS, HEAD)
     assert drawn is not None
-    shown = {row.name: (drawn.text(row, 0), drawn.strength(row, 0)) for row in drawn.rows}
-    assert shown["said"] == (f"80.0{LEXICAL}", 0.0) and dict(drawn.legend) == {LEXICAL: MEANINGS[LEXICAL]}
+    ((_, picture),) = drawn.drawings
+    assert re.search(f'fill-opacity="0.00".*?>80{LEXICAL}<', picture)
+    assert dict(drawn.legend) == {LEXICAL: MEANINGS[LEXICAL]}
 
 
 def test_each_page_with_such_numbers_says_so(standings: Standings, tmp_path: Path) -> None:

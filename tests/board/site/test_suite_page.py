@@ -21,7 +21,7 @@ from lmms_medtasks.board.site.telling_questions import telling
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.task_configs.medobvious.report_figures import PLANE
+from lmms_medtasks.task_configs.medobvious.report_published import PLANE
 from tests.board.made_up_entries import board_of, of_every_kind
 
 CLEAN, SEVERE = "medq_deg_l0", "medq_deg_l2"
@@ -134,13 +134,14 @@ def test_the_chart_has_every_ranked_model_and_published_ones_that_are_never_meas
     about: About, standings: Standings
 ) -> None:
     drawn = chart(about, standings.board, standings, LINKS, HEAD)
-    assert drawn is not None and [each.of for each in drawn.series] == [FIRST, HEAD]
-    assert [(row.name, row.value(0), row.value(1)) for row in drawn.rows] == [
+    assert drawn is not None and list(drawn.series.values()) == [FIRST, HEAD]
+    own, printed = drawn.rows("run"), drawn.rows("reference")
+    assert [tuple(cell.value for cell in row.cells) for row in own] == [
         ("best", 95.0, 75.0), ("like", 92.5, 72.5), ("poor", 50.0, 22.5),
     ]  # fmt: skip
-    assert all(row.cells[1].low is not None and not row.is_published for row in drawn.rows)
-    assert len(drawn.printed) == 40 and all(row.is_published and not row.href for row in drawn.printed)
-    assert {row.cells[1].low for row in drawn.printed} == {None}
+    assert all(row.cells[2].low is not None and row.cells[0].href for row in own)
+    assert len(printed) == 40 and not any(row.cells[0].href for row in printed)
+    assert {row.cells[2].low for row in printed} == {None}
     assert drawn.chance == 25.0
     assert drawn.printed_changes == "All 40 published models fall, by 3.1 to 8.6 points."
 
@@ -152,7 +153,7 @@ def test_a_plane_is_drawn_on_the_scales_of_its_measures_and_hides_no_model(
     drawn = chart(replace(about, chart=said), standings.board, standings, LINKS, HEAD)
     assert drawn is not None
     ((title, picture),) = drawn.drawings
-    assert drawn.guess is None and 'class="guess"' not in picture  # its report declares no plane
+    assert drawn.guide is None and 'class="guess"' not in picture  # its report declares no plane
     assert title == "" and picture.count('class="own"') == 1 + 3 and picture.count('class="published"') == 1 + 40
     # "best" has 95 of 100 on the first series, so it stands 5 % from the left; 75 of 100 are a quarter from the top.
     assert re.search(r'<circle cx="5%" cy="\d+" r="5" class="own"><title>best: 5.*?, 75\.0 %', picture)
@@ -181,16 +182,18 @@ def test_a_plane_has_the_line_of_guessing_that_its_report_draws(tmp_path: Path, 
     board = collect([runs.write(tmp_path, {"medobvious": rows}, reported=reported)])
     head = ("medobvious", "accuracy")
     drawn = chart(suite_words.about("medobvious"), board, Standings(board, 0), LINKS, head)
-    assert drawn is not None and PLANE.guide and drawn.guess == PLANE.guide(board.entries[0].samples)
+    assert drawn is not None and PLANE.guide and drawn.guide == PLANE.guide(board.entries[0].samples)
     # Who always claims an outlier finds one of the four places.
-    assert (drawn.guess.x2, drawn.guess.y2, drawn.guess.label) == (100, 25.0, "guessing")
+    assert (drawn.guide.x2, drawn.guide.y2, drawn.guide.label) == (100, 25.0, "guessing")
     assert ">guessing</text>" in drawn.drawings[0][1] and drawn.drawings[0][1].count('class="guess"') == 1
 
 
 def test_rows_beyond_the_first_are_folded_and_none_is_lost(about: About, standings: Standings) -> None:
     drawn = chart(about, standings.board, standings, LINKS, HEAD)
     assert drawn is not None and [title for title, _ in drawn.drawings] == ["", "32 more published models"]
-    many = replace(drawn, rows=tuple(replace(drawn.rows[0], name=f"m{number}") for number in range(15)))
+    best, *more = drawn.rows("run")[0].cells
+    rows = [replace(drawn.frame.rows[0], cells=(replace(best, value=f"m{number}"), *more)) for number in range(15)]
+    many = replace(drawn, frame=replace(drawn.frame, rows=(*rows, *drawn.rows("reference"))))
     titles, pictures = zip(*many.drawings, strict=True)
     assert titles == ("", "3 more measured models", "32 more published models")
     assert all(sum(f"m{number}, severe: 75.0 %" in each for each in pictures) == 1 for number in range(15))
@@ -198,12 +201,12 @@ def test_rows_beyond_the_first_are_folded_and_none_is_lost(about: About, standin
 
 def test_a_suite_that_declares_no_chart_has_its_headline(standings: Standings) -> None:
     drawn = chart(About("medq_deg", "Mine"), standings.board, standings, LINKS, HEAD)
-    assert drawn is not None and drawn.kind == "change" and [each.of for each in drawn.series] == [HEAD]
-    assert [row.name for row in drawn.rows] == ["best", "like", "poor"] and {row.change for row in drawn.rows} == {None}
+    assert drawn is not None and drawn.chart.kind == "ranges" and list(drawn.series.values()) == [HEAD]
+    assert [row.cells[0].value for row in drawn.rows("run")] == ["best", "like", "poor"] and not drawn.first
 
 
 def test_a_chart_of_no_kind_is_refused(standings: Standings) -> None:
-    with pytest.raises(UserError, match="change, plane, heat"):
+    with pytest.raises(UserError, match="ranges, plane, heat"):
         chart(About("medq_deg", "Mine", chart={"kind": "pie"}), standings.board, standings, LINKS, HEAD)
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lmms_medtasks.report.charts import Axis, axis_of, logarithmic_axis, percent_axis, places_axis
-from lmms_medtasks.report.charts.axes import step_of
+from lmms_medtasks.report.charts.axes import Axis, axis_of, percent_axis, places_axis, step_of
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8)
 
@@ -83,33 +82,6 @@ def test_places_are_within_the_axis_and_keep_the_order(one: float, other: float,
 
 def test_numbers_beyond_an_axis_stand_at_its_end() -> None:
     assert (percent_axis().place(120), percent_axis().place(-5), percent_axis().place(25)) == (100.0, 0.0, 25.0)
-
-
-@pytest.mark.parametrize(
-    ("values", "ticks"),
-    [
-        ((2.0, 8.0), (3.0, 10.0)),  # from 1.25 to 12.8
-        ((1.0, 100.0), (1.0, 3.0, 10.0, 30.0, 100.0)),
-        ((0.02,), (0.015, 0.02, 0.03)),  # from 0.0125 to 0.032
-        ((16.001,), (15.0, 20.0)),  # from 10.000625 to 25.6016: next to nothing of one digit
-        ((5.0,), (4.0, 5.0, 6.0, 7.0, 8.0)),  # from 3.125 to 8: neither 1 nor 3
-    ],
-)
-def test_equal_ratios_are_equal_distances(values: tuple[float, ...], ticks: tuple[float, ...]) -> None:
-    axis = logarithmic_axis(values)
-    assert axis.ticks == ticks
-    middle = math.sqrt(axis.low * axis.high)
-    assert axis.place(middle) == pytest.approx(50.0)
-    assert axis.place(0.0) == axis.place(-1.0) == 0.0 and axis.place(axis.high * 9) == 100.0
-
-
-@given(st.lists(st.floats(1e-3, 1e6), min_size=1, max_size=6))
-def test_a_logarithmic_axis_has_room_around_all_values_and_two_round_ticks(values: list[float]) -> None:
-    axis = logarithmic_axis(values)
-    assert all(0 < axis.place(each) < 100 for each in values)
-    assert list(axis.ticks) == sorted(set(axis.ticks)) and len(axis.ticks) > 1
-    assert all(axis.low <= tick <= axis.high for tick in axis.ticks)
-    assert all(float(f"{tick:.6e}".partition("e")[0]) in {1.5, *range(1, 10)} for tick in axis.ticks)
 
 
 def test_each_label_has_a_place_with_room_at_the_ends() -> None:

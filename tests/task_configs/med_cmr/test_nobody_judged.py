@@ -8,7 +8,8 @@ from lmms_medtasks.report.report_page import page
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
-from lmms_medtasks.task_configs.med_cmr.report_models import pairs, scale
+from lmms_medtasks.task_configs.med_cmr.report_comparison import pairs, scores
+from tests.task_configs.med_cmr.conftest import JUDGE
 
 NOBODY = {"name": "none", "protocol": "med_cmr_open"}
 OPEN = {"q1": "empty", "q2": "?", "q3": "?"}  # q1 and q2 are SOD, q3 is FDD
@@ -35,21 +36,21 @@ def test_the_harness_and_the_report_print_no_mean_but_bounds(unjudged):
     (part,) = build([unjudged], QUICK).parts
     assert values(table(part, "main").rows[0])[-1] is None
     # One of three was settled, by a rule: the worst. The others may be the worst or the best.
-    assert values(table(part, "open").rows[-1]) == ["Total (0 to 100)", None, 1, 3, 0, pytest.approx(200 / 3)]
-    assert {values(row)[1] for row in table(part, "open").rows} == {None}
     dimensions = {values(row)[0]: values(row)[1:] for row in table(part, "open_dimensions").rows}
-    assert dimensions["Mean of the visual dimensions"][0] is None
+    assert dimensions["All questions"][:5] == [None, 1, 3, 0, pytest.approx(200 / 3)]
     sod = next(own for name, own in dimensions.items() if "(SOD)" in name)
-    assert sod == [None, 1, 2, 0, 50]
-    assert all(values(row)[1] is None for row in table(part, "open_scores").rows)
+    assert sod[:5] == [None, 1, 2, 0, 50]
+    assert {score for own in dimensions.values() for score in own[5:9]} == {None}
     assert all(values(row)[1] is None for row in table(part, "open_modality").rows)
-    assert {tuple(values(row)[2:]) for row in table(part, "without_image_open").rows} == {(None, None, None)}
+    assert {values(row)[-1] for row in table(part, "open_dimensions_noimage").rows} == {None}
 
 
-def test_the_page_says_so_in_place_of_a_finding(unjudged):
-    document = build([unjudged], QUICK)
+@pytest.mark.parametrize("judge", [NOBODY, JUDGE])
+def test_the_page_says_so_in_place_of_a_finding(write_cmr, judge):
+    """Without a judge, and where one was asked and gave no verdict."""
+    document = build([write_cmr("none", judge=judge, open=OPEN)], QUICK)
     assert NOT_JUDGED in document.first.sentences.values()
-    assert NOT_JUDGED in page(document)
+    assert f'<section class="tile"><h2>Med-CMR</h2><p>{NOT_JUDGED}</p></section>' in page(document)
     assert document.first.empty == {"Med-CMR": NOT_JUDGED}
 
 
@@ -57,23 +58,20 @@ def test_a_dimension_that_no_judge_saw_has_no_mean_though_others_were_judged(wri
     (part,) = build([write_cmr(open={"q1": "empty", "q2": "?", "q3": "5555"})], QUICK).parts
     rows = {values(row)[0]: values(row)[1:] for row in table(part, "open_dimensions").rows}
     assert [own[0] for name, own in rows.items() if "(SOD)" in name or "(FDD)" in name] == [None, 100]
-    # The mean over the dimensions that have one.
-    assert rows["Mean of the visual dimensions"][0] == 100
 
 
 def test_beside_judged_models_its_cells_are_empty(unjudged, write_cmr):
     judged = write_cmr("judged", model="judged", open={"q1": "5555", "q2": "0000", "q3": "5555"})
     whole, *_ = build([judged, unjudged], QUICK).parts
-    shown = [values(row) for each in whole.sections for found in each.tables for row in found.rows
-             if found.key.startswith("models")]  # fmt: skip
     place = [column.name for column in table(whole, "models").columns].index("open total")
-    assert {row[0]: row[place] for row in shown} == {"judged": pytest.approx(200 / 3), "unjudged": None}
-    assert [values(row)[-1] for row in table(whole, "main").rows if row.kind == "run"] == [None, None]
+    shown = [values(row)[place] for row in table(whole, "models").rows]
+    assert shown == [pytest.approx(200 / 3), None]
+    assert [values(row)[-1] for row in table(whole, "main").rows if row.kind == "run"] == shown
 
 
 def test_pairs_and_sizes_take_nothing_of_it(write_cmr, read_models):
     folders = [write_cmr(name, model=name, judge=NOBODY, open=OPEN) for name in ("base", "tuned")]
     found = read_models(*folders)
-    (pair,) = pairs([("base", "tuned")], found).tuned
+    (pair,), _ = pairs([("base", "tuned")], found)
     assert (pair.questions.n, pair.changes[""]["change"].estimate) == (0, None)
-    assert scale({"base": 1e9, "tuned": 2e9}, found).scores == {}
+    assert scores(list(found.values())) == {}

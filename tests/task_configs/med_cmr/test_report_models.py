@@ -30,7 +30,7 @@ def labels(found):
 
 def test_tasks_of_a_run_are_one_source(write_cmr):
     folder = write_cmr(open={"q1": "5555"}, mcq_noimage={"q1": "A"}, mcq={"q1": "A"}, circular={"q1": "AAAA"})
-    assert labels(read(folder)) == [("some_model", "", ["mcq", "mcq, no image", "circular", "open"])]
+    assert labels(read(folder)) == [("some_model", "", ["open", "mcq, no image", "mcq", "circular"])]
 
 
 def test_tasks_of_several_runs_of_one_model_are_one_source(write_cmr):
@@ -78,10 +78,6 @@ def change(folder, task, **changed):
         ({"id": "q9", "measures": {"accuracy": {"score": 7}}}, "line 2: accuracy is 7"),
         ({"id": "q9", "trials": "A"}, "line 2: trials is 'A'"),
         ({"id": "q9", "expected": None}, "line 2: the record has no correct letter"),
-        (
-            {"id": "q9", "tags": {"form": "open"}},
-            r"records of several forms in one log: mcq \(line 1\), open \(line 2\)",
-        ),
         ({}, "line 2: question 'q1' is there a second time"),
     ],
 )

@@ -3,7 +3,8 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.med_cmr.report_models import scale
+from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.task_configs.med_cmr.report_comparison import correlations, scores, sections
 
 # Right: none, one and two of two.
 MODELS = {"small": {"q1": "B", "q2": "A"}, "middle": {"q1": "A", "q2": "A"}, "large": {"q1": "A", "q2": "B"}}
@@ -15,25 +16,28 @@ def models(write_cmr, read_models):
 
 
 def test_correlation(models):
-    found = scale({"small": 1e9, "middle": 1e10, "large": 1e11}, models)
-    assert found.scores["MCQ all"] == {"small": 0, "middle": 50, "large": 100}
+    found = scores(list(models.values()))
+    assert found["MCQ all"] == {"small": 0, "middle": 50, "large": 100}
+    # CR has no question.
+    assert "MCQ CR" not in found
     # A straight line in the logarithm of size: 1. In size itself, 1 10 100 with 0 50 100: deviations -36 -27 63 and
     # -50 0 50, r = (1800 + 3150) / sqrt((1296 + 729 + 3969) * 5000) = 4950 / 5474.5.
-    assert found.correlations["MCQ all"].log == pytest.approx(1)
-    assert found.correlations["MCQ all"].linear == pytest.approx(4950 / (5994 * 5000) ** 0.5)
-    assert found.correlations["MCQ all"].spearman == pytest.approx(1)
-    assert "MCQ CR" not in found.correlations
+    assert correlations([1e9, 1e10, 1e11], [0, 50, 100]) == pytest.approx((1, 4950 / (5994 * 5000) ** 0.5))
 
 
-def test_two_models_are_too_few(models):
-    found = scale({"small": 1e9, "large": 1e11}, models)
-    assert found.correlations == {}
-    assert found.unsized == ("middle",)
+def test_models_of_one_size_have_no_correlation():
+    assert correlations([7e9] * 3, [0, 50, 100]) == correlations([1e9, 2e9, 3e9], [50] * 3) == (None, None)
 
 
-def test_models_of_one_size_have_no_correlation(models):
-    found = scale(dict.fromkeys(MODELS, 7e9), models).correlations["MCQ all"]
-    assert (found.log, found.linear, found.spearman) == (None, None, None)
+def scale_section(models, **parameters):
+    (section,) = sections(list(models.values()), Options(parameters=parameters))
+    return section
+
+
+def test_two_models_are_too_few_and_a_model_without_a_size_is_named(models):
+    section = scale_section(models, small=1e9, large=1e11)
+    assert not section.tables and "left out: middle." in section.paragraphs[0]
+    assert "A correlation needs 3 models" in section.paragraphs[1]
 
 
 def test_open_totals_of_different_judges_are_not_correlated(write_cmr, read_models):
@@ -45,11 +49,13 @@ def test_open_totals_of_different_judges_are_not_correlated(write_cmr, read_mode
         for name, replies in MODELS.items()
     ]
     models = read_models(*folders)
-    found = scale({"small": 1e9, "middle": 1e10, "large": 1e11}, models)
-    assert found.mixed and "MCQ all" in found.scores and "Open all" not in found.scores
-    assert "Open all" in scale({"small": 1e9, "large": 1e11}, models).scores
+    section = scale_section(models, small=1e9, middle=1e10, large=1e11)
+    assert "judged by different judges" in section.paragraphs[0]
+    names = {row.cells[0].value for row in section.tables[0].rows}
+    assert "MCQ all" in names and "Open all" not in names
+    assert "Open all" in scores([models["small"], models["large"]])
 
 
 def test_name_that_is_none(models):
     with pytest.raises(UserError, match="'smal'"):
-        scale({"smal": 1e9}, models)
+        scale_section(models, smal=1e9)

@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 
 from lmms_medtasks.report.cells import decimal, label, share
-from lmms_medtasks.report.charts import MODELS
+from lmms_medtasks.report.charts.svg import MODELS
 from lmms_medtasks.report.document import Cell, Frame, FrameRow
 from lmms_medtasks.task_configs.medq_deg.report_models_charts import BUMP, OVERCONFIDENCE
 
