@@ -12,13 +12,12 @@ from lmms_medtasks.progress import bar
 from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.document import Document, Part
 from lmms_medtasks.report.findings import Finding
-from lmms_medtasks.report.first_screen import ALL, NAMED, first_screen
+from lmms_medtasks.report.first_screen import first_screen
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.reported_suites import Declared, holding
 from lmms_medtasks.samples import runs as _runs
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites import registry
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
@@ -81,7 +80,6 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
     models = list(dict.fromkeys(_runs.model_name(run.content) for run in runs))
     parts: list[Part] = []
     asked: list[tuple[Asked, Finding | None]] = []
-    compared: dict[tuple[str, str], str] = {}
     for name, (suite, own) in found.items():
         made, every = suite.report(own, replace(options, prefix=f"{name}-" if several else "")), list[Part]()
         # The sources' own parts come last, in the order of the sources.
@@ -90,8 +88,6 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
                 every.append(planned.make())
                 step(1)
         together, own_parts = every[: -len(made.found)], every[-len(made.found) :]
-        if len(together) == 1:
-            compared[suite.title, together[0].title] = _side_by_side(made.found)
         # A report on one run opens with what was found, not with two of its task sets beside each other.
         for part in (*own_parts, *together) if len(runs) == 1 else (*together, *own_parts):
             title = f"{suite.title}: {part.title}" if several else part.title
@@ -101,20 +97,7 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
     first = first_screen(runs, asked, unread) if asked else None
-    first = first and replace(first, sentences={**compared, **first.sentences})
     return Document(title, tuple(parts), first, unread)
-
-
-def _side_by_side(found: Sequence[tuple[Asked, Finding | None]]) -> str:
-    """What was found of each source of a comparison, in few words; of many the best by their first number."""
-    known = [(each.source.name, finding) for each, finding in found if finding]
-    shown = known if len(known) <= ALL else sorted(known, key=lambda each: -each[1].bars[0].worth)[:NAMED]
-    more = f"; {len(known) - len(shown)} more in the table" if len(shown) < len(known) else ""
-    names: dict[str, list[str]] = {}
-    for name, finding in shown:
-        said = f"{finding.guessing} at {finding.about}" if finding.guessing else finding.clause
-        names.setdefault(said, []).append(name)
-    return "; ".join(f"{listed(own)}: {said}" for said, own in names.items()) + f"{more}." if names else ""
 
 
 def _check(options: Options, suites: Sequence[Declared]) -> None:

@@ -1,20 +1,21 @@
-"""What a benchmark found of a model, for the first screen of a report: a sentence, numbers as bars, what was lost.
+"""What a benchmark found of a model: its headline numbers, what was lost, and the sentences that are made of them.
 
-It is made of what the benchmark declares (:mod:`lmms_medtasks.report.headlines`).
+A benchmark declares its numbers in its headline (:mod:`lmms_medtasks.report.headlines`); a leaderboard makes the same
+ones of its entries.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lmms_medtasks.report.cells import negated, percent
+from lmms_medtasks.report.cells import NONE, negated, percent, scaled
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.judged_tables import LEXICAL
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.judged_tables import LEXICAL, Judging, marks
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.short_texts import interval_text, listed
 from lmms_medtasks.statistics.intervals import FEW, FEW_IN_GROUP, Interval
 from lmms_medtasks.suites.estimates import Estimate
@@ -23,7 +24,7 @@ Span = tuple[float, float]
 
 NO_BETTER, BELOW = "no better than guessing", "below guessing"
 BY_WORDS = "scored by comparing words, not by a language model"
-"""What a sentence says of numbers that :attr:`Bar.by_words` is true of."""
+"""What a sentence says of numbers that :attr:`Number.by_words` is true of."""
 NOTHING_SAID = "nothing is said about the model"
 _WEAK = 3
 """Benchmarks that are named of those no better than guessing."""
@@ -33,41 +34,73 @@ _FINE = 20
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A headline number.
+class Number:
+    """A headline number, as a benchmark declares it, and with its ``cell`` as it was measured.
 
     Attributes:
-        title: what it is of, a few words. cell: the number and its interval, in ``unit``.
-        top: the best or worst that it can be, where the bar's scale ends. bottom: where it starts.
-        chance: what guessing gets, None where that means nothing. published: least and most of the paper's models.
-        higher_is_better: of two numbers.
-        words: what stands behind the number in a sentence ("on clean images"). main: whether it stands for the finding.
-        judge: "scored by …", of answers that were judged.
-        sample: the rows and the estimate that it is made of; of models with equal ones the numbers are tested.
+        title: what it is of, above or before the number ("clean images (L0)").
+        words: the same behind it in a sentence ("on clean images").
+        estimate, where: what it is, over which questions.
+        unit: "%" of a share, else a word. factor: from the estimate's own unit to this.
+        bottom, top: the ends of its scale, in ``unit``.
+        chance: what guessing gets; None where that means nothing. In the estimate's own unit until it is measured.
+        published: least and most of the paper's models. higher_is_better: of two numbers.
+        main: whether the shortest sentences are about it, and it decides whether the model is better than guessing.
+        cell: the number and its interval, in ``unit``. judge: "scored by …", of answers that were judged.
+        rows: the questions that it is over; of models with equal ones the numbers are tested.
+        decimals: of the number, where its scale does not decide.
     """
 
     title: str
-    cell: Cell
+    words: str = ""
+    estimate: Estimate | None = None
+    where: Where | None = None
     unit: str = "%"
+    factor: float = 100.0
+    bottom: float = 0.0
     top: float = 100.0
     chance: float | None = None
     published: Span | None = None
     higher_is_better: bool = True
-    bottom: float = 0.0
-    words: str = ""
     main: bool = True
+    cell: Cell = NONE
     judge: str = ""
-    sample: tuple[Samples, Estimate] | None = field(default=None, compare=False, repr=False)
+    rows: Samples | None = field(default=None, compare=False, repr=False)
+    decimals: int | None = None
+
+    def measured(self, source: Source) -> Number | None:
+        """The number of a source; None where it has none."""
+        if self.estimate is None:
+            return None
+        rows = source.rows.where(self.where or {})
+        cell = scaled(source.interval(self.estimate, self.where), self.factor)
+        if cell.value is None:
+            return None
+        judging = Judging.of(rows)
+        said = BY_WORDS if judging and judging.by_words else f"scored by {judging.short}" if judging else ""
+        return replace(
+            self,
+            cell=replace(cell, mark=marks(judging) + cell.mark),
+            chance=None if self.chance is None else self.factor * self.chance,
+            judge=said if judging and judging.names else "",
+            rows=rows,
+        )
 
     @property
-    def of(self) -> str:
+    def value(self) -> float:
+        """The number itself, NaN where it was not measured."""
+        return float(self.cell.value) if isinstance(self.cell.value, int | float) else float("nan")
+
+    @property
+    def phrase(self) -> str:
         """Its ``words``; without any its title in brackets."""
         return self.words or f"({self.title})"
 
     @property
     def digits(self) -> int:
-        """Decimals of its number: on a scale of a few points a tenth is much, on one of 0 to 1 a hundredth."""
-        return 1 if self.top > _FINE else 2 if self.top > 1 else 3
+        """Its decimals: on a scale of a few points a tenth is much, on one of 0 to 1 a hundredth."""
+        by_scale = 1 if self.top > _FINE else 2 if self.top > 1 else 3
+        return by_scale if self.decimals is None else self.decimals
 
     @property
     def scale(self) -> str:
@@ -81,11 +114,8 @@ class Bar:
 
     @property
     def worth(self) -> float:
-        """What it is ordered by, more is better; least without a number."""
-        value = self.cell.value
-        if not isinstance(value, int | float):
-            return -math.inf
-        return value if self.higher_is_better else -value
+        """What it is ordered by, more is better."""
+        return self.value if self.higher_is_better else -self.value
 
     def place(self, value: float) -> float:
         """Where a value stands on the scale, from 0 to 1."""
@@ -94,10 +124,34 @@ class Bar:
     @property
     def guessing(self) -> str:
         """``no better than guessing``, ``below guessing`` where its whole interval is; "" where it is better."""
-        value = self.cell.value
-        if self.chance is None or not isinstance(value, int | float):
+        if self.chance is None or np.isnan(self.value):
             return ""
-        return against_guessing(value, self.cell.low, self.cell.high, self.chance, self.higher_is_better)
+        return against_guessing(self.value, self.cell.low, self.cell.high, self.chance, self.higher_is_better)
+
+    @property
+    def guessing_text(self) -> str:
+        """The same with the level: ``no better than guessing (25.0 %)``."""
+        return f"{self.guessing} ({self.chance:.{self.digits}f} {self.unit}".rstrip() + ")" if self.guessing else ""
+
+    @property
+    def short(self) -> str:
+        """The number without its interval: ``69.1 %``."""
+        return f"{self.value:.{self.digits}f} {self.unit}".rstrip()
+
+    @property
+    def interval(self) -> str:
+        """`` [66.4, 71.9]``, "" without one."""
+        return interval_text(self.cell.low, self.cell.high, self.digits)
+
+    @property
+    def shown(self) -> str:
+        """The number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``."""
+        return f"{self.short}{self.interval}"
+
+    @property
+    def whole(self) -> str:
+        """The number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
+        return replace(self, decimals=0).short if self.digits == 1 else self.short
 
 
 def against_guessing(
@@ -156,7 +210,7 @@ class Finding:
     """
 
     suite: str
-    bars: tuple[Bar, ...]
+    bars: tuple[Number, ...]
     about: str
     changes: tuple[Change, ...] = ()
     correct: bool = True
@@ -167,7 +221,7 @@ class Finding:
     place: int = 0
 
     @property
-    def main(self) -> list[Bar]:
+    def main(self) -> list[Number]:
         """The numbers that stand for it: those declared so, without those by compared words if there are others."""
         declared = [bar for bar in self.bars if bar.main] or list(self.bars)
         return [bar for bar in declared if not bar.by_words] or declared
@@ -188,7 +242,9 @@ class Finding:
         main = self.main
         better = [bar for bar in main if not bar.guessing] or main
         ends = list({bar.title: bar for bar in (better[0], better[-1])}.values())
-        said = [f"{whole(bar)} {self._correct(bar) if number == 0 else ''}{bar.of}" for number, bar in enumerate(ends)]
+        said = [
+            f"{bar.whole} {self._correct(bar) if number == 0 else ''}{bar.phrase}" for number, bar in enumerate(ends)
+        ]
         weak = [bar.title for bar in main if bar.guessing]
         doubt = f" ({NO_BETTER} at {quoted(weak)})" if weak and not self.guessing else ""
         return f"{listed(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
@@ -203,34 +259,25 @@ class Finding:
     def sentence(self) -> str:
         """The finding with its numbers and intervals, for a page."""
         said = f"{self.unread}: {NOTHING_SAID}" if self.unread else "; ".join(self._clauses())
-        said = f"{self.trial}: {said}" if self.trial else said
-        return f"{said[:1].upper()}{said[1:]}."
+        return sentence(f"{self.trial}: {said}" if self.trial else said)
 
     def _clauses(self) -> Iterator[str]:
-        said: dict[str, str] = {}
-        for bar in self.bars:
-            guess = guessing_text(bar.guessing, bar.chance, bar.digits, bar.unit)
-            # The level once.
-            guess = bar.guessing if any(guess in each for each in said.values()) else guess
-            own = f"{shown(bar)} {'' if said else self._correct(bar)}{bar.of}"
-            said[bar.title] = f"{own}, {guess}" if guess else own
-        yield ("; " if any(bar.guessing for bar in self.bars) else ", ").join(said.values())
-        yield from (each.said for each in self.changes)
-        yield from self.aside
+        said: list[str] = []
         judges: dict[str, list[str]] = {}
         for bar in self.bars:
+            # The level once.
+            guess = bar.guessing if any(bar.guessing_text in each for each in said) else bar.guessing_text
+            said.append(f"{bar.shown} {'' if said else self._correct(bar)}{bar.phrase}{guess and f', {guess}'}")
             if bar.judge:
                 judges.setdefault(bar.judge, []).append(bar.title)
+        yield ("; " if any(bar.guessing for bar in self.bars) else ", ").join(said)
+        yield from (each.said for each in self.changes)
+        yield from self.aside
         for judge, of in judges.items():
             yield judge if len(of) == len(self.bars) else f"{listed(of)}: {judge}"
 
-    def _correct(self, bar: Bar) -> str:
+    def _correct(self, bar: Number) -> str:
         return "correct " if self.correct and bar.unit == "%" else ""
-
-
-def guessing_text(words: str, chance: float | None, digits: int, unit: str) -> str:
-    """``no better than guessing (25.0 %)``: ``words`` and the level, in the ``unit``; "" without words."""
-    return f"{words} ({chance:.{digits}f} {unit}".rstrip() + ")" if words else ""
 
 
 def said_of_guessing(found: Sequence[tuple[str, str]], at: str) -> list[str]:
@@ -269,19 +316,9 @@ def chance_of_options(rows: Samples) -> float | None:
 # --- Words ------------------------------------------------------------------------------------------------------------
 
 
-def shown(bar: Bar) -> str:
-    """A bar's number with its interval: ``69.1 % [66.4, 71.9]``, ``96.0 points``."""
-    return f"{value_text(bar, bar.digits)}{interval_text(bar.cell.low, bar.cell.high, bar.digits)}"
-
-
-def whole(bar: Bar) -> str:
-    """A bar's number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
-    return value_text(bar, 0 if bar.digits == 1 else bar.digits)
-
-
-def value_text(bar: Bar, digits: int) -> str:
-    """A bar's number without its interval: ``69.1 %``."""
-    return f"{bar.cell.value:.{digits}f} {bar.unit}".rstrip()
+def sentence(said: str) -> str:
+    """Clauses as a sentence; "" of none."""
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
 def points(change: Interval, *, gained: bool = False) -> str:

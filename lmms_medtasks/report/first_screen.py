@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from lmms_medtasks.report import about, best_models, judged_tables, quotable
 from lmms_medtasks.report.document import MARKS
-from lmms_medtasks.report.findings import NOTHING_SAID, Bar, Finding, said_of_guessing, value_text
+from lmms_medtasks.report.findings import BELOW, NOTHING_SAID, Finding, Number, said_of_guessing, sentence
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
+from lmms_medtasks.short_texts import listed
 
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
@@ -50,12 +51,13 @@ class ModelFindings:
         said = "; ".join(good)
         if guessed:
             said += f"{', but ' if known else '; ' if good else ''}{' and '.join(guessed)}"
-        if unread:
-            first = [f"{each.unread}{f' on {each.suite}' if len(self.findings) > 1 else ''}" for each in unread]
-            there = " there" if ordered else ""
-            said = f"{'; '.join(first)}: {NOTHING_SAID}{there}{f'; {said}' if said else ''}"
-        said = f"{self.trial}: {said}" if self.trial else said
-        return f"{said[:1].upper()}{said[1:]}." if said else ""
+        if len(self.findings) == 1 and unread:
+            said = f"{unread[0].unread}: {NOTHING_SAID}"
+        elif unread:
+            # Why is said in each benchmark's box and in the check: here it would fill a phone.
+            few = f"too few readable replies on {listed([each.suite for each in unread])}"
+            said = f"{few}; {said}" if said else f"{few}: {NOTHING_SAID}"
+        return sentence(f"{self.trial}: {said}" if self.trial else said)
 
 
 @dataclass(frozen=True)
@@ -91,25 +93,25 @@ class FirstScreen:
 
     @property
     def ranked(self) -> tuple[ModelFindings, ...]:
-        """The models: by how many benchmarks they are better than guessing at, then by their mean place over all
-        numbers; without a number a model is last.
+        """The models: by how many benchmarks they are better than guessing at, then by how few they are below it at,
+        then by their mean place over all numbers; without a number a model is last.
 
         Else one that guesses, or was asked a single benchmark, could head all.
         """
-        places = dict.fromkeys((model.model for model in self.models), 0)
-        found: dict[tuple[str, str], dict[str, float]] = {}
-        better = dict.fromkeys(places, 0)
-        for model in self.models:
-            for finding in (each for each in model.findings if not each.unread):
-                better[model.model] += not finding.guessing
+        worths: dict[tuple[str, str], dict[str, float]] = {}
+        read = {model.model: [each for each in model.findings if not each.unread] for model in self.models}
+        for name, findings in read.items():
+            for finding in findings:
                 for bar in finding.bars:
-                    found.setdefault((finding.suite, bar.title), {})[model.model] = bar.worth
-        for worths in found.values():
-            for name in places:
-                own = worths.get(name)
-                ahead = len(self.models) - 1 if own is None else sum(worth > own for worth in worths.values())
-                places[name] += ahead
-        return tuple(sorted(self.models, key=lambda each: (-better[each.model], places[each.model])))
+                    worths.setdefault((finding.suite, bar.title), {})[name] = bar.worth
+
+        def place(model: ModelFindings) -> tuple[int, int, int]:
+            known, name = [each.guessing for each in read[model.model]], model.model
+            ahead = (sum(worth > each[name] for worth in each.values()) if name in each else len(read) - 1
+                     for each in worths.values())  # fmt: skip
+            return -known.count(""), known.count(BELOW), sum(ahead)
+
+        return tuple(sorted(self.models, key=place))
 
     @property
     def no_finding(self) -> str:
@@ -117,13 +119,8 @@ class FirstScreen:
         return "" if self.models else NO_FINDING
 
     @property
-    def _bars(self) -> list[Bar]:
+    def _bars(self) -> list[Number]:
         return [bar for model in self.models for finding in model.findings for bar in finding.bars]
-
-    @property
-    def other_scales(self) -> bool:
-        """Whether a number's scale is not 0 to 100."""
-        return any(bar.scale for bar in self._bars)
 
     @property
     def is_weak_somewhere(self) -> bool:
@@ -152,21 +149,21 @@ def first_screen(
     ``unread``: see :class:`Document`.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
-    most questions counts; of as many the one that a leaderboard ranks first. Where that leaves a whole run
-    out, the facts say so.
+    most questions counts; of as many the one that a leaderboard ranks first.
     """
-    kept: dict[str, dict[object, _Kept]] = {}
-    asked = [(each, finding and _of_trial(finding, each.source.asked)) for each, finding in asked]
-    for run in runs:
-        kept.setdefault(model_name(run.content), {})
+    kept: dict[str, dict[object, _Kept]] = {model_name(run.content): {} for run in runs}
+    asked = [(each, finding and replace(finding, trial=_trial(each.source.asked))) for each, finding in asked]
+    sentences: dict[tuple[str, str], str] = {}
     for each, finding in asked:
-        if finding is None:
-            continue
-        own = kept[model_name(each.source.run.content)]
-        new = _Kept(len(each.source.rows), finding, each.source.asked)
-        key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
-        if key not in own or new.rests_on > own[key].rests_on:
-            own[key] = new
+        part, said = (each.suite.title, each.source.name), finding.sentence if finding else _without_finding(each)
+        if said:
+            sentences[part] = f"{sentences[part]} {said}" if part in sentences else said
+        if finding:
+            own = kept[model_name(each.source.run.content)]
+            new = _Kept(len(each.source.rows), finding, each.source.asked)
+            key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
+            if key not in own or new.rests_on > own[key].rests_on:
+                own[key] = new
     models = tuple(
         ModelFindings(
             name,
@@ -176,21 +173,11 @@ def first_screen(
         for name, own in kept.items()
         if own
     )
-    shown = {each.run.path for own in kept.values() for each in own.values()}
-    behind = len({each.source.run.path for each, finding in asked if finding} - shown)
-    sentences: dict[tuple[str, str], str] = {}
-    for each, finding in asked:
-        part, said = (each.suite.title, each.source.name), finding.sentence if finding else _without_finding(each)
-        if said:
-            sentences[part] = f"{sentences[part]} {said}" if part in sentences else said
-    more = (f"{behind} more run{'s' if behind > 1 else ''} of the same model in the tables",) if behind else ()
-    checks = quotable.checks([each for each, _ in asked], unread)
-    others = tuple(_other_runs(runs, kept, asked))
-    best, leader = _best(kept)
     known = {each.suite.title for each, finding in asked if finding}
     empty = {each.suite.title: _without_finding(each) or NO_HEADLINE for each, _ in asked
              if each.suite.title not in known}  # fmt: skip
-    return FirstScreen((*_facts(runs, asked), *more), models, checks, sentences, others, best, leader, empty)
+    checks, others = quotable.checks([each for each, _ in asked], unread), tuple(_other_runs(kept, asked))
+    return FirstScreen(_facts(runs, asked), models, checks, sentences, others, *_best(kept), empty)
 
 
 class _Kept(NamedTuple):
@@ -217,14 +204,14 @@ def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], s
         for each in own.values():
             if not each.finding.unread:
                 found.setdefault(each.finding.suite, {}).setdefault(model, each)
-    said, every = {}, []
+    said, every = dict[str, str](), list[str]()
     for suite, by_model in found.items():
         asked = [each.asked for each in by_model.values()]
-        alike = len({_trial(each) for each in asked}) == 1 and not about.other_data(asked)
-        leads = best_models.leads({model: each.finding for model, each in by_model.items()}, tested=alike)
-        every += leads
-        if leads:
-            said[suite] = best_models.sentence(leads) if alike else best_models.OTHER_QUESTIONS
+        if len(asked) > 1 and (len({_trial(each) for each in asked}) > 1 or about.other_data(asked)):
+            said[suite] = best_models.OTHER_QUESTIONS
+        elif best := best_models.best({model: each.finding for model, each in by_model.items()}):
+            said[suite] = best_models.sentence(best)
+            every += best.values()
     return said, "" if best_models.OTHER_QUESTIONS in said.values() else best_models.leader(every)
 
 
@@ -244,42 +231,36 @@ def _trial(asked: Iterable[tuple[Run, Sequence[str]]]) -> str:
     return f"trial of {most:,} questions a task" if limited == {most} else "trial of a part of the questions"
 
 
-def _of_trial(finding: Finding, asked: Iterable[tuple[Run, Sequence[str]]]) -> Finding:
-    """The finding; where not all questions were asked its sentences say so."""
-    return replace(finding, trial=_trial(asked))
-
-
 def _other_runs(
-    runs: Sequence[Run], kept: Mapping[str, Mapping[object, _Kept]], asked: Sequence[tuple[Asked, Finding | None]]
+    kept: Mapping[str, Mapping[object, _Kept]], asked: Sequence[tuple[Asked, Finding | None]]
 ) -> Iterator[str]:
     """Of each finding that several runs of a model have: whose is shown, and how the other runs differ."""
-    folders = [run.path.parent for run in runs]
     for each, finding in asked:
         source, name = each.source, model_name(each.source.run.content)
         own = kept[name].get((finding.suite, id(each.suite))) if finding else None
-        if finding is None or own is None or own.run is source.run:
+        # Of other tasks it was asked otherwise, as without images.
+        if (
+            finding is None
+            or own is None
+            or own.run is source.run
+            or not {*source.tasks}.intersection(task for _, tasks in own.asked for task in tasks)
+        ):
             continue
-        # Asked otherwise, as without images: other tasks.
-        if not {*source.tasks}.intersection(task for _, tasks in own.asked for task in tasks):
-            continue
-        place, other = (
-            printable(str(run.path.parent if folders.count(run.path.parent) == 1 else run.path))
-            for run in (own.run, source.run)
-        )
-        before = {bar.title: bar for bar in own.finding.bars}
-        said = [
-            f"{bar.title} {value_text(bar, bar.digits)}, not {value_text(before[bar.title], bar.digits)}"
-            for bar in finding.bars
-            if bar.title in before and bar.cell.value != before[bar.title].cell.value
-        ]
-        more = f" and {len(said) - 1} more other numbers" if len(said) > 1 else ""
+        place, other = own.run.path, source.run.path
+        if place.parent != other.parent:
+            place, other = place.parent, other.parent
         differs = [
-            *([f"{said[0]}{more}"] if said else []),
+            *(["other numbers"] if [*map(_value, own.finding.bars)] != [*map(_value, finding.bars)] else []),
             *(["other data"] if about.other_data([own.asked, source.asked]) else []),
             *(["other settings"] if _settings(own.asked) != _settings(source.asked) else []),
         ]
         whose = f"{name}, {finding.suite}" if len(kept) > 1 else finding.suite
-        yield f"{whose}: shown is {place}. {other} has {'; '.join(differs) or 'the same numbers'}."
+        has = listed(differs) or "the same numbers"
+        yield f"{whose}: shown is {printable(str(place))}. {printable(str(other))} has {has}."
+
+
+def _value(bar: Number) -> tuple[str, float]:
+    return bar.title, bar.value
 
 
 def _settings(asked: _Runs) -> set[str]:

@@ -8,15 +8,12 @@ without a declaration gets the main metric of each task (:func:`default_headline
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from lmms_medtasks.report.cells import scaled
-from lmms_medtasks.report.findings import BY_WORDS, Bar, Change, Finding, Sketch, Span, chance_of_options
-from lmms_medtasks.report.judged_tables import Judging, marks
+from lmms_medtasks.report.findings import Change, Finding, Number, Sketch, chance_of_options
 from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.table import Where
-from lmms_medtasks.suites.estimates import Estimate, Mean
+from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Suite
 
 MOST = 4
@@ -24,49 +21,6 @@ MOST = 4
 
 _SHIFTED = "_ood"
 """How the metrics of the shifted test end in the templates (lmms_medtasks/suites/templates/measures.py)."""
-
-
-@dataclass(frozen=True)
-class Number:
-    """A headline number.
-
-    Attributes:
-        title: what it is of, above or before the number ("clean images (L0)").
-        words: the same behind it in a sentence ("on clean images").
-        estimate, where: what it is, over which questions.
-        unit: "%" of a share, else a word; ``bottom`` and ``top``: the ends of its scale, in the unit.
-        chance: what guessing gets, in the estimate's own unit; None where that means nothing.
-        published: least and most of the paper's models. higher_is_better: of two numbers.
-        main: whether the shortest sentences are about it, and it decides whether the model is better than guessing.
-    """
-
-    title: str
-    words: str
-    estimate: Estimate
-    where: Where | None = None
-    unit: str = "%"
-    factor: float = 100.0
-    bottom: float = 0.0
-    top: float = 100.0
-    chance: float | None = None
-    published: Span | None = None
-    higher_is_better: bool = True
-    main: bool = True
-
-    def of(self, source: Source) -> Bar | None:
-        """The number of a source; None where it has none."""
-        rows = source.rows.where(self.where or {})
-        cell = scaled(source.interval(self.estimate, self.where), self.factor)
-        if cell.value is None:
-            return None
-        judging = Judging.of(rows)
-        cell = replace(cell, mark=marks(judging) + cell.mark)
-        chance = None if self.chance is None else self.factor * self.chance
-        judge = "" if judging is None else BY_WORDS if judging.by_words else f"scored by {judging.short}"
-        return Bar(
-            self.title, cell, self.unit, self.top, chance, self.published, self.higher_is_better, self.bottom,
-            self.words, self.main, judge if judging and judging.names else "", (rows, self.estimate),
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,7 +67,7 @@ class Headline:
 
     def of(self, suite: Suite, source: Source) -> Finding | None:
         """What is found of a source; None where it has no number."""
-        bars = tuple(bar for each in self.numbers(source) if (bar := each.of(source)))
+        bars = tuple(bar for each in self.numbers(source) if (bar := each.measured(source)))
         if not bars:
             return None
         bars, left, sketch = bars[: self.most], bars[len(bars[: self.most]) :], self.sketch

@@ -11,16 +11,14 @@ import importlib.resources
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import yaml
 
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.suites import outcomes, registry
 from lmms_medtasks.suites.suite import Suite
@@ -63,28 +61,19 @@ class Readability:
     @property
     def is_low(self) -> bool:
         """Whether too few could be read, or too many ended at the limit, for a number to say anything of the model."""
-        return self.replies > 0 and (self.read / self.replies < least_read() or self.is_cut_short)
+        return _too_many(self.replies - self.read, self.replies) or _too_many(self.at_limit, self.replies)
 
     @property
-    def is_cut_short(self) -> bool:
-        """Whether the limit of new tokens ended more replies than may be unread, be they read or not."""
-        return self.at_limit > (1 - least_read()) * self.replies + 1e-9
-
-    @property
-    def lacks_replies(self) -> bool:
-        """Whether more requests failed than replies may be unread."""
+    def doubt(self) -> str:
+        """What keeps a number from saying anything of the model, with ``{}`` for the tasks; "" where nothing does."""
         failed = self.counts["failed"]
-        return failed > (1 - least_read()) * (self.replies + failed) + 1e-9
-
-    @property
-    def in_short(self) -> str:
-        """What keeps a number from saying anything of the model."""
-        if self.replies and self.read / self.replies < least_read():
+        if _too_many(self.replies - self.read, self.replies):
             return f"{100 - self.percent} % of the replies{{}} could not be read ({self.why})"
-        if self.is_cut_short:
+        if _too_many(self.at_limit, self.replies):
             return f"{self.at_limit:,} of {self.replies:,} replies{{}} ended at the limit of new tokens"
-        failed = self.counts["failed"]
-        return f"{failed:,} of {self.replies + failed:,} requests{{}} failed"
+        if _too_many(failed, self.replies + failed):
+            return f"{failed:,} of {self.replies + failed:,} requests{{}} failed"
+        return ""
 
     @property
     def percent(self) -> int:
@@ -96,24 +85,18 @@ class Readability:
     @property
     def why(self) -> str:
         """``12 of 12 cut off at 512 tokens, 1 refused``; "" where all could be read."""
+        ends = " to ".join(f"{each:,}" for each in sorted({min(self.limits), max(self.limits)})) if self.limits else ""
         said: list[str] = []
         for name in _UNREAD:
             if number := self.counts[name]:
                 of = f" of {self.replies:,}" if not said else ""
-                where = f"cut off{self._limit}" if name == "cut" else name
-                said.append(f"{number:,}{of} {where}")
+                cut = f"cut off at {ends} tokens" if ends else "cut off"
+                said.append(f"{number:,}{of} {cut if name == 'cut' else name}")
         if lacking := self.replies - self.read - sum(self.counts[name] for name in _UNREAD):
             said.append(f"{lacking:,} without all parts that were asked for")
         if marks := [mark for mark, _ in self.marks.most_common()]:
             said.append(f"{self.marks.total():,} begin with {' or '.join(marks)}, which may open thoughts")
         return ", ".join(said)
-
-    @property
-    def _limit(self) -> str:
-        if not self.limits:
-            return ""
-        low, high = min(self.limits), max(self.limits)
-        return f" at {low:,} tokens" if low == high else f" at {low:,} to {high:,} tokens"
 
     @property
     def mends(self) -> Iterator[str]:
@@ -130,24 +113,26 @@ class Readability:
             yield "look at replies in the sample log: docs/how_replies_are_read.md"
 
 
+def _too_many(number: int, of: int) -> bool:
+    return number > (1 - least_read()) * of + 1e-9
+
+
 def of_source(suite: Suite, source: Source) -> list[Readability]:
     """Each task of a source."""
-    return [
-        _of_rows(suite, task, source.rows.where({"task": task}), run.content["configs"].get(task) or {})
-        for run, tasks in source.asked
-        for task in tasks
-    ]
-
-
-def _of_rows(suite: Suite, task: str, rows: Samples, config: Mapping[str, Any]) -> Readability:
-    read, replies = suite.read_replies(rows) if len(rows) else (0, 0)
-    reached = [limit for found in rows.column("limits_reached") if found is not None for limit in found]
-    told = (config.get("generation_kwargs") or {}).get("max_new_tokens")
-    limits = frozenset(filter(None, reached)) or frozenset([told] if isinstance(told, int) else [])
-    marks = Counter(mark for found in rows.column("unknown_marks") if found is not None for mark in found)
-    ours = suite.name in registry.names()
-    counts = Counter(outcomes.outcomes(rows))
-    return Readability((printable(task),), ours, read, replies, counts, len(reached), limits, marks)
+    found = []
+    for run, tasks in source.asked:
+        for task in tasks:
+            rows = source.rows.where({"task": task})
+            read, replies = suite.read_replies(rows) if len(rows) else (0, 0)
+            reached = [limit for each in rows.column("limits_reached") if each is not None for limit in each]
+            config = run.content["configs"].get(task) or {}
+            told = (config.get("generation_kwargs") or {}).get("max_new_tokens")
+            limits = frozenset(filter(None, reached)) or frozenset([told] if isinstance(told, int) else [])
+            marks = Counter(mark for each in rows.column("unknown_marks") if each is not None for mark in each)
+            ours, counts = suite.name in registry.names(), Counter(outcomes.outcomes(rows))
+            own = (printable(task),)
+            found.append(Readability(own, ours, read, replies, counts, len(reached), limits, marks))
+    return found
 
 
 def together(found: Sequence[Readability]) -> Readability:
@@ -166,11 +151,12 @@ def together(found: Sequence[Readability]) -> Readability:
 
 def told(finding: Finding | None, found: Sequence[Readability]) -> Finding | None:
     """The finding; where a task's replies could not be read, that in its place, its numbers without a claim."""
-    low = [each for each in found if each.is_low or each.lacks_replies]
+    low = [each for each in found if each.doubt]
     if finding is None or not low:
         return finding
     shown = together(low)
-    unread = shown.in_short.format("" if len(low) == len(found) else f" to {named(shown.tasks)}")
+    doubt = shown.doubt or low[0].doubt  # of several together no share of one kind need be too large
+    unread = doubt.format("" if len(low) == len(found) else f" to {named(shown.tasks)}")
     bars = tuple(replace(bar, chance=None) for bar in finding.bars)
     return replace(finding, bars=bars, changes=(), sketch=None, unread=unread)
 

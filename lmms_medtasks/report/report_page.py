@@ -16,7 +16,7 @@ from lmms_medtasks import __version__
 from lmms_medtasks.report import best_models
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Frame, Part, Section
-from lmms_medtasks.report.findings import Bar, Finding, Sketch, titles
+from lmms_medtasks.report.findings import Finding, Number, Sketch, titles
 from lmms_medtasks.report.first_screen import ALL, NAMED
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.suite_report import part_key
@@ -55,7 +55,7 @@ class Group:
         """The titles of the findings' numbers, see :func:`lmms_medtasks.report.findings.titles`."""
         return titles([finding for _, finding in self.found])
 
-    def bars(self, title: str) -> tuple[list[tuple[str, Bar]], list[tuple[str, Bar]]]:
+    def bars(self, title: str) -> tuple[list[tuple[str, Number]], list[tuple[str, Number]]]:
         """A number of each model, best first: those with a line of their own, and of many models the others."""
         found = [(model, bar) for model, finding in self.found for bar in finding.bars if bar.title == title]
         ranked = sorted(found, key=lambda each: -each[1].worth)

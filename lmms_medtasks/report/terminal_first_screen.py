@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import best_models
-from lmms_medtasks.report.findings import Bar, lost, titles
+from lmms_medtasks.report.findings import Number, titles
 from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings
-from lmms_medtasks.report.quotable import Check
-from lmms_medtasks.short_texts import cut_apart, interval_text, without_common_start
+from lmms_medtasks.short_texts import cut_apart, without_common_start
 from lmms_medtasks.statistics import confidence
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
 
     one = first.models[0] if len(first.models) == 1 else None
     names = cut_apart([each.model for each in first.models], _LONGEST_NAME)
-    head = names[one.model] if one else title
-    yield from wrapped(Text.assemble((head, "bold"), "   ", (", ".join(first.facts), "dim")))
+    whose = names[one.model] if one else title
+    yield from wrapped(Text.assemble((whose, "bold"), "   ", (", ".join(first.facts), "dim")))
     yield Text()
     if first.leader:
         yield from wrapped(Text(first.leader, style="bold"), indent=0)
@@ -45,7 +44,7 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield Text(f"! and {len(first.others) - _MOST_MODELS} more of other runs: --all", style="yellow")
     yield Text()
     if first.models:
-        yield from _bars(one) if one else _side_by_side(first.ranked)
+        yield from _numbers(first.ranked)
     else:
         yield Text(first.no_finding, style="bold")
     for suite, said in [*first.empty.items(), *first.best.items()]:
@@ -54,144 +53,106 @@ def lines(first: FirstScreen, title: str) -> Iterator[Text]:
         yield from wrapped(Text(best_models.MEANING, style="dim"))
     for mark, text in first.marks.items():
         yield from wrapped(Text(f"{mark} {text}", style="dim"))
-    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else _lost(first.ranked, names)
+    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else []
     if losses:
         yield Text()
     for text in losses:
         yield from wrapped(Text(text))
-    if not first.checks:
-        return
-    yield Text()
-    yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
+    if first.checks:
+        yield Text()
+        yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
     for check in first.checks:
-        yield from _check(check)
+        (sign, style), mend = _SIGNS[check.state], f" → {check.mend}" if check.mend else ""
+        head = Text.assemble("  ", (sign, style), f" {check.title:<23}")
+        yield from wrapped(Text.assemble(check.reason, (mend, "dim")), len(head), head)
 
 
-def _lost(models: Sequence[ModelFindings], names: Mapping[str, str]) -> list[str]:
-    """What each of several models loses: a line a benchmark and condition."""
-    found: dict[str, list[str]] = {}
-    for model in models[:_MOST_MODELS]:
-        for finding in model.findings:
-            for change in finding.changes[:1]:
-                said = f"{names[model.model]} {lost(change.interval, '')}"
-                found.setdefault(f"{finding.suite}, {change.under}", []).append(said)
-    return [f"{what}: {'; '.join(each)}" for what, each in found.items()]
-
-
-def _bars(model: ModelFindings) -> Iterator[Text]:
-    from rich.text import Text
-
-    scale = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
-    heads = f"{'score':>{_SCORE}}{f'{confidence.percent()} interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
-    yield Text(f"{'':{_SUITE + _TITLE}}{scale}{heads}", style="dim")
-    suites = cut_apart([finding.suite for finding in model.findings], _SUITE - 1)
-    named = cut_apart([_title(bar) for finding in model.findings for bar in finding.bars], _TITLE - 1)
-    for finding in model.findings:
-        for number, bar in enumerate(finding.bars):
-            yield _bar_line(suites[finding.suite] if number == 0 else "", named[_title(bar)], bar)
-    signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
-    fewer = any(not bar.higher_is_better for each in model.findings for bar in each.bars)
-    yield Text(f"{signs}{'  ↓ less is better' if fewer else ''}", style="dim")
-
-
-def _bar_line(suite: str, name: str, bar: Bar) -> Text:
-    from rich.text import Text
-
-    cell = bar.cell
-    interval = (
-        "" if cell.low is None or cell.high is None else f"{_short(cell.low, bar):>5} to {_short(cell.high, bar):<5}"
-    )
-    published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
-    value = _short(cell.value, bar) if isinstance(cell.value, int | float) else ""
-    colour = "dark_orange3" if bar.guessing else "blue"
-    return Text.assemble(
-        (f"{suite:<{_SUITE}}", "bold"), f"{name:<{_TITLE}}", (_drawn(bar), colour),
-        (f"{value + cell.mark:>{_SCORE}}", "bold"), f"{interval:^{_INTERVAL}}", (f"{published:>{_PUBLISHED}}", "dim"),
-    )  # fmt: skip
-
-
-def _title(bar: Bar) -> str:
-    scale = f", {bar.scale}" if bar.scale else ""
-    return f"{bar.title}{scale}" if bar.higher_is_better else f"{bar.title}{scale} ↓"
-
-
-def _drawn(bar: Bar) -> str:
-    """The bar in :data:`_BAR` cells over its scale."""
-    value = bar.cell.value
-    if not isinstance(value, int | float):
-        return " " * _BAR
-    low = value if bar.cell.low is None else bar.cell.low
-    high = value if bar.cell.high is None else bar.cell.high
-    start, end = round(_BAR * bar.place(low)), round(_BAR * bar.place(high))
-    cells = ["█" if place < start else "▒" if place < end else "·"
-             for place in range(_BAR)]  # fmt: skip
-    if high > low and "▒" not in cells:
-        cells[min(start, _BAR - 1)] = "▒"
-    if bar.chance is not None:
-        cells[min(int(_BAR * bar.place(bar.chance)), _BAR - 1)] = "│"
-    return "".join(cells)
-
-
-def _side_by_side(models: Sequence[ModelFindings]) -> Iterator[Text]:
-    """A line a number, a column a model."""
+def _numbers(models: Sequence[ModelFindings]) -> Iterator[Text]:
+    """A line a number: of one model with its bar, of several side by side."""
     from rich.text import Text
 
     shown = models[:_MOST_MODELS]
-    width = (WIDTH - _SUITE - _TITLE) // max(len(shown), 1)
-    # Better without what all names begin with than cut in the middle.
-    plain = without_common_start([each.model for each in shown])
-    heads_cut = cut_apart(plain.values(), width - 2)
-    heads = "".join(f"{heads_cut[plain[each.model]]:>{width}}" for each in shown)
+    width = (WIDTH - _SUITE - _TITLE) // len(shown)
+    if len(models) == 1:
+        heads = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
+        heads += f"{'score':>{_SCORE}}{f'{confidence.percent()} interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
+    else:
+        # Better without what all names begin with than cut in the middle.
+        plain = without_common_start([each.model for each in shown])
+        cut = cut_apart(plain.values(), width - 2)
+        heads = "".join(f"{cut[plain[each.model]]:>{width}}" for each in shown)
     yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
     suites = cut_apart([finding.suite for each in models for finding in each.findings], _SUITE - 1)
     named = cut_apart([_title(bar) for each in shown for own in each.findings for bar in own.bars], _TITLE - 1)
     for suite in suites:
-        found = [{bar.title: bar for own in each.findings if own.suite == suite for bar in own.bars} for each in shown]
-        for number, title in enumerate(titles([own for each in shown for own in each.findings if own.suite == suite])):
-            cells = "".join(f"{_numbers(each.get(title), width - 1):>{width}}" for each in found)
-            name = suites[suite] if number == 0 else ""
-            of = named[next(_title(each[title]) for each in found if title in each)]
-            yield Text.assemble((f"{name:<{_SUITE}}", "bold"), f"{of:<{_TITLE}}", cells)
+        own = [[finding for finding in each.findings if finding.suite == suite] for each in shown]
+        found = [{bar.title: bar for finding in each for bar in finding.bars} for each in own]
+        for number, title in enumerate(titles([finding for each in own for finding in each])):
+            bars = [each.get(title) for each in found]
+            name = named[_title(next(filter(None, bars)))]
+            start = Text.assemble((f"{suites[suite] if number == 0 else '':<{_SUITE}}", "bold"), f"{name:<{_TITLE}}")
+            cells = [f"{_in_width(bar, width - 1):>{width}}" for bar in bars]
+            yield start + (_bar(bars[0]) if len(models) == 1 and bars[0] else Text("".join(cells)))
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
+    if len(models) == 1:
+        signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
+        fewer = any(not bar.higher_is_better for each in models[0].findings for bar in each.bars)
+        yield Text(f"{signs}{'  ↓ less is better' if fewer else ''}", style="dim")
 
 
-def _numbers(bar: Bar | None, width: int) -> str:
-    if bar is None or not isinstance(bar.cell.value, int | float):
-        return "–"
-    value = f"{_short(bar.cell.value, bar)}{bar.cell.mark}"
-    with_interval = value + interval_text(bar.cell.low, bar.cell.high, bar.digits)
-    return with_interval if len(with_interval) <= width else value
-
-
-def _check(check: Check) -> Iterator[Text]:
+def _bar(bar: Number) -> Text:
     from rich.text import Text
 
-    sign, style = _SIGNS[check.state]
-    mend = f" → {check.mend}" if check.mend else ""
-    yield from wrapped(
-        Text.assemble("  ", (sign, style), f" {check.title:<23}", check.reason, (mend, "dim")), indent=27
+    published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
+    return Text.assemble(
+        (_drawn(bar), "dark_orange3" if bar.guessing else "blue"),
+        (f"{_score(bar):>{_SCORE}}", "bold"),
+        f"{bar.interval:^{_INTERVAL}}",
+        (f"{published:>{_PUBLISHED}}", "dim"),
     )
 
 
-def wrapped(text: Text, indent: int = 2) -> Iterator[Text]:
-    """The text in lines of at most :data:`WIDTH`, those after the first moved in."""
+def _score(bar: Number) -> str:
+    """``46.9◊``."""
+    return f"{bar.value:.{bar.digits}f}{bar.cell.mark}"
+
+
+def _title(bar: Number) -> str:
+    scale = f", {bar.scale}" if bar.scale else ""
+    return f"{bar.title}{scale}{'' if bar.higher_is_better else ' ↓'}"
+
+
+def _drawn(bar: Number) -> str:
+    """The bar in :data:`_BAR` cells over its scale."""
+    low, high = (bar.value if end is None else end for end in (bar.cell.low, bar.cell.high))
+    start, end = round(_BAR * bar.place(low)), round(_BAR * bar.place(high))
+    if high > low:
+        start = min(start, _BAR - 1)
+        end = max(end, start + 1)
+    cells = ["█" * start, "▒" * (end - start), "·" * (_BAR - end)]
+    drawn = "".join(cells)
+    if bar.chance is None:
+        return drawn
+    chance = min(int(_BAR * bar.place(bar.chance)), _BAR - 1)
+    return f"{drawn[:chance]}│{drawn[chance + 1 :]}"
+
+
+def _in_width(bar: Number | None, width: int) -> str:
+    if bar is None:
+        return "–"
+    whole = f"{_score(bar)}{bar.interval}"
+    return whole if len(whole) <= width else _score(bar)
+
+
+def wrapped(text: Text, indent: int = 2, head: Text | None = None) -> Iterator[Text]:
+    """The text in lines of at most :data:`WIDTH`, behind ``head`` and below it moved in."""
     from io import StringIO
 
     from rich.console import Console
     from rich.text import Text
 
     console = Console(width=WIDTH, file=StringIO())
-    first, *more = text.wrap(console, WIDTH) or [text]
-    first.rstrip()
-    yield first
-    if more:
-        # What is left of the text itself: lines that were broken inside a word are not joined by a blank.
-        left = len(text) - len(text.plain[len(first) :].lstrip())
-        for line in text[left:].wrap(console, WIDTH - indent):
-            line.rstrip()
-            yield Text(" " * indent) + line
-
-
-def _short(number: float, bar: Bar) -> str:
-    return f"{number:.{bar.digits}f}"
+    for number, line in enumerate(text.wrap(console, WIDTH - indent) or [text]):
+        line.rstrip()
+        yield (Text(" " * indent) if number else head or Text()) + line

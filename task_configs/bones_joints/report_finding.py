@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lmms_medtasks.report.findings import chance_of_options
-from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
+from lmms_medtasks.report.findings import Number, chance_of_options
+from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, AS_PUBLISHED, SUITE

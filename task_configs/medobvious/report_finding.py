@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lmms_medtasks.report.findings import Sketch
-from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
+from lmms_medtasks.report.findings import Number, Sketch
+from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.task_configs.medobvious.measures import (

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
-from lmms_medtasks.report.findings import Change, Sketch, chance_of_options, is_lost
-from lmms_medtasks.report.headlines import BoardColumn, Headline, Number
+from lmms_medtasks.report.findings import Change, Number, Sketch, chance_of_options, is_lost
+from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.published import span
 from lmms_medtasks.report.views import Column, Row, Source, Table
+from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, FALL, LEVELS, SUITE, pairs
@@ -79,16 +80,9 @@ HEADLINE = Headline(_numbers, "questions about degraded images", tuple(_columns(
 
 
 def _row_names(sources: Sequence[Source]) -> list[str]:
-    """The sources' names without what all share of how they were asked, and of one model without its name."""
-    parts = [source.name.partition(" (") for source in sources]
-    models, how = [model for model, _, _ in parts], [end.removesuffix(")").split(", ") for _, _, end in parts]
-    told = [[each for each in own if not all(each in other for other in how)] for own in how]
-    # The last that is told, such as the task set, does alone where it tells the rows of each model apart.
-    last = [", ".join(own[-1:]) for own in told]
-    short = last if len({*zip(models, last, strict=True)}) == len(sources) else [", ".join(own) for own in told]
-    if len(set(models)) > 1:
-        return [f"{model} ({own})" if own else model for model, own in zip(models, short, strict=True)]
-    return [each or model for each, model in zip(short, models, strict=True)]
+    """The models' names; of a model with several sources how each was asked stands behind it."""
+    models = [model_name(source.run.content) for source in sources]
+    return [model if models.count(model) == 1 else source.name for source, model in zip(sources, models, strict=True)]
 
 
 def _is_drawn(sources: Sequence[Source]) -> bool:

@@ -69,14 +69,6 @@ def test_parts_of_several_suites_are_called_by_their_suite(write_run, monkeypatc
     assert [part.title for part in parts] == [f"MedQ-Deg: {each}" for each in alone] * 2
 
 
-def test_a_comparison_opens_with_what_was_found_of_each_model(write_run):
-    wrong = {level: {"q1": "BB", "q2": "AA"} for level in range(3)}
-    document = build([write_run("a"), write_run("b", model="other", trials=wrong)], Options(resamples=0, drawn=False))
-    said = document.first.sentences["MedQ-Deg", document.parts[0].name]
-    assert said.startswith("some_model") and "; other" in said and "no better than guessing at" in said
-    assert document.parts[0].name == "Comparison"
-
-
 def test_one_benchmark_in_a_terminal_is_its_first_part_in_the_width_that_there_is(write_run):
     """Cells were cut to "med… MIM… [21…"; a table that is too wide stands as several, each with its rows' names."""
     document = build([write_run("a"), write_run("b", model="other")], Options(resamples=0, drawn=False))

@@ -367,7 +367,7 @@ def test_a_finding_of_a_change_or_a_ratio_is_on_its_own_scale_without_guessing()
     for metric in KINDS:
         suite = replace(entry.declaration, metrics=(metric,), tasks={})
         (number,) = default_headline(suite).numbers(source)
-        bars[metric.name] = number.of(source)
+        bars[metric.name] = number.measured(source)
     found = {name: (bar.cell.value, bar.unit, bar.bottom, bar.top, bar.chance) for name, bar in bars.items()}
     assert found["drop"] == (50.0, "points", -100.0, 100.0, None) and not bars["drop"].higher_is_better
     assert found["robust"] == (0.5, "", 0.0, 1.0, None)

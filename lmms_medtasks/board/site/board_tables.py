@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmms_medtasks.board.boards import Board, drawn_clusters
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_names import shown_name
-from lmms_medtasks.board.site import number_marks
+from lmms_medtasks.board.site import number_marks, suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_roots
+from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
 from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import LEVELS
-from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.report.findings import BY_WORDS
+from lmms_medtasks.report.findings import Number
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites import outcomes
@@ -58,6 +59,7 @@ class Standings:
         self.titles = model_titles(board.models, arguments)
         self.ranking = functools.cache(self._ranking)
         self.of = functools.cache(self._of)
+        self.numbers = functools.cache(self._numbers)
         self._signs: dict[tuple[int, str], str] = {}
 
     def _ranking(self, task: str, measure: str) -> tuple[list[str], Ranking]:
@@ -88,15 +90,40 @@ class Standings:
             self._signs[key] = number_marks.signs(entry, metric)
         return number_marks.with_signs(found, self._signs[key])
 
-    def judged_by(self, model: str, task: str, measure: str) -> str:
-        """``, scored by comparing words, …`` of a ranked model's number that no language model judged; else ""."""
-        own = (each for each in self.board.of(task=task, ranked=True) if each.model.key == model)
-        return f", {BY_WORDS}" if any(is_by_words(each, measure) for each in own) else ""
+    def number(self, entry: Entry, metric: str) -> Number | None:
+        """An entry's number with its signs, in its measure's unit; None where no question has a score.
 
-    def is_hard_to_read(self, model: str, task: str, measure: str) -> bool:
-        """Whether too few replies of a ranked model could be read for its number to say anything of it."""
-        own = (each for each in self.board.of(task=task, ranked=True) if each.model.key == model)
-        return any(number_marks.HARD_TO_READ in self.marked(Cell(0), each, measure).mark for each in own)
+        Where too few replies could be read it has no level of guessing: nothing is said of the model.
+        """
+        standing = self.of(entry.task, metric).get(entry.model.key) if entry.ranked else None
+        mean = standing.mean if standing else entry.interval(metric, self.resamples > 0)
+        if mean.estimate is None:
+            return None
+        about, shown = suite_words.about(entry.suite), entry.scale(metric)
+        found = self.marked(replace(cell(mean, shown), mark=""), entry, metric)
+        chance = None if number_marks.HARD_TO_READ in found.mark else guessing(entry, metric)
+        # A ratio may be beyond the scale.
+        top = max(shown.high, math.ceil(10 * (mean.high or mean.estimate) - 1e-6) / 10)
+        return Number(
+            about.heading_of(entry.task, metric),
+            about.phrase_of(entry.task, metric),
+            unit=shown.unit,
+            bottom=shown.factor * shown.low,
+            top=shown.factor * top,
+            chance=None if chance is None else shown.factor * chance,
+            higher_is_better=shown.higher_is_better,
+            cell=found,
+            decimals=shown.digits,
+        )
+
+    def _numbers(self, task: str, measure: str) -> dict[str, Number]:
+        """The ranked models' numbers, best first, by the key of the model."""
+        entries = [each for each in self.board.of(task=task, ranked=True) if measure in each.metrics]
+        made = {each.model.key: number for each in entries if (number := self.number(each, measure))}
+        ranks = {key: each.rank or 0 for key, each in self.of(task, measure).items()}
+        return dict(
+            sorted(made.items(), key=lambda each: (ranks[each[0]], -each[1].worth, self.titles[each[0]].lower()))
+        )
 
     def title(self, entry: Entry) -> str:
         """The model's name, no two alike on the board."""

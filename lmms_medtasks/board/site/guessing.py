@@ -35,13 +35,7 @@ def guessing(entry: Entry, metric: str, rows: Samples | None = None) -> float | 
     return chance_of_options(rows) if "option_count" in rows.columns else None
 
 
-def against(mean: Interval, chance: float, higher_is_better: bool = True) -> str:
-    """How a mean stands to guessing where it is not better: ``no better than guessing``, ``below guessing``; or ""."""
-    return (
-        "" if mean.estimate is None else against_guessing(mean.estimate, mean.low, mean.high, chance, higher_is_better)
-    )
-
-
 def is_told_from_guessing(mean: Interval, chance: float, higher_is_better: bool = True) -> bool:
     """Whether a mean's interval, or the mean where it has none, is on the better side of guessing."""
-    return not against(mean, chance, higher_is_better)
+    value = mean.estimate
+    return value is None or not against_guessing(value, mean.low, mean.high, chance, higher_is_better)

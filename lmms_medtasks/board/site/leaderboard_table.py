@@ -11,7 +11,6 @@ from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
 from lmms_medtasks.board.model_names import look, without_organisations
 from lmms_medtasks.board.site import board_tables, number_marks, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.site.rows import published
@@ -28,10 +27,7 @@ SHOWN_PUBLISHED = 10
 
 @dataclass(frozen=True)
 class SuiteColumn:
-    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says.
-
-    ``chance``: what guessing gets, in the unit shown; None where that is not known.
-    """
+    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says."""
 
     suite: str
     title: str
@@ -41,20 +37,11 @@ class SuiteColumn:
     measure: str
     shown: Measure
     href: str
-    chance: float | None = None
 
     @property
     def unit(self) -> str:
         """The unit, where it is not percent."""
         return "" if self.shown.unit == "%" else self.shown.unit or f"{self.shown.low:g} to {self.shown.high:g}"
-
-    def text(self, value: float) -> str:
-        """A number in full."""
-        return f"{value:.{self.shown.digits}f}"
-
-    def rounded(self, value: float) -> str:
-        """A number for where there is little room."""
-        return f"{value:.{max(self.shown.digits - 1, 0)}f}"
 
 
 @dataclass(frozen=True)
@@ -84,7 +71,7 @@ class Score:
     @property
     def number(self) -> str:
         """The number."""
-        return self.head.text(float(self.cell.value or 0)) if self.sort is not None else ""
+        return "" if self.sort is None else f"{self.cell.value:.{self.head.shown.digits}f}"
 
     @property
     def interval(self) -> tuple[str, str] | None:
@@ -92,8 +79,9 @@ class Score:
         low, high = self.cell.low, self.cell.high
         if low is None or high is None:
             return None
-        head = self.head
-        return f"{head.text(low)} to {head.text(high)}", f"{head.rounded(low)}–{head.rounded(high)}"
+        digits = self.head.shown.digits
+        short = max(digits - 1, 0)
+        return f"{low:.{digits}f} to {high:.{digits}f}", f"{low:.{short}f}–{high:.{short}f}"
 
 
 @dataclass(frozen=True)
@@ -155,23 +143,14 @@ def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leade
     measured = []
     for model in board.models:
         scores = tuple(
-            _score(standings, head, model, entries, own_tiers, (model.key, head.task) in ran)
+            _score(standings, head, model, own_tiers, (model.key, head.task) in ran)
             for head, own_tiers in zip(heads, tiers, strict=True)
         )
         facts, levels = known.facts_of(model.name), {e.level for (key, _), e in entries.items() if key == model.key}
         title = standings.titles[model.key]
-        measured.append(
-            ModelRow(
-                title,
-                short[title],
-                links.model(model.key),
-                scores,
-                facts,
-                True,
-                _about(title.removesuffix(short[title]).rstrip("/"), facts),
-                _verified(levels),
-            )  # fmt: skip
-        )
+        about = _about(title.removesuffix(short[title]).rstrip("/"), facts)
+        href = links.model(model.key)
+        measured.append(ModelRow(title, short[title], href, scores, facts, True, about, _verified(levels)))
     measured.sort(key=lambda row: (*row.places, row.name.lower()))
     shown, folded = _known_first(list(_published(heads, entries, known)))
     every = [score for row in measured for score in row.scores]
@@ -190,31 +169,20 @@ def _heads(standings: Standings, links: Links) -> Iterator[SuiteColumn]:
         found = about.headline_of(board.of(suite=name, ranked=True))
         if found:
             entry = next(each for each in board.of(task=found[0], ranked=True) if found[1] in each.metrics)
-            shown, guess = entry.scale(found[1]), guessing(entry, found[1])
-            yield SuiteColumn(
-                name, about.title, about.short or about.title, about.heading_of(*found), *found, shown,
-                links.suite(name), None if guess is None else shown.factor * guess,
-            )  # fmt: skip
+            title, words, shown = about.title, about.heading_of(*found), entry.scale(found[1])
+            yield SuiteColumn(name, title, about.short or title, words, *found, shown, links.suite(name))
 
 
-def _score(
-    standings: Standings,
-    head: SuiteColumn,
-    model: Model,
-    entries: Mapping[tuple[str, str], Entry],
-    tiers: Mapping[str, int],
-    ran: bool,
-) -> Score:
+def _score(standings: Standings, head: SuiteColumn, model: Model, tiers: Mapping[str, int], ran: bool) -> Score:
     standing = standings.of(head.task, head.measure).get(model.key)
+    number = standings.numbers(head.task, head.measure).get(model.key)
     if standing is None:
-        others = any(key == model.key and entry.suite == head.suite for (key, _), entry in entries.items())
+        others = any(each.model.key == model.key for each in standings.board.of(suite=head.suite, ranked=True))
         return Score(NONE, head, apart=ran, elsewhere=others and not ran)
-    chance = None if head.chance is None else head.chance / head.shown.factor
-    guessed = chance is not None and not is_told_from_guessing(standing.mean, chance, head.shown.higher_is_better)
-    number = replace(board_tables.cell(standing.mean, head.shown), mark="")
-    cell = standings.marked(number, entries[model.key, head.task], head.measure)
-    untinted = guessed or LEXICAL in cell.mark or HARD_TO_READ in cell.mark
-    return Score(replace(cell, tier=0 if untinted else tiers.get(model.key, 0)), head, standing.ranks)
+    if number is None:
+        return Score(NONE, head, standing.ranks)
+    untinted = number.guessing or number.by_words or HARD_TO_READ in number.cell.mark
+    return Score(replace(number.cell, tier=0 if untinted else tiers.get(model.key, 0)), head, standing.ranks)
 
 
 def _about(organisation: str, facts: ModelFacts) -> str:

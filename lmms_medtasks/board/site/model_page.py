@@ -10,7 +10,16 @@ from typing import Any
 
 from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, bullets, failures, model_tables, model_words, strengths, suite_words
+from lmms_medtasks.board.site import (
+    board_tables,
+    bullets,
+    failures,
+    finding_words,
+    model_tables,
+    model_words,
+    strengths,
+    suite_words,
+)
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.model_words import GroupSentence
@@ -20,7 +29,6 @@ from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report.document import PUBLISHED, Figure, Part, Section
-from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.suite_report import Planned
 
 _FIRST = 3
@@ -71,13 +79,14 @@ class ModelPages:
         headlines = bullets.headlines(own, self._standings)
         for part in (part for report in reports.values() for part in report.parts):
             self._pages.write_files(part)
+        texts, warnings = model_words.about_model(own, facts := self._known.facts_of(model.name))
         best, worst, looked = self._extremes(model.key, headlines, own, questions)
         self._pages.page(
             f"models/{slug}.html", "model.html", f"models/{slug}",
             model=model, title=title, limits=limits, links=links,
             reports=list(reports.values()),
-            sentence=model_words.sentence(title, headlines),
-            about=model_words.about_model(own, facts := self._known.facts_of(model.name)), facts=facts,
+            sentence=finding_words.of_model(title, headlines),
+            texts=texts, warnings=warnings, facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
             others=any(each.quartiles for each in headlines),
             failures=self._failures(model.key, own) if questions else [], first=_FIRST,
@@ -104,9 +113,7 @@ class ModelPages:
     ) -> tuple[list[GroupSentence], list[GroupSentence], int]:
         """The strongest and the weakest groups in words, and the number of groups that were looked at."""
         # What compares words is no score, and so shows no strength; of who guesses, groups differ by their options.
-        scored = [
-            each for each in headlines if LEXICAL not in each.signs and not each.guessing and not each.is_hard_to_read
-        ]
+        scored = [each for each in headlines if not (each.number.cell.mark or each.number.guessing)]
         entries = {entry.task: entry for entry in own if entry.ranked}
         beside = ((each, entries[each.task].mean_beside(each.metric)) for each in scored if each.task in entries)
         by_task = {each.task: replace(each, metric=mean) for each, mean in beside if mean is not None}

@@ -1,115 +1,49 @@
-"""A model's page in words: the sentence on top, what the model is, its strongest and weakest groups."""
+"""A model's page in words: what the model is, its strongest and weakest groups."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site.board_tables import harness
-from lmms_medtasks.board.site.bullets import ModelHeadline
-from lmms_medtasks.board.site.number_marks import BY_WORDS, UNREAD
+from lmms_medtasks.board.site.number_marks import BY_WORDS
 from lmms_medtasks.board.site.strengths import Group
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.word_verdicts import is_by_words
-from lmms_medtasks.report.findings import is_lost, points, said_of_guessing
+from lmms_medtasks.report.cells import scaled
+from lmms_medtasks.report.findings import Number
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
-from lmms_medtasks.short_texts import interval_text, listed
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.suites.estimates import EMPTY
 from lmms_medtasks.suites.suite import Measure
 
 
-def sentence(title: str, headlines: Sequence[ModelHeadline]) -> str:
-    """The model's finding: its ranks, the worst loss, and where it is no better than guessing."""
-    if not headlines:
-        return f"{title}: no benchmark's headline number is known."
-    unread = [each.title for each in headlines if each.is_hard_to_read]
-    parts = [f"{UNREAD} on {listed(unread)}, so that nothing is said about the model there"] if unread else []
-    parts += [each for each in (_ranks(headlines), _worst_loss(headlines)) if each]
-    parts += said_of_guessing([(each.guessing, each.title) for each in headlines], "on")
-    return f"{title}: {'; '.join(parts)}."
-
-
-def _ranks(headlines: Sequence[ModelHeadline]) -> str:
-    ranked = [each for each in headlines if each.rank is not None and each.field > 1]
-    if len(headlines) == 1:
-        only = headlines[0]
-        number = " ".join(filter(None, (only.number, only.interval)))
-        return f"{number} on {only.title}, {only.place or 'not ranked'}"
-    if not ranked:
-        return "not ranked against another model"
-    first = min(each.rank or 0 for each in ranked)
-    count = sum(each.rank == first for each in ranked)
-    fields = {each.field for each in ranked}
-    of = f" of {fields.pop()}" if len(fields) == 1 else ""
-    where = f"{'each of' if count == len(ranked) else f'{count} of'} {len(ranked)} benchmarks"
-    said = f"rank {first}{of} on {where if len(ranked) > 1 else ranked[0].title}"
-    if first == 1:
-        alone = sum(each.worst == 1 for each in ranked)
-        said += "" if alone == count else f" (beyond chance on {alone or 'none'})"
-    return said
-
-
-def _worst_loss(headlines: Sequence[ModelHeadline]) -> str:
-    """``loses 20.3 points [17.4, 23.0] under severe degradation on MedQ-Deg``; "" of none beyond chance."""
-    lost = [each for each in headlines if each.loss and is_lost(each.loss)]
-    if not lost:
-        return ""
-    most = min(lost, key=lambda each: (each.loss and each.loss.estimate) or 0.0)
-    return f"loses {points(most.loss or EMPTY)} {most.words} on {most.title}"
-
-
-@dataclass(frozen=True)
-class AboutModel:
-    """What a model is, as short texts; ``warnings``: those that limit its numbers; ``unsaid``: what nobody says."""
-
-    texts: tuple[str, ...]
-    warnings: tuple[str, ...]
-    unsaid: tuple[str, ...]
-
-
-def about_model(own: Sequence[Entry], facts: ModelFacts) -> AboutModel:
-    """What the board's facts say of a model, and what its entries do."""
-    model = own[0].model
-    size = None if facts.parameters_b is None else f"{facts.parameters_b:g} billion parameters"
-    weights = None if facts.open_weights is None else "open weights" if facts.open_weights else "closed weights"
-    known: list[tuple[str, str | None]] = [
-        ("family", _with("family", facts.family)),
-        ("parameters", size),
-        ("licence", _with("licence", facts.licence)),
-        ("weights", weights),
-        ("release date", _with("released", facts.released)),
-    ]
+def about_model(own: Sequence[Entry], facts: ModelFacts) -> tuple[list[str], list[str]]:
+    """What the board's facts say of a model and what its entries do, short texts; and those that limit its numbers."""
     versions = sorted({version for entry in own if (version := harness(entry))})
     judges = sorted({entry.judge.name for entry in own if entry.judge and not is_lexical(entry.judge.name)} - {"none"})
     by_words = any(is_by_words(entry, name) for entry in own for name in entry.main_metrics)
     unjudged = any(entry.judge and entry.judge.name == "none" for entry in own)
     signed = sorted({entry.source.signed_off_by for entry in own} - {""})
     levels = list(dict.fromkeys(entry.level for entry in own if entry.level))
-    runner = f"runner {model.harness_model}" + (f", lmms-eval {' and '.join(versions)}" if versions else "")
-    known += [
-        ("runner", runner),
-        ("judge", f"judged by {', '.join(judges)}" if judges else None if unjudged or by_words else "no judge needed"),
-        ("submitter", f"submitted by {', '.join(signed)}" if signed else None),
-        ("verified", f"verified: {', '.join(levels)}" if levels else None),
+    texts = [
+        facts.family and f"family {facts.family}",
+        facts.parameters_b and f"{facts.parameters_b:g} billion parameters",
+        facts.licence and f"licence {facts.licence}",
+        {True: "open weights", False: "closed weights", None: ""}[facts.open_weights],
+        facts.released and f"released {facts.released}",
+        f"runner {own[0].model.harness_model}" + (f", lmms-eval {' and '.join(versions)}" if versions else ""),
+        f"judged by {', '.join(judges)}" if judges else "" if unjudged or by_words else "no judge needed",
+        signed and f"submitted by {', '.join(signed)}",
+        levels and f"verified: {', '.join(levels)}",
     ]
-    other = sorted({entry.data for entry in own} - {"full"})
     apart = sum(not entry.ranked for entry in own)
-    warnings = [f"{each} data" for each in other]
+    warnings = [f"{each} data" for each in sorted({entry.data for entry in own} - {"full"})]
     warnings += [f"{apart} of {len(own)} tasks not ranked"] if apart else []
     warnings += ["open answers not judged"] if unjudged else []
     warnings += [f"{LEXICAL} {BY_WORDS}"] if by_words else []
-    return AboutModel(
-        tuple(text for _, text in known if text),
-        tuple(warnings),
-        tuple(name for name, text in known if not text and not (name == "judge" and (unjudged or by_words))),
-    )
-
-
-def _with(name: str, text: str | None) -> str | None:
-    return None if text is None else f"{name} {text}"
+    return [str(text) for text in texts if text], warnings
 
 
 @dataclass(frozen=True)
@@ -127,19 +61,19 @@ def group_sentence(
     group: Group, interval: Interval, shown: Measure, about: About, address: Callable[[Group], str]
 ) -> GroupSentence:
     """``36.5 % [20.1, 55.9]`` on ``degradation dark spots artifact (MedQ-Deg, 42 questions)``, how far from what."""
-    digits, factor = shown.digits, shown.factor
-    number = f"{factor * group.mean:.{digits}f} {shown.unit}".rstrip()
-    if interval.low is not None and interval.high is not None and interval.n == group.questions:
-        number += interval_text(factor * interval.low, factor * interval.high, digits)
-    apart = abs(factor * (group.mean - group.reference))
+    whole = interval if interval.n == group.questions else Interval(group.mean, None, None, group.questions, 0)
+    number = Number(
+        "", cell=scaled(replace(whole, estimate=group.mean), shown.factor), unit=shown.unit, decimals=shown.digits
+    )
+    than = f"the median of the other {group.others} models" if group.others else "on its other questions"
+    apart = f"{abs(shown.factor * (group.mean - group.reference)):.{shown.digits}f}"
     unit = "points" if shown.unit == "%" else shown.unit
     way = "more" if group.mean > group.reference else "less"
-    than = f"the median of the other {group.others} models" if group.others else "on its other questions"
     return GroupSentence(
-        number,
+        number.shown,
         f"{group.tag.replace('_', ' ')}: {about.value_of(group.tag, group.value)} "
         f"({about.title}, {group.questions} questions)",
         address(group),
-        " ".join(filter(None, (f"{apart:.{digits}f}", unit, way, "than", than))),
+        " ".join(filter(None, (apart, unit, way, "than", than))),
         group.told_apart,
     )

@@ -9,11 +9,10 @@ from itertools import starmap
 
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site import board_tables, rows, suite_words
+from lmms_medtasks.board.site import board_tables, finding_words, rows, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
-from lmms_medtasks.board.site.finding_words import HeadlineFinding, nobody
-from lmms_medtasks.board.site.number_marks import BY_WORDS, legend, signs_of
+from lmms_medtasks.board.site.number_marks import BY_WORDS, legend
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.pair_matrix import NOTE, Matrix, matrix
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
@@ -107,9 +106,9 @@ class SuitePage:
         self._pages.page(
             f"suites/{name}.html", "suite.html", f"suites/{name}",
             name=name, about=about, head=head, drawn=drawn, blocks=blocks, compared=compared,
-            labelled=labelled, finding=_finding(about, self._standings, head),
+            labelled=labelled, finding=f"{about.title}: {finding_words.of_suite(about, self._standings, head)}",
             badges=_badges(about, entries, head),
-            signs=legend(self._numbers(head).values()) if head else (),
+            signs=legend(each.cell for each in self._standings.numbers(*head).values()) if head else (),
             places=self._places(headline, drawn) if headline else [],
             headline_caption=_caption(about, head, self._board) if head else "",
             apart_count=sum(not entry.ranked for entry in entries), listed=_named,
@@ -136,33 +135,17 @@ class SuitePage:
 
     def _places(self, headline: SuiteHeadline, drawn: SuiteChart | None) -> list[Place]:
         """The ranking in short, best first."""
-        shown = self._board.scale(*headline.of)
-        column = board_tables.column("", shown)
         rows = {row.cells[0].value: row for row in drawn.rows("run")} if drawn else {}
-        found, numbers = self._standings.of(*headline.of), self._numbers(headline.of)
+        column = board_tables.column("", self._board.scale(*headline.of))
         places = []
-        for key in self._ordered(headline.of):
-            each, title, whole = found[key], self._standings.titles[key], numbers[key]
-            ends = [Cell(end) for end in (whole.low, whole.high) if end is not None]
+        for key, number in self._standings.numbers(*headline.of).items():
+            title, cell = self._standings.titles[key], number.cell
             first = rows[title].cells[1] if headline.first and title in rows else Cell(None)
-            places.append(
-                Place(
-                    each.ranks or "–", title, self._links.model(key),
-                    column.text(Cell(whole.value, mark=signs_of(whole))),
-                    " to ".join(map(column.text, ends)) or whole.mark.removeprefix(signs_of(whole)),
-                    column.text(Cell(first.value)),
-                )
-            )  # fmt: skip
+            ends = " to ".join(f"{end:.{number.digits}f}" for end in (cell.low, cell.high) if end is not None)
+            rank = self._standings.of(*headline.of)[key].ranks or "–"
+            shown = f"{number.value:.{number.digits}f}{cell.mark}"
+            places.append(Place(rank, title, self._links.model(key), shown, ends, column.text(Cell(first.value))))
         return places
-
-    def _numbers(self, head: TaskMeasure) -> dict[str, Cell]:
-        """Each ranked model's number with its interval and its signs, by the model's key."""
-        found, shown = self._standings.of(*head), self._board.scale(*head)
-        return {
-            entry.model.key: self._standings.marked(board_tables.cell(standing.mean, shown), entry, head[1])
-            for entry in self._board.of(task=head[0], ranked=True)
-            if (standing := found.get(entry.model.key))
-        }
 
     def _unplaced(self, head: TaskMeasure) -> str:
         """The models whose every entry of the headline's task is set apart, so that the ranking lacks them; or ""."""
@@ -184,7 +167,7 @@ class SuitePage:
             return []
         task, metric = headline.of
         chosen = telling(self._standings, (task, mean), headline.first if mean == metric else None, headline.names)
-        best = {key: place for place, key in enumerate(self._ordered(headline.of)[:_MOST_ON_CARDS])}
+        best = {key: place for place, key in enumerate([*self._standings.numbers(*headline.of)][:_MOST_ON_CARDS])}
         # Tasks apart from these may have other questions of the same id.
         tasks = {headline.of[0], *(task for task, _ in (drawn.series.values() if drawn and headline.first else ()))}
         own = sorted(
@@ -193,24 +176,6 @@ class SuitePage:
         )
         cards = self._cards.of(headline.of[0], [each.id for each in chosen], own)
         return list(zip(chosen, cards, strict=True))
-
-    def _ordered(self, head: TaskMeasure) -> list[str]:
-        """The keys of the models with a number, best first."""
-        sign, found = -1 if self._board.scale(*head).higher_is_better else 1, self._standings.of(*head)
-
-        def place(key: str) -> tuple[float, float, str]:
-            return found[key].rank or 0, sign * (found[key].mean.estimate or 0.0), self._standings.titles[key].lower()
-
-        return sorted((key for key, each in found.items() if each.mean.estimate is not None), key=place)
-
-
-def _finding(about: suite_words.About, standings: Standings, head: TaskMeasure | None) -> str:
-    said = (
-        HeadlineFinding(about, standings, head).sentence()
-        if head
-        else f"{nobody(standings.board.of(suite=about.name))}."
-    )
-    return f"{about.title}: {said}"
 
 
 def _headline(head: TaskMeasure | None, drawn: SuiteChart | None) -> SuiteHeadline | None:

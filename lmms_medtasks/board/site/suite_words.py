@@ -54,34 +54,34 @@ class Scatter:
 
 @dataclass(frozen=True)
 class About:
-    """What is said of a suite."""
+    """What is said of a suite: as its ``board.yml`` has it, beside its title and its headline's columns."""
 
     name: str
     title: str
     about: str = ""
     read: str = ""
     columns: tuple[BoardColumn, ...] = ()
-    open: tuple[str, ...] = ()
+    open: Sequence[str] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
-    names: tuple[tuple[str, str], ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
     chart: Mapping[str, Any] | None = None
     short: str = ""
     question: str = ""
     scatter: Scatter | None = None
-    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    values: Mapping[str, Mapping[object, str]] = field(default_factory=dict)
 
     def value_of(self, tag: str, value: object) -> str:
         """The value of a tag for people."""
         text = str(value)
-        declared = self.values.get(tag, {}).get(text)
+        declared = next((words for value, words in self.values.get(tag, {}).items() if str(value) == text), None)
         if declared is None and tag == "severity" and text.isdecimal():
             return level_word(int(text))
         return declared or text.replace("_", " ")
 
     def name_of(self, task: str) -> str:
         """A task's name for people; without one its own, without the suite's."""
-        named = next((name for pattern, name in self.names if fnmatch.fnmatchcase(task, pattern)), "")
+        named = next((name for pattern, name in self.names.items() if fnmatch.fnmatchcase(task, pattern)), "")
         short = task.removeprefix(f"{self.name}_").replace("_", " ")
         return named or short[:1].upper() + short[1:]
 
@@ -134,27 +134,11 @@ def about(suite: str) -> About:
     titles = {name: module.title for name, module in suites().items()}
     known = _said()
     # A benchmark that is not installed has a page of its own.
-    rest = known["contributed"]
-    found = known.get(suite) or ({} if suite in titles else {**rest, "title": suite})
-    columns = _columns(suite)
-    return About(
-        name=suite,
-        title=titles.get(suite) or found.get("title") or suite or "Other",
-        about=found.get("about", ""),
-        read=found.get("read", ""),
-        columns=columns,
-        open=tuple(found.get("open", ())),
-        paper=found.get("paper", ""),
-        names=tuple(found.get("names", {}).items()),
-        chart=found.get("chart"),
-        pictures=found.get("pictures", {}),
-        short=found.get("short", ""),
-        values={
-            tag: {str(value): words for value, words in each.items()} for tag, each in found.get("values", {}).items()
-        },
-        question=found.get("question", ""),
-        scatter=_scatter(found["scatter"], columns) if "scatter" in found else None,
-    )
+    said = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})
+    columns, title = _columns(suite), titles.get(suite) or said.get("title") or suite or "Other"
+    own = {name: value for name, value in said.items() if name not in ("place", "terms", "title", "scatter")}
+    drawn = _scatter(said["scatter"], columns) if "scatter" in said else None
+    return About(suite, title, columns=columns, scatter=drawn, **own)
 
 
 def _columns(suite: str) -> tuple[BoardColumn, ...]:

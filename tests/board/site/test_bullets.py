@@ -9,6 +9,10 @@ import pytest
 from lmms_medtasks.board.entries import Problem
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import LEAST_FIELD, ModelHeadline, headlines
+from lmms_medtasks.board.site.ranking import Standing
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.findings import Number
+from lmms_medtasks.statistics.intervals import Interval
 from tests.board.made_up_entries import (
     ACCURACY,
     ERRORS,
@@ -37,19 +41,19 @@ def headline_of(*entries: MadeUpEntry, resamples: int = 20) -> ModelHeadline:
     return found
 
 
-HEAD = ModelHeadline(
-    "s", "Suite", "t", "m", "closed questions", "%", 1, 69.06, 66.44, 71.92, (0.0, 100.0), 2, 1, 3, 12, "",
-    (50.0, 60.0, 70.0), 25.0, (40.0, 80.04),
-)  # fmt: skip
+NUMBER = Number("closed questions", chance=25.0, published=(40.0, 80.04), cell=Cell(69.06, 66.44, 71.92))
+STANDING = Standing(Interval(0.6906, None, None, 9, 9), 2, 1, 3, QUESTIONS)
+HEAD = ModelHeadline("s", "Suite", "t", "m", NUMBER, STANDING, 12, quartiles=(50.0, 60.0, 70.0))
 
 
 def test_the_number_the_rank_and_the_quartiles_are_of_all_ranked_models() -> None:
     found = headline_of(*(model(name, right) for name, right in zip("abcd", (4, 8, 16, 2), strict=True)))
     # In percent 10, 20, 40, 80; a quarter of three steps on is 10 + 0.75 x 10, then 30, then 40 + 0.25 x 40.
-    assert (found.value, found.rank, found.field, found.apart) == (20.0, 3, 4, "")
+    assert (found.number.value, found.rank, found.field, found.apart) == (20.0, 3, 4, "")
     assert found.quartiles == pytest.approx((17.5, 30.0, 50.0))
-    assert found.low is not None and found.high is not None and found.low < 20 < found.high
-    assert (found.ends, found.unit, found.chance, found.published) == ((0.0, 100.0), "%", None, None)
+    own = found.number
+    assert own.cell.low is not None and own.cell.high is not None and own.cell.low < 20 < own.cell.high
+    assert (own.scale, own.unit, own.chance, own.published) == ("", "%", None, None)
 
 
 def test_a_field_of_three_has_no_quartiles_and_a_single_model_is_the_only_one() -> None:
@@ -60,30 +64,29 @@ def test_a_field_of_three_has_no_quartiles_and_a_single_model_is_the_only_one() 
 
 def test_what_is_not_ranked_has_its_number_and_the_reason_and_is_not_of_the_field() -> None:
     found = headline_of(model("a", 15, problems=[APART]), *(model(name, 10) for name in "bcde"))
-    assert (found.value, found.rank, found.place, found.apart) == (75.0, None, "", "Few questions were asked.")
+    assert (found.number.value, found.rank, found.place, found.apart) == (75.0, None, "", "Few questions were asked.")
     assert found.field == 4 and found.quartiles == (50.0, 50.0, 50.0)
 
 
 def test_a_ranked_entry_of_a_model_goes_before_one_set_apart() -> None:
     apart, ranked = model("a", 15, problems=[APART]), model("a", 5)
-    assert headline_of(apart, ranked).value == headline_of(ranked, apart).value == 25.0
+    assert headline_of(apart, ranked).number.value == headline_of(ranked, apart).number.value == 25.0
 
 
 def test_stars_are_stars_and_guessing_of_them_is_not_known() -> None:
     found = headline_of(made_up_entry("m", {STARS: {f"q{n:02}": 2.0 + n % 2 for n in range(20)}}))
-    assert (found.value, found.unit, found.ends, found.number) == (2.5, "stars", (1.0, 5.0), "2.5 stars")
-    assert found.beats_chance is None
+    own = found.number
+    assert (own.value, own.bottom, own.top, own.short, own.chance) == (2.5, 1.0, 5.0, "2.5 stars", None)
 
 
 def test_of_errors_fewer_are_better() -> None:
     found = headline_of(made_up_entry("m", {ERRORS: right_and_wrong("1000")}))
-    assert (found.value, found.higher_is_better) == (25.0, False)
+    assert (found.number.value, found.number.higher_is_better) == (25.0, False)
 
 
 def test_guessing_is_in_percent() -> None:
     found = headline_of(model("a", 10, tags={"option_count": [4] * QUESTIONS}))
-    assert found.chance == 25.0
-    assert found.beats_chance is (found.low is not None and found.low > 25)
+    assert found.number.chance == 25.0
 
 
 def test_each_suite_has_one_headline_in_the_order_of_the_entries() -> None:
@@ -94,7 +97,7 @@ def test_each_suite_has_one_headline_in_the_order_of_the_entries() -> None:
     ]
     found = headlines(own, Standings(board_of(*own), 0))
     assert [each.suite for each in found] == ["made_up_b", "made_up_a"]
-    assert [each.value for each in found] == [25.0, 30.0]
+    assert [each.number.value for each in found] == [25.0, 30.0]
 
 
 def test_the_task_is_said_where_it_is_not_that_of_the_boards_headline() -> None:
@@ -102,7 +105,7 @@ def test_the_task_is_said_where_it_is_not_that_of_the_boards_headline() -> None:
     suite = {"suite": "made_up_b"}
     on_x, on_y = model("m", 5, task="made_up_b_x", **suite), model("n", 7, task="made_up_b_y", **suite)
     standings = Standings(board_of(on_x, on_y), 0)
-    words = [each.words for own in (on_x, on_y) for each in headlines([own], standings)]
+    words = [each.number.title for own in (on_x, on_y) for each in headlines([own], standings)]
     assert sorted("made_up_b" in each for each in words) == [False, True], words
 
 
@@ -114,7 +117,7 @@ def test_without_a_score_there_is_no_headline() -> None:
 
 def test_a_measure_without_a_value_gives_way_to_the_next() -> None:
     entry = made_up_entry("m", {ACCURACY: {"a": None, "b": None}, STARS: {"a": 3.0, "b": 5.0}})
-    assert headline_of(entry).number == "4.0 stars"
+    assert headline_of(entry).number.short == "4.0 stars"
 
 
 def test_the_words_have_every_number_that_is_drawn() -> None:
@@ -122,9 +125,9 @@ def test_the_words_have_every_number_that_is_drawn() -> None:
         "Suite. closed questions 69.1 % [66.4, 71.9], quartiles of the ranked models 50.0, 60.0, 70.0, guessing 25.0, "
         "published models 40.0 to 80.0."
     )
-    assert HEAD.interval == "[66.4, 71.9]" and f'aria-label="{said}"' in HEAD.chart
-    bare = replace(HEAD, low=None, high=None, rank=None, quartiles=None, chance=None, published=None)
-    assert 'aria-label="Suite. closed questions 69.1 %."' in bare.chart and bare.interval == ""
+    assert f'aria-label="{said}"' in HEAD.chart
+    bare = ModelHeadline("s", "Suite", "t", "m", Number("closed questions", cell=Cell(69.06)))
+    assert 'aria-label="Suite. closed questions 69.1 %."' in bare.chart
 
 
 @pytest.mark.parametrize(
@@ -140,25 +143,7 @@ def test_the_words_have_every_number_that_is_drawn() -> None:
 def test_ranks_that_chance_leaves_open_stand_behind_the_rank(
     rank: int | None, best: int | None, worst: int | None, place: str
 ) -> None:
-    assert replace(HEAD, rank=rank, best=best, worst=worst).place == place
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "higher", "beaten"),
-    [(25.1, 90.0, True, True), (25.0, 90.0, True, False), (5.0, 24.9, False, True), (5.0, 25.0, False, False)],
-)
-def test_the_nearer_end_of_the_interval_decides_whether_guessing_is_beaten(
-    low: float, high: float, higher: bool, beaten: bool
-) -> None:
-    assert replace(HEAD, low=low, high=high, higher_is_better=higher).beats_chance is beaten
-
-
-@pytest.mark.parametrize(
-    ("high", "higher", "said"),
-    [(25.0, True, "no better than guessing"), (24.9, True, "below guessing"), (40.0, False, "no better than guessing")],
-)
-def test_an_interval_wholly_below_guessing_is_said_to_be(high: float, higher: bool, said: str) -> None:
-    assert replace(HEAD, value=10.0, low=5.0, high=high, higher_is_better=higher).guessing == said
+    assert replace(HEAD, standing=Standing(Interval(0.5, None, None, 9, 9), rank, best, worst, 9)).place == place
 
 
 def test_a_scale_is_that_of_the_number_and_longer_where_a_ratio_is_beyond_it() -> None:
@@ -167,9 +152,9 @@ def test_a_scale_is_that_of_the_number_and_longer_where_a_ratio_is_beyond_it() -
         of_every_kind("m", "1" * 4 + "0" * 8, "0" * 7 + "1" * 5), metrics=tuple(each.name for each in KINDS)
     )
     of = {name: replace(entry, metrics=(name,)) for name in ("robust", "drop", "balanced")}
-    robust, drop, balanced = (headline_of(each) for each in of.values())
-    assert robust.value == pytest.approx(1.25) and robust.ends[0] == 0.0
-    assert robust.high is not None and robust.ends[1] >= robust.high > 1.25
-    assert (drop.value, drop.unit, drop.ends) == (pytest.approx(-100 / 12), "points", (-100.0, 100.0))
-    assert (balanced.unit, balanced.ends, balanced.higher_is_better) == ("%", (0.0, 100.0), True)
+    robust, drop, balanced = (headline_of(each).number for each in of.values())
+    assert robust.value == pytest.approx(1.25) and robust.bottom == 0.0
+    assert robust.cell.high is not None and robust.top >= robust.cell.high > 1.25
+    assert (drop.value, drop.unit, drop.bottom, drop.top) == (pytest.approx(-100 / 12), "points", -100.0, 100.0)
+    assert (balanced.unit, balanced.scale, balanced.higher_is_better) == ("%", "", True)
     assert not drop.higher_is_better and {each.chance for each in (robust, drop, balanced)} == {None}

@@ -14,6 +14,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import bullets, leaderboard_table
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
+from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.task_configs.medobvious import measures
 from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, right_and_wrong
@@ -32,14 +33,16 @@ def highlighted(letters: str, said: str) -> list[dict[str, Any]]:
     ]
 
 
-def test_the_first_page_has_the_guessing_that_a_models_page_has_and_the_benchmark_declares(
+def test_guessing_is_as_the_benchmark_declares_and_no_level_of_it_stands_beside_what_was_not_read(
     tmp_path: Path, write: Callable[..., Path]
 ) -> None:
     write(tmp_path, "a", "AABB" * 5, tasks={"medobvious": highlighted})
     standings = Standings(collect([tmp_path]), resamples=20)
     [head] = leaderboard_table.leaderboard(standings, Links(model=str, suite=str), model_facts.read()).heads
     [own] = bullets.headlines(standings.board.entries, standings)
-    assert head.chance == own.chance == 50.0
+    [number] = standings.numbers(head.task, head.measure).values()
+    assert guessing(standings.board.entries[0], head.measure) == 0.5
+    assert number.chance is own.number.chance is None and number.cell.mark == HARD_TO_READ
 
 
 @pytest.mark.parametrize(
@@ -102,4 +105,4 @@ def test_closed_questions_have_the_guessing_that_their_benchmark_declares_and_st
         "closed_iid": 0.5, "closed_ood": 0.5, "open_ood": None
     }  # fmt: skip
     [head] = leaderboard_table.leaderboard(standings, Links(model=str, suite=str), model_facts.read()).heads
-    assert head.chance == 50.0
+    assert [each.chance for each in standings.numbers(head.task, head.measure).values()] == [50.0]

@@ -14,7 +14,7 @@ import pytest
 from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import board_tables, board_words, bullets, leaderboard_table, scatter
+from lmms_medtasks.board.site import board_tables, bullets, finding_words, leaderboard_table, scatter
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
 from lmms_medtasks.board.site.scatter import Drawn
@@ -107,7 +107,7 @@ def test_the_table_says_what_became_of_replies_without_an_answer(board: Board, s
     entry = next(each for each in board.of(task="medq_deg_l2") if each.model.name == "odd")
     assert entry.outcomes == {"answered": 30, "unreadable": 10, "cut": 0, "empty": 0, "refused": 0, "failed": 0}
     assert board_tables._counted(entry)[2].value == "10 unreadable"
-    assert standings.is_hard_to_read(entry.model.key, "medq_deg_l2", "accuracy")
+    assert standings.numbers("medq_deg_l2", "accuracy")[entry.model.key].cell.mark == "†"
 
 
 def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leaderboard) -> None:
@@ -133,11 +133,11 @@ def test_the_loss_is_the_difference_of_both_numbers_with_its_interval(drawn: Dra
 def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
     standings: Standings, found: Leaderboard
 ) -> None:
-    said = board_words.headline(standings, found)
+    said = finding_words.of_board(standings, found)
     assert said.startswith("MedQ-Deg: best 70.0 % [") and said.endswith("not told apart from it: like.")
     assert "under severe degradation, 95.0 % on clean images: loses 25.0 points [" in said
-    assert "Best published model InternVL3 78B, 68.6 %" in board_words.card(standings, "medq_deg", found)
-    assert "the only model that is ranked" in board_words.card(standings, "med_cmr", found)
+    assert "Best published model InternVL3 78B, 68.6 %" in finding_words.of_card(standings, "medq_deg", found)
+    assert "the only model that is ranked" in finding_words.of_card(standings, "med_cmr", found)
 
 
 def test_people_are_not_the_best_published_model(tmp_path: Path, write: Callable[..., Path], rows_of: Any) -> None:
@@ -146,10 +146,10 @@ def test_people_are_not_the_best_published_model(tmp_path: Path, write: Callable
     table = leaderboard_table.leaderboard(made, Links(model=str, suite=str), model_facts.read())
     people = [row.name for row in (*table.published, *table.folded) if row.human]
     assert people == ["Human expert"]
-    said = board_words.card(made, "medobvious", table)
+    said = finding_words.of_card(made, "medobvious", table)
     assert "Best published model Qwen2.5-VL 7B, 64.6 %; people (published): Human expert, 86.8 %" in said
     [headline] = bullets.headlines(made.board.entries, made)
-    assert headline.published is not None and headline.published[1] == pytest.approx(64.6, abs=0.05)
+    assert headline.number.published is not None and headline.number.published[1] == pytest.approx(64.6, abs=0.05)
 
 
 def renamed(drawn: Drawn, names: Sequence[str], *, alone: bool = False) -> str:
@@ -186,7 +186,7 @@ def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: 
     lone = Standings(collect([tmp_path]), resamples=0)
     assert scatter.drawn(lone, model_facts.read()) is None
     links = Links(model=str, suite=str)
-    said = board_words.headline(lone, leaderboard_table.leaderboard(lone, links, model_facts.read()))
+    said = finding_words.of_board(lone, leaderboard_table.leaderboard(lone, links, model_facts.read()))
     assert "50.0 %" in said and "the only model that is ranked" in said
 
 
@@ -195,7 +195,7 @@ def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tm
         runs.write(tmp_path / name, {"med_cmr_mcq": runs.choice_rows(letters(10), images=IMAGES)}, model=name)
     alike = Standings(collect([tmp_path]), resamples=20)
     found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
-    said = board_words.headline(alike, found)
+    said = finding_words.of_board(alike, found)
     assert said.startswith("Med-CMR: a and b share the first place") and "no better than guessing (25.0 %)" in said
 
 
@@ -212,7 +212,7 @@ def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path
         runs.write(tmp_path / name, {"medq_deg": sum(of_level, [])}, model=name)
     alike = Standings(collect([tmp_path]), resamples=20)
     found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
-    said = board_words.headline(alike, found)
+    said = finding_words.of_board(alike, found)
     assert said.startswith("MedQ-Deg: a and b share the first place") and "loses 50.0 points" in said
     assert "best" not in said and "told apart" not in said
 
@@ -274,15 +274,13 @@ def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(
     assert made.elsewhere
 
 
-def test_a_card_counts_who_is_ranked_on_other_tasks_only_and_remarks_count_entries(
-    tmp_path: Path, runs: ModuleType
-) -> None:
+def test_a_card_counts_models_and_remarks_are_rows_of_the_table(tmp_path: Path, runs: ModuleType) -> None:
     for name, task in (("one", "medq_deg_l2"), ("other", "medq_deg_noimage")):
         runs.write(tmp_path / name, {task: runs.choice_rows(letters(30), images=IMAGES, severity=2)}, model=name)
     two = {task: runs.choice_rows(letters(30), images=IMAGES) for task in ("med_cmr_mcq", "medq_deg_l2")}
     runs.write(tmp_path / "part", two, model="part", limit=40.0, original=80)
     build(collect([tmp_path]), tmp_path / "site", Options(resamples=20, reports=False, questions=False))
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert "2 models ranked, 1 of them on other tasks only, 1 with tasks that are not ranked" in text
-    # One reason for both tasks of a run is one row of the table, and two entries.
-    assert re.search(r"<summary>Remarks on the entries: 2 not ranked \(limited", text)
+    assert "2 models ranked, 1 with tasks that are not ranked" in text
+    # One reason for both tasks of a run is one row of the table.
+    assert "<summary>1 remark on the entries</summary>" in text

@@ -13,11 +13,14 @@ import pytest
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.model_facts import ModelFacts
-from lmms_medtasks.board.site import bullets, failures, model_tables, model_words
+from lmms_medtasks.board.site import bullets, failures, finding_words, model_tables, model_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
+from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.findings import Number
 from lmms_medtasks.statistics.intervals import Interval
 
 TASK = "medq_deg_l2"
@@ -74,19 +77,16 @@ def test_a_headline_has_score_rank_quartiles_of_all_ranked_models_and_guessing(
 ) -> None:
     found = headline_of(board, standings, "odd")
     values = sorted(100 * each.mean.estimate for each in standings.of(TASK, "accuracy").values())
-    assert (found.value, found.field, found.chance) == (50.0, 6, 25.0)
+    assert (found.number.value, found.field, found.number.chance) == (50.0, 6, 25.0)
     assert found.quartiles == pytest.approx(tuple(np.percentile(values, (25, 50, 75))))
     for number in ("50.0 %", "guessing 25.0", "quartiles of the ranked models"):
         assert number in found.chart
 
 
-def headline(
-    title: str, value: float, rank: int | None, low: int = 1, field: int = 4, chance: float = 25.0
-) -> ModelHeadline:
-    return ModelHeadline(
-        title, title, "t", "m", "words", "%", 1, value, value - 3, value + 3, (0.0, 100.0), rank, 1, rank, 4, "", None,
-        25.0, None,
-    )  # fmt: skip
+def headline(title: str, value: float, rank: int, worst: int | None = None) -> ModelHeadline:
+    number = Number("words", cell=Cell(value, value - 3, value + 3), chance=25.0)
+    standing = Standing(Interval(value / 100, None, None, 40, 40), rank, rank, worst or rank, 40)
+    return ModelHeadline(title, title, "t", "m", number, standing, 4)
 
 
 def test_the_sentence_has_ranks_the_worst_loss_and_guessing_and_compares_no_levels_of_guessing() -> None:
@@ -96,35 +96,37 @@ def test_the_sentence_has_ranks_the_worst_loss_and_guessing_and_compares_no_leve
     change = Interval(-0.2, -0.25, -0.15, 9, 9)
     found = [
         replace(one, loss=replace(change, estimate=-0.1)),
-        replace(two, loss=change, words="under snow"),
+        replace(two, loss=change, number=replace(two.number, title="under snow")),
         replace(three, loss=Interval(-0.5, -1.0, 0.1, 9, 9)),
         four,
     ]
-    assert model_words.sentence("name", found) == (
+    assert finding_words.of_model("name", found) == (
         "name: rank 1 of 4 on 2 of 4 benchmarks; loses 20.0 points [15.0, 25.0] under snow on Two; "
         "no better than guessing on Three; below guessing on Four."
     )
 
 
 def test_of_a_model_whose_replies_could_not_be_read_that_is_said_and_no_guessing() -> None:
-    unread = replace(headline("One", 9.0, 3), signs=HARD_TO_READ)
-    assert unread.guessing == "" and unread.beats_chance is None
-    said = model_words.sentence("name", [unread, headline("Two", 26.0, 2)])
-    assert said.startswith("name: under 90 % of the replies could be read on One, so that nothing is said about the")
-    assert said.endswith("no better than guessing on Two.") and "below guessing" not in said
+    number = Number("words", cell=Cell(9.0, 6.0, 12.0, HARD_TO_READ))
+    unread = replace(headline("One", 9.0, 3), number=number)
+    said = finding_words.of_model("name", [unread, headline("Two", 26.0, 2)])
+    assert said.startswith(
+        "name: under 90 % of the replies could be read on One: nothing is said about the model there"
+    )
+    assert said.endswith("; 26.0 % [23.0, 29.0] on Two, rank 2 of 4; no better than guessing on Two.")
+    assert "below guessing" not in said
 
 
 def test_a_first_rank_that_chance_leaves_open_is_said() -> None:
-    open_rank = replace(headline("One", 60.0, 1), worst=3)
-    assert "(beyond chance on 1)" in model_words.sentence("name", [open_rank, headline("Two", 80.0, 1)])
+    open_rank = headline("One", 60.0, 1, worst=3)
+    assert "(beyond chance on 1)" in finding_words.of_model("name", [open_rank, headline("Two", 80.0, 1)])
 
 
-def test_what_nobody_says_of_a_model_is_said_in_one_line(board: Board) -> None:
+def test_what_is_known_of_a_model_is_said_and_nothing_else(board: Board) -> None:
     own = model_tables.entries_of(key_of(board, "odd"), board)
-    found = model_words.about_model(own, ModelFacts(family="Odd", parameters_b=7.0, open_weights=False))
-    assert {"family Odd", "7 billion parameters", "closed weights"} <= set(found.texts)
-    assert found.unsaid == ("licence", "release date", "submitter")
-    assert not any("unknown" in text for text in found.texts)
+    texts, _ = model_words.about_model(own, ModelFacts(family="Odd", parameters_b=7.0, open_weights=False))
+    assert {"family Odd", "7 billion parameters", "closed weights"} <= set(texts)
+    assert not any("unknown" in text or "licence" in text for text in texts)
 
 
 @pytest.fixture(scope="module")

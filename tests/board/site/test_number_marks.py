@@ -43,7 +43,7 @@ def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand
     }
     # The first place has no tint, and is not the best of anything.
     assert (own["said"].rank, own["said"].cell.tier, own["said"].cell.mark) == ("1", 0, LEXICAL)
-    assert LEXICAL in bullets.headlines([said], standings)[0].number
+    assert bullets.headlines([said], standings)[0].number.by_words
     series = {"open": [[*HEAD]]}
     about = suite_words.About("med_cmr", "CMR", chart={"kind": "heat", "title": "t", "series": series})
     drawn = chart(about, standings.board, standings, LINKS, HEAD)

