@@ -1,7 +1,6 @@
 """May these numbers be quoted? Questions about the runs behind a report, each with its reason and its mend.
 
-All answers are from what the runs recorded; the flags of each part (:mod:`lmms_medtasks.report.flags`) say the same in
-detail, task by task.
+All answers are from what the runs recorded. The flags of each part say the same of its tasks, see :func:`remarks`.
 """
 
 from __future__ import annotations
@@ -15,9 +14,11 @@ import numpy as np
 
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, readability
+from lmms_medtasks.report.document import Flag
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import answering_model
+from lmms_medtasks.samples.result_files import REREAD
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.short_texts import listed, listed_or_counted
 from lmms_medtasks.suites import paper, registry
@@ -33,6 +34,8 @@ _FEW = 2
 """Benchmarks that are named, and not called all."""
 _NAMED = 2
 """Tasks that are named; of more, their number."""
+_EVERY = 10_000
+"""Tasks that are named in a part's flags: all."""
 _MOST_PLACES = 4
 """Runs of a benchmark that are named where judgements lack."""
 
@@ -87,6 +90,22 @@ def checks(asked: Sequence[Asked], unread: Sequence[str] = ()) -> tuple[Check, .
     return (_data(asked), _complete(asked, unread), _readable(asked), *_judged(asked), _runner(asked), *told)
 
 
+def remarks(asked: Asked) -> Iterator[Flag]:
+    """What a reader must know before any number of a source, whatever its suite: each doubt, then notes."""
+    own = [asked]
+    checked = (_data(own), _complete(own, (), _EVERY), _runner(own, _EVERY), *_settings(own), *_trials(own))
+    for check in checked:
+        if check.state in ("partly", "no"):
+            yield Flag("warning", f"{check.reason[:1].upper()}{check.reason[1:]}.")
+    again = [run.content[REREAD][-1] for run, _ in asked.source.asked if run.content.get(REREAD)]
+    if again:
+        said = printable(f"{again[0].get('version')} ({again[0].get('date')})")
+        yield Flag("note", f"Replies of an earlier run, read again by lmms-medtasks {said}: the model was not asked.")
+    aside = (told.get("checkpoint_sampling_set_aside") for _, told, _ in asked.metadata())
+    for said in dict.fromkeys(printable(str(each)) for each in aside if each):
+        yield Flag("note", f"Sampling settings of the checkpoint that were set aside: {said}.")
+
+
 def _data(asked: Sequence[Asked]) -> Check:
     kinds: dict[str, list[str]] = {}
     for each in asked:
@@ -100,38 +119,44 @@ def _data(asked: Sequence[Asked]) -> Check:
         return Check("full data", "partly", said)
     if not other:
         return Check("full data", "yes", "all numbers are from the full data")
-    accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
     every = len({each.suite.title for each in asked})
     said = "; ".join(
         f"{kind} data ({', '.join(titles) if len(titles) < every or every <= _FEW else f'all {every} benchmarks'})"
         for kind, titles in other.items()
     )
-    what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
-    if accepted:
+    counts = {printable(str(told["data_counts"])) for each in asked for _, told, _ in each.metadata()
+              if told.get("data_counts")}  # fmt: skip
+    what = "; ".join([f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said, *sorted(counts)])
+    if all(kind.endswith(about.ACCEPTED) for kind in other):
         return Check("full data", "partly", what)
     names = sorted({name for each in asked for name in each.suite.data})
     mend = f"lmms-medtasks data prepare {names[0] if len(names) == 1 else 'NAME'}"
     return Check("full data", "no", what, mend, f"{listed(list(other))} data")
 
 
-def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
-    limited, drawn, lost = [], [], []
+def _complete(asked: Sequence[Asked], unread: Sequence[str], most: int = 1) -> Check:
+    """``most``: tasks of which is said what they lack."""
+    limited, lost = [], []
+    drawn: dict[str, list[str]] = {}
     failed = requests = 0
     for each in asked:
         for run, tasks in each.source.asked:
+            with_limit = f" ({about.limit(run)})" if about.limit(run) else ""
             for task, original, effective in about.counts(run, tasks):
                 if effective < original:
-                    limited.append(f"{task}: {effective:,} of {original:,} asked")
+                    limited.append(f"{task}: {effective:,} of {original:,} questions asked{with_limit}")
                 rows = run.sample_count(task)
-                if rows is not None and rows < effective:
+                if rows is not None and rows != effective:
                     lost.append(f"{task}: {rows:,} of {effective:,} in the log")
-        drawn += [task for task, told, _ in each.metadata() if about.subset(told)]
+        for task, told, _ in each.metadata():
+            if sample := about.subset(told):
+                drawn.setdefault(sample, []).append(task)
         trials = [trial for found in each.source.rows.column("trials") for trial in found]
         failed, requests = failed + trials.count(FAILED), requests + len(trials)
     said = [f"left out: {len(unread)} log{'s' if len(unread) > 1 else ''} that can't be read"] if unread else []
-    said += [*_some(lost), *_some(limited)]
-    said += [f"a random sample of {_named(drawn)}"] if drawn else []
-    said += [f"{failed:,} of {requests:,} requests failed"] if failed else []
+    said += [*_some(lost, most), *_some(limited, most)]
+    said += [f"a random sample of {_named(tasks)} ({sample})" for sample, tasks in drawn.items()]
+    said += [f"{failed:,} of {requests:,} requests failed, which count in no mean"] if failed else []
     if not said:
         return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
     mend = "run it without --limit" if limited else "run it without --subset" if drawn else ""
@@ -262,26 +287,29 @@ def model_of(source: Source) -> str:
     return printable(model_name(source.run.content))
 
 
-def _runner(asked: Sequence[Asked]) -> Check:
+def _runner(asked: Sequence[Asked], most: int = _NAMED) -> Check:
+    """``most``: tasks that are named; of more, their number."""
     told = [(task, found) for each in asked for task, found, _ in each.metadata()]
-    encoded = {printable(str(found["image_encoding"])) for _, found in told if found.get("image_encoding")}
-    changed = [task for task, found in told if found.get("package_modified")]
     others: dict[str, list[str]] = {}
     for task, found in told:
         others.setdefault(answering_model.said(found), []).append(task)
     if other := {said: tasks for said, tasks in others.items() if said}:
-        reason = "; ".join(f"{_named(tasks)}: {said}" for said, tasks in other.items())
+        reason = "; ".join(f"{_named(tasks, most=most)}: {said}" for said, tasks in other.items())
         return Check("clean runner", "no", reason, "ask a server of that one model", "another model")
-    if encoded:
-        reason = f"it re-encoded the images ({', '.join(sorted(encoded))})"
+
+    def recorded(name: str) -> list[str]:
+        return sorted({printable(str(found[name])) for _, found in told if found.get(name)})
+
+    if encoded := recorded("image_encoding"):
+        reason = f"the runner re-encoded the images ({', '.join(encoded)})"
         return Check("clean runner", "no", reason, "docs/choose_a_runner.md")
-    if unread := {printable(str(found["runner_unknown"])) for _, found in told if found.get("runner_unknown")}:
-        return Check("clean runner", "partly", f"what it does to images is {min(unread)}", "docs/choose_a_runner.md")
-    if changed:
-        said = f"files of lmms-medtasks are not as installed or committed ({_named(changed)})"
+    if unread := recorded("runner_unknown"):
+        return Check("clean runner", "partly", f"what it does to images is {unread[0]}", "docs/choose_a_runner.md")
+    if changed := [task for task, found in told if found.get("package_modified")]:
+        said = f"files of lmms-medtasks are not as installed or committed ({_named(changed, most=most)})"
         return Check("clean runner", "partly", said, "install a release")
     if silent := [task for task, found in told if not found.get("digests")]:
-        said = f"{_named(silent)}: the run recorded neither its runner nor its prompts"
+        said = f"{_named(silent, most=most)}: the run recorded neither its runner nor its prompts"
         return Check("clean runner", "unknown", said, "lmms-medtasks run")
     return Check("clean runner", "yes", "no lossy encoding of images; prompts as released")
 
@@ -306,7 +334,8 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
         if told.get("trials_independent")
     }
     if doubts:
-        yield Check("independent trials", "no", "; ".join(sorted(doubts)), "docs/choose_a_runner.md")
+        why = f"trials may not be independent draws: {'; '.join(sorted(doubts))}"
+        yield Check("independent trials", "no", why, "docs/choose_a_runner.md")
         return
     identical = [share for each in several if (share := _identical(each)) is not None]
     if not identical:
@@ -351,8 +380,8 @@ def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
         yield Check("the paper's protocol", "yes", "no known difference")
 
 
-def _named(names: Sequence[str], what: str = "tasks") -> str:
-    return listed_or_counted(list(dict.fromkeys(names)), _NAMED, what, ", ".join)
+def _named(names: Sequence[str], what: str = "tasks", most: int = _NAMED) -> str:
+    return listed_or_counted(list(dict.fromkeys(names)), most, what, ", ".join)
 
 
 def _some(texts: Iterable[str], most: int = 1, what: str = "more task") -> list[str]:

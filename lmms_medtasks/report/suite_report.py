@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables, paper_line, readability, views
-from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Flag, Part, Section
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.headlines import Headline, default_headline
-from lmms_medtasks.report.quotable import Asked
+from lmms_medtasks.report.quotable import Asked, remarks
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.views import Source, View
@@ -323,7 +321,8 @@ def _part(suite: Suite, report: Report, source: Source, key: str, options: Optio
         key,
         source.name,
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
-        shared.warnings_first(dict.fromkeys([*flags, *_flags(suite, report, source)])),
+        # Warnings before notes.
+        tuple(sorted(dict.fromkeys([*flags, *_flags(suite, report, source)]), key=lambda flag: flag.kind != "warning")),
         _sections(report.views, [source], key, options),
         origin(source, report.label(source)),
     )
@@ -402,14 +401,8 @@ def _sections(views: Iterable[View], sources: Sequence[Source], key: str, option
 
 
 def _flags(suite: Suite, report: Report, source: Source) -> Iterator[Flag]:
-    for run, tasks in source.asked:
-        for check in (shared.data, shared.extent, shared.options, shared.code, shared.read_again):
-            yield from check(run, tasks)
-    rows = source.rows
-    trials: list[Any] = [trial for found in rows.column("trials") for trial in found]
-    failed = sum(set(found) == {FAILED} for found in rows.column("trials"))
-    yield from shared.failed_requests(trials.count(FAILED), len(trials), failed)
-    numbers = {run for run in rows.column("run")}
+    yield from remarks(Asked(suite, source))
+    numbers = set(source.rows.column("run"))
     again = source.every.where({"condition": source.condition, "repeated": True, "run": tuple(numbers)})
     if len(again):
         yield Flag("note", f"{len(again):,} questions were asked by several tasks: the first one's replies count.")
