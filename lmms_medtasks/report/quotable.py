@@ -96,7 +96,7 @@ def remarks(asked: Asked) -> Iterator[Flag]:
     checked = (_data(own), _complete(own, (), _EVERY), _runner(own, _EVERY), *_settings(own), *_trials(own))
     for check in checked:
         if check.state in ("partly", "no"):
-            yield Flag("warning", f"{check.reason[:1].upper()}{check.reason[1:]}.")
+            yield Flag("warning", f"{check.reason}.")
     again = [run.content[REREAD][-1] for run, _ in asked.source.asked if run.content.get(REREAD)]
     if again:
         said = printable(f"{again[0].get('version')} ({again[0].get('date')})")

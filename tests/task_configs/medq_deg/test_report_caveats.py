@@ -29,21 +29,21 @@ def test_whole_run_of_full_data_has_no_warning(said):
 @pytest.mark.parametrize(
     ("chosen", "text"),
     [
-        ({"metadata": {"data": "mini"}}, "Mini data (MedQ-Deg): practice, not the benchmark"),
-        ({"metadata": {"data": "sample"}}, "Sample data (MedQ-Deg)"),
+        ({"metadata": {"data": "mini"}}, "mini data (MedQ-Deg): practice, not the benchmark"),
+        ({"metadata": {"data": "sample"}}, "sample data (MedQ-Deg)"),
         (
             {"metadata": {"data": "sample", "data_counts": "clean: 57 questions, 2,153 expected"}},
-            "Sample data (MedQ-Deg); clean: 57 questions, 2,153 expected",
+            "sample data (MedQ-Deg); clean: 57 questions, 2,153 expected",
         ),
         (
             {"metadata": {"data": "full", "data_counts": "clean: 57 questions, 2,153 expected"}},
-            "Full, counts accepted data (MedQ-Deg); clean: 57 questions, 2,153 expected",
+            "full, counts accepted data (MedQ-Deg); clean: 57 questions, 2,153 expected",
         ),
         ({"metadata": {"package_modified": True}}, "are not as installed or committed"),
         ({"metadata": {"image_encoding": "JPEG, quality 75"}}, "re-encoded the images (JPEG, quality 75)"),
         (
             {"metadata": {"trials_independent": "unknown", "trials_independent_why": "it sends no top_k"}},
-            "Trials may not be independent draws: it sends no top_k.",
+            "trials may not be independent draws: it sends no top_k.",
         ),
         ({"original": 9}, "2 of 9 questions asked (--limit 2)"),
         ({"levels": [1]}, "Levels missing: L0, L2. Without L0 there are no drops."),

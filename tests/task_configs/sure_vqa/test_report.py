@@ -59,7 +59,7 @@ def test_flags(write_sure_run):
     (part,) = report(write_sure_run(labels=labels, data="mini", judge="openai:other")).parts
     warnings = "\n".join(texts(part))
     for wanted in (
-        "Mini data (SURE-VQA): practice, not the benchmark",
+        "mini data (SURE-VQA): practice, not the benchmark",
         "1 of 5 requests failed",
         "SLAKE, modality, open questions: none in the OoD test",
         "SLAKE, modality, closed questions: the i.i.d. score is 0",
