@@ -105,7 +105,7 @@ def page(document: Document) -> str:
 def _groups(document: Document) -> list[Group]:
     by_suite: dict[str, list[Part]] = {}
     for part in document.parts:
-        by_suite.setdefault(part.suite or part.title, []).append(part)
+        by_suite.setdefault(part.suite or document.title, []).append(part)
     models = document.first.models if document.first else ()
     return [
         Group(

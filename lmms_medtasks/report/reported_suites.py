@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.report import suite_report, views
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import suite_report
 from lmms_medtasks.report.default_report import default_report
 from lmms_medtasks.report.degradation_loss import degraded_tasks
 from lmms_medtasks.report.document import Frame
@@ -100,8 +100,7 @@ def _has_task_of(run: Run, suite: Declared) -> bool:
 def report_of(suite: Suite) -> Report:
     """The report that a benchmark's folder declares in ``report.py``; without that file the default one.
 
-    Raises UserError where the file declares none, a column is of a measure that ``measures.py`` does not declare, or
-    published rows can't be read.
+    Raises UserError where the file declares none, or published rows can't be read.
     """
     module = registry.companion(suite, "report")
     if module is None:
@@ -109,26 +108,7 @@ def report_of(suite: Suite) -> Report:
     report = getattr(module, "REPORT", None)
     if not isinstance(report, Report):
         raise UserError(f"The folder of {suite.name} declares no report: expected REPORT = Report(...) in report.py.")
-    _check_measures(suite, report, f"{module.__file__}")
     return report
-
-
-def _check_measures(suite: Suite, report: Report, file: str) -> None:
-    """Raise UserError for a declared column, or a row's own estimate in it, of a measure that the suite has not."""
-    declared = [each.name for each in suite.measures]
-    tables = [table for view in (*report.views, *report.compared) for table in view.tables]
-    for table in tables:
-        if not isinstance(table, views.Table):
-            continue
-        # A column ``over`` another table, such as one of pairs, is of measures that are made there.
-        columns = () if callable(table.columns) else [each for each in table.columns if each.over is None]
-        rows = () if callable(table.rows) else table.rows
-        estimates = [(each.name, row.estimates.get(each.name, each.of)) for each in columns for row in rows]
-        estimates += [(each.name, each.of) for each in columns]
-        for column, estimate in estimates:
-            measure = getattr(estimate, "measure", None)
-            if measure is not None and measure not in declared:
-                raise unknown("measure", measure, declared, f"{file}, table {table.key!r}, column {column!r}")
 
 
 def printed_tables(name: str) -> list[Frame]:

@@ -23,6 +23,7 @@ from lmms_medtasks.report.terminal import show
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
 from lmms_medtasks.task_configs.medq_deg.report_published import FOLDER
 
+LEVELS = "medq_deg_l0, medq_deg_l1, medq_deg_l2; our degradations, 2 trials"
 HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
 
 
@@ -194,7 +195,7 @@ def test_csv_says_whose_it_is(write_run):
     for part, model, data in ((1, "'=one", "mini"), (2, "two", "full, --limit 2")):
         rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "table6", part), document.parts[part].origin))))
         said = [(row["run model"], row["run task set"], row["run data"]) for row in rows]
-        assert said[:2] == 2 * [(model, "our degradations, 2 trials", data)]
+        assert said[:2] == 2 * [(model, LEVELS, data)]
         # The published rows are of no run.
         assert set(said[2:]) == {("", "", "")}
     rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "models"), document.parts[0].origin))))
