@@ -41,15 +41,10 @@ _MOST_OPTIONS = 26
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", *OUTCOMES)
 _NO_IMAGE = "no image"
-_STATUSES = {"exact": "by a rule", "judged": "by the judge", "missing": "missing"}
 _REPLIES = (
     "Number of replies; each trial of a question is one. Answered: with a text that a judge scores. "
     "Unreadable: words without one answer, or with several. Cut: cut off before an answer. A reply without an "
     "answer counts as wrong, of judged answers as the worst. A failed request counts in no mean."
-)
-_BOUNDS = (
-    "A missing judgement is no zero. The mean is over the answers that were judged; were all missing ones "
-    "the worst, or the best, it would be as the last columns say."
 )
 
 
@@ -68,7 +63,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             View("benefit", "Above what language alone gets", (tables.benefit,)),
             rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, tables.intervals[0]),
             View("tags", "By tag", (tables.tags(),)),
-            View("judgements", "Judgements", (tables.judgements(), *judged_tables.judging_tables(_judgings)[1:])),
+            View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
             View("replies", "Replies", (_outcome_table(),)),
         ),
         compared=(
@@ -254,24 +249,6 @@ class _Tables:
 
         return Table("tags", "By tag", ("task", "tag", "value"), rows, columns, self.intervals, long=True)
 
-    def judgements(self) -> Table:
-        """By what the judgements were settled, and the mean with its bounds."""
-
-        def rows(sources: Sequence[Source]) -> Iterator[Row]:
-            for task in sources[0].tasks:
-                if any(sources[0].rows.where({"task": task}).column("verdict_statuses")):
-                    yield Row((task,), {"task": task})
-
-        def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-            found = [Column(head, Count(function=functools.partial(_verdicts, status=status)), "count")
-                     for status, head in _STATUSES.items()]  # fmt: skip
-            for measure in self._main(sources):
-                if bounds := _bounds(measure, sources):
-                    found += [_mean(measure), *bounds]
-            return tuple(found)
-
-        return Table("judgements", "Judgements", ("task",), rows, columns, (_BOUNDS, *self.intervals))
-
 
 def _outcome_table() -> Table:
     """What became of the replies."""
@@ -338,10 +315,6 @@ def _breakdowns(rows: Samples) -> Iterator[str]:
         values = rows.values(name)
         if 2 <= len(values) <= MOST_VALUES and 2 * len(values) <= len(rows):
             yield name
-
-
-def _verdicts(rows: Samples, status: str) -> int:
-    return sum(each.count(status) for each in rows.column("verdict_statuses") if each)
 
 
 def _outcomes(rows: Samples) -> Counter[str]:

@@ -5,17 +5,14 @@ All answers are from what the runs recorded. The flags of each part say the same
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, readability
 from lmms_medtasks.report.document import Flag
-from lmms_medtasks.report.judged_tables import Judging, is_lexical
+from lmms_medtasks.report.judged_tables import Judging, is_lexical, judgings
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.result_files import REREAD
@@ -187,11 +184,11 @@ def _readable(asked: Sequence[Asked]) -> Check:
 
 @dataclass(frozen=True)
 class _Verdicts:
-    """What became of the judgements of one protocol of one run's tasks; ``model`` is "" where all are one's."""
+    """What became of the judgements of a run's task; ``model`` is "" where all are one's."""
 
     suite: str
     model: str
-    tasks: tuple[str, ...]
+    task: str
     made: Judging
     has_paper: bool
 
@@ -213,7 +210,7 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
     none = unjudged + [each for each in lexical if each not in unjudged]
     said, mends = [], []
     if none:
-        left = sum(map(_missing, (each.made for each in unjudged)))
+        left = sum(each.made.statuses["missing"] for each in unjudged)
         unsaid = f": {left:,} judgements are missing" if left else ""
         said.append(f"no language model judged {_places(none, found)}{unsaid}")
         # Of a run without verdicts the gaps are filled; one that was judged lexically is judged anew.
@@ -223,7 +220,8 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
             else "set MEDTASKS_JUDGE, then lmms-medtasks judge RUN"
         )
     if gaps:
-        missing, requested = (sum(count(each.made) for each in gaps) for count in (_missing, _requested))
+        missing = sum(each.made.statuses["missing"] for each in gaps)
+        requested = sum(each.made.requested for each in gaps)
         said.append(f"{missing:,} of {requested:,} judgements are missing in {_places(gaps, found)}")
         mends += [] if none else ["lmms-medtasks judge RUN asks for them again"]
     if others:
@@ -246,40 +244,22 @@ def _judge_names(made: Judging) -> list[str]:
     return ["word comparison" if is_lexical(name) else name.partition(" at ")[0] for name in made.names] or ["none"]
 
 
-def _missing(made: Judging) -> int:
-    return made.statuses["missing"]
-
-
-def _requested(made: Judging) -> int:
-    return made.requested
-
-
 def _places(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -> str:
     """``Benchmark (task_open), Other (7 tasks, model B)``; of all judgements without models."""
     tasks: dict[tuple[str, str], list[str]] = {}
     for each in found:
-        tasks.setdefault((each.suite, each.model if len(found) < len(every) else ""), []).extend(each.tasks)
+        tasks.setdefault((each.suite, each.model if len(found) < len(every) else ""), []).append(each.task)
     named = [f"{suite} ({_named(own)}{f', {model}' if model else ''})" for (suite, model), own in tasks.items()]
     return ", ".join(_some(named, _MOST_PLACES, "more run"))
 
 
 def _verdicts(asked: Asked, with_model: bool) -> Iterator[_Verdicts]:
-    """What became of the judgements, by run and protocol, since each protocol has labels of its own.
-
-    ``with_model``: whether runs are told apart by their model.
-    """
-    groups: dict[tuple[int, str], list[int]] = {}
-    rows = asked.source.rows
-    for place, (run, judge) in enumerate(zip(rows.column("run"), rows.column("judge"), strict=True)):
-        if judge is not None:
-            groups.setdefault((run, str(json.loads(judge).get("protocol"))), []).append(place)
-    for places in groups.values():
-        own = rows.take(np.array(places))
-        made = Judging.of(own)
-        if made is not None:
-            model = model_of(asked.source) if with_model else ""
-            tasks = tuple(map(printable, own.values("task")))
-            yield _Verdicts(asked.suite.title, model, tasks, made, paper.of(asked.suite.name) is not None)
+    """What became of the judgements, by run and task; ``with_model``: whether runs are told apart by their model."""
+    model = model_of(asked.source) if with_model else ""
+    has_paper = paper.of(asked.suite.name) is not None
+    found = judgings(asked.source.rows, ["run", "task"], lambda run, task: f"{run} {task}")
+    for name, made in found.items():
+        yield _Verdicts(asked.suite.title, model, printable(name.partition(" ")[2]), made, has_paper)
 
 
 def model_of(source: Source) -> str:
