@@ -13,10 +13,13 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.report import document, judged_tables, printed_metrics
+from lmms_medtasks import degradations
+from lmms_medtasks.judges import own_scales
+from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell, Flag
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
@@ -28,11 +31,14 @@ from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites import judged_measures
-from lmms_medtasks.suites.estimates import Contrast, Count, Mean
+from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.outcomes import ANSWERED, OUTCOMES, READINGS, outcome_of
+from lmms_medtasks.suites.own_parts import KEY, NotFound
+from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
+from lmms_medtasks.suites.templates import DRAWN
 
 MOST_VALUES = 20
 """A tag with more distinct values is no breakdown."""
@@ -134,7 +140,7 @@ class _Tables:
             for task in source.tasks:
                 named = _metrics_of(source, task)
                 left_out = {metric.name: None for metric in self.suite.metrics if metric.name not in named}
-                estimates = {**left_out, **printed_metrics.printed(self.suite, source, task)}
+                estimates = {**left_out, **_printed_only(self.suite, source, task)}
                 yield Row((task,), {"task": task}, estimates=estimates, source=source)
 
     def published(self, folder: Path) -> Iterator[Table]:
@@ -301,6 +307,17 @@ def _metrics_of(source: Source, task: str) -> tuple[str, ...]:
     return ()
 
 
+def _printed_only(suite: Suite, source: Source, task: str) -> Mapping[str, Estimate]:
+    """An estimate without interval, of what the run printed of a task, for each metric whose code is not here."""
+    missing = [name for name, estimate in suite.estimates.items() if isinstance(estimate, NotFound)]
+    said = next((numbers_of(run.tasks.get(task, {})) for run, tasks in source.asked if task in tasks), {})
+    return {name: Count(function=functools.partial(_constant, value=said[name])) for name in missing if name in said}
+
+
+def _constant(rows: Samples, value: float) -> float:
+    return value
+
+
 def _levels(source: Source) -> list[int]:
     """The levels of degradation that were asked, where the clean one is among them."""
     found = sorted({level for level in source.rows.values("severity") if level is not None})
@@ -337,7 +354,7 @@ def _outcome(rows: Samples, name: str) -> int:
 
 def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     """Who judged, whether judgements are missing, and which numbers could not be made again."""
-    yield from printed_metrics.caveats(suite, source)
+    yield from _not_ours(suite, source)
     names = {json.loads(each)["name"] for each in source.rows.column("judge") if each}
     if names:
         yield Flag("note", f"Judged by {', '.join(sorted(map(printable, names)))}.")
@@ -357,3 +374,42 @@ def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
 
 def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
     return judged_tables.judgings(source.rows, ["task"], str)
+
+
+def _not_ours(suite: Suite, source: Source) -> Iterator[Flag]:
+    """Which parts of the source's tasks are not ours, and which metrics are as the run printed them, and why."""
+    for run, tasks in source.asked:
+        for task in tasks:
+            config = run.content["configs"][task]
+            if said := "; ".join((*_named_parts(config.get("metadata")), *_degraded(config))):
+                yield Flag("note", f"{printable(task)}: {printable(said)}. Not of lmms-medtasks.")
+    names = {name for task in source.tasks for name in _printed_only(suite, source, task)}
+    for name in sorted(names):
+        estimate = suite.estimates[name]
+        reason = estimate.reason if isinstance(estimate, NotFound) else ""
+        yield Flag("warning", f"{name} is as the run printed it, without an interval: {reason}")
+
+
+def _degraded(config: Mapping[str, Any]) -> Iterator[str]:
+    """The degradation of someone's own that all pictures of a task have, with its level."""
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    name = settings.get("degradation")
+    if name in (None, DRAWN, *degradations.names()) or settings.get("no_image"):
+        return
+    modality = f", {settings['modality']}" if settings.get("modality") else ""
+    done = "said to be " if settings.get("rendered") else ""
+    named = own_scales.without_folder(str(name))
+    yield f"images {done}degraded by {named}, level {settings.get('severity')}{modality}"
+
+
+def _named_parts(metadata: Any) -> Iterator[str]:
+    own = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    if not isinstance(own, Mapping):
+        return
+    if own.get("parser"):
+        yield f"answers read by {own['parser'].get('reference')}"
+    if own.get("metrics"):
+        metrics = [f"{each.get('name')} ({each.get('reference')})" for each in own["metrics"]]
+        yield f"metrics {', '.join(metrics)}"
+    if own.get("judge"):
+        yield f"judged under {own['judge'].get('name')} ({own['judge'].get('reference')})"

@@ -16,7 +16,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Flag, Part
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.report_options import RESAMPLES, Options
-from lmms_medtasks.report.reported_suites import holding, suites
+from lmms_medtasks.report.reported_suites import holding, report, suites
 from lmms_medtasks.report.suite_report import Planned
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
@@ -201,8 +201,8 @@ def _planned(suite: str, runs: Sequence[Run], asked: Options) -> _Found:
         ]
         planned: list[Planned] = []
         findings: list[SourceFinding] = []
-        for name, (module, own) in found:
-            made = module.report(own, replace(asked, prefix=f"{name}-") if len(found) > 1 else asked)
+        for name, (suite_of_name, own) in found:
+            made = report(suite_of_name, own, replace(asked, prefix=f"{name}-") if len(found) > 1 else asked)
             planned += made.parts
             findings += [
                 SourceFinding(model_name(source.run.content), source.name, each)
