@@ -41,7 +41,6 @@ class Report:
     Attributes:
         views: sections of a source's own part. compared: sections of the comparison of several sources.
         caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
-        facts: what a source's part says of how it was asked, a name and a text each.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
         compare: makes the whole comparison of several sources where it is more than sections: from the sources and the
@@ -60,7 +59,6 @@ class Report:
     compared: tuple[View, ...]
     caveats: Caveats = lambda source: ()
     compared_caveats: Callable[[Sequence[Source]], Iterable[Flag]] = lambda sources: ()
-    facts: Callable[[Suite, Source], tuple[tuple[str, str], ...]] = lambda suite, source: asked_facts(suite, source)
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
     compare: Callable[[Sequence[Source], str, Options], Part] | None = None
@@ -71,7 +69,7 @@ class Report:
     guessing: Mapping[str, float] = field(default_factory=dict)
 
 
-def asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
+def _asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
     """How a source was asked, how many questions, and who judged if a judge is named."""
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
@@ -302,7 +300,7 @@ def _other_numbers(suite: Suite, source: Source) -> Iterator[Flag]:
 def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
-        for name, text in about.facts(run, tasks, *report.facts(suite, source)):
+        for name, text in about.facts(run, tasks, *_asked_facts(suite, source)):
             facts.setdefault(name, {})[text] = None
     flags = dict.fromkeys([*_other_numbers(suite, source), *_flags(suite, report, source)])
     part = Part(
