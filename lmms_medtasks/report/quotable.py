@@ -12,7 +12,7 @@ from typing import Any, Literal
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, readability
 from lmms_medtasks.report.document import Flag
-from lmms_medtasks.report.judged_tables import Judging, is_lexical, judgings
+from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.result_files import REREAD
@@ -254,12 +254,15 @@ def _places(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -> str:
 
 
 def _verdicts(asked: Asked, with_model: bool) -> Iterator[_Verdicts]:
-    """What became of the judgements, by run and task; ``with_model``: whether runs are told apart by their model."""
+    """What became of the judgements, by task and judge; ``with_model``: whether runs are told apart by their model."""
     model = model_of(asked.source) if with_model else ""
     has_paper = paper.of(asked.suite.name) is not None
-    found = judgings(asked.source.rows, ["run", "task"], lambda run, task: f"{run} {task}")
-    for name, made in found.items():
-        yield _Verdicts(asked.suite.title, model, printable(name.partition(" ")[2]), made, has_paper)
+    rows = asked.source.rows
+    # By the judge's whole description, since each protocol has labels of its own, and a task may have several.
+    for (_, task, _), own in rows.by(["run", "task", "judge"], key=str).items() if any(rows.values("judge")) else ():
+        made = Judging.of(own)
+        if made is not None:
+            yield _Verdicts(asked.suite.title, model, printable(task), made, has_paper)
 
 
 def model_of(source: Source) -> str:
