@@ -13,7 +13,7 @@ from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
-from lmms_medtasks.short_texts import first_listed
+from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.suites import outcomes
 
 
@@ -134,7 +134,7 @@ def problems_said(
         for problem in filter(chosen, side.board.problems):
             found.setdefault(problem.reason, {}).setdefault(called, []).append(problem.task or problem.source)
     where = {
-        reason: "; ".join(f"{called}: {_listed(list(dict.fromkeys(tasks)), most)}" for called, tasks in own.items())
+        reason: "; ".join(f"{called}: {first_named(list(dict.fromkeys(tasks)), most)}" for called, tasks in own.items())
         for reason, own in found.items()
     }
     return [f"{reason} ({said})" for reason, said in where.items()]
@@ -151,14 +151,8 @@ def replies_said(sides: Mapping[str, Side]) -> list[str]:
             without[entry.task] += sum(entry.outcomes.values()) - entry.outcomes[outcomes.ANSWERED]
         tasks = [task for task, count in without.most_common() if count]
         if tasks:
-            texts.append(f"Replies ({called}): {outcomes.said(every)}. Without an answer: {first_listed(tasks, 3)}.")
+            texts.append(f"Replies ({called}): {outcomes.said(every)}. Without an answer: {first_named(tasks, 3)}.")
     return texts
-
-
-def _listed(tasks: Sequence[str], most: int | None) -> str:
-    if most is None or len(tasks) <= most:
-        return ", ".join(tasks)
-    return f"{', '.join(tasks[:most])} and {len(tasks) - most} more"
 
 
 def changed(first: Entry, second: Entry) -> Iterator[str]:
