@@ -70,7 +70,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, tables.intervals[0]),
             View("tags", "By tag", (tables.tags(),)),
             View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
-            View("replies", "Replies", (_outcome_table(),)),
+            View("replies", "Replies", (outcome_table(),)),
         ),
         compared=(
             View("models", "The runs together", (tables.models(),)),
@@ -256,7 +256,7 @@ class _Tables:
         return Table("tags", "By tag", ("task", "tag", "value"), rows, columns, self.intervals, long=True)
 
 
-def _outcome_table() -> Table:
+def outcome_table() -> Table:
     """What became of the replies."""
 
     def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
