@@ -66,6 +66,13 @@ def first_listed(texts: Sequence[str], most: int = 8) -> str:
     return "; ".join(texts[:most]) + more
 
 
+def first_named(texts: Sequence[str], most: int | None) -> str:
+    """``a, b and 3 more``: of more than ``most`` the first ones, and how many more there are; None: all."""
+    if most is None or len(texts) <= most:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+
+
 def listed_or_counted(texts: Sequence[str], most: int, what: str, join: Callable[[Sequence[str]], str] = listed) -> str:
     """``a, b and c`` of few, ``12 models`` (``what``) of more than ``most``."""
     return join(texts) if len(texts) <= most else f"{len(texts)} {what}"

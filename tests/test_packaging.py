@@ -94,7 +94,7 @@ def test_a_changed_file_that_can_move_a_number_is_seen(target):
 
     package, degradations = digests.package(), digests.degraded_pixels()
     assert seen() == [package, degradations, "False"]
-    for name in ("report/flags.py", "task_configs/medq_deg/report.py", "task_configs/medq_deg/README.md"):
+    for name in ("report/quotable.py", "task_configs/medq_deg/report.py", "task_configs/medq_deg/README.md"):
         (target / "lmms_medtasks" / name).write_text("# changed\n")
     assert seen() == [package, degradations, "False"]
     (target / "lmms_medtasks" / "parsing" / "more_words.yml").write_text("a: 1\n")

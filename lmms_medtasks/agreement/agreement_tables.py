@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.agreement.judged_answers import Judged
 from lmms_medtasks.agreement.rater_comparison import NAMES, Comparison, Kind, LeftOut, Result, Wins
 from lmms_medtasks.agreement.sheet import alike
-from lmms_medtasks.agreement.spreadsheet import guarded
 from lmms_medtasks.report.document import Cell, Document, Flag, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, MISSING, Interval
@@ -41,15 +38,14 @@ _NOTES = (
     f"[{LEVEL} intervals] over images; of coefficients by the jackknife with Student's t. "
     "docs/intervals_and_tests.md says where they hold.",
 )
-_WIDE = 150
 _WIN_NOTE = (
     "Share of pairs (two models, one question, one rater) that the model's answer wins, ties half; difference: people "
     "less judge. Scores that a rule settled count here."
 )
 
 
-def document(judged: Judged, result: Result, width: int = 240) -> Document:
-    """The result as a report's document; in fewer than 150 characters of ``width`` with a row for each coefficient."""
+def document(judged: Judged, result: Result) -> Document:
+    """The result as a report's document."""
     facts = [
         ("protocol", judged.protocol.name),
         ("models", ", ".join(judged.models)),
@@ -58,7 +54,7 @@ def document(judged: Judged, result: Result, width: int = 240) -> Document:
     if result.raters:
         facts.append(("people", f"{', '.join(result.raters)} ({result.rated:,} answers)"))
     kinds = [kind for kind in _TITLES if any(each.kind == kind for each in result.comparisons)]
-    sections = [_section(kind, result.comparisons, explained=kind == kinds[0], narrow=width < _WIDE) for kind in kinds]
+    sections = [_section(kind, result.comparisons, explained=kind == kinds[0]) for kind in kinds]
     if result.wins:
         sections.append(Section("wins", "Win rates", tables=(_wins_table(result.wins),)))
     part = Part(
@@ -98,33 +94,6 @@ def as_json(judged: Judged, result: Result) -> dict[str, Any]:
         ],
         "win_rates": [_wins_json(each) for each in result.wins],
     }
-
-
-def as_csv(judged: Judged, result: Result) -> str:
-    """The result as one table, a row a coefficient; empty cells where there is no number, then with the reason."""
-    found = as_json(judged, result)
-    rows = []
-    for each in found["comparisons"]:
-        head = [each["kind"], " | ".join(each["raters"]), each["measure"], each["group"]]
-        for name, coefficient in each["coefficients"].items():
-            said = f"alpha ({each['alpha_level']})" if name == "alpha" else name
-            rows.append([*head, said, *_numbers(coefficient), coefficient["reason"]])
-    for wins in found["win_rates"]:
-        for model, sides in wins["models"].items():
-            for side, interval in sides.items():
-                name = "win rate difference" if side == "difference" else f"win rate by {side}"
-                rows.append(["win rates", wins["judge"], wins["measure"], model, name, *_numbers(interval), ""])
-        head = ["win rates", wins["judge"], wins["measure"], "all models"]
-        rows.append([*head, "largest absolute win rate difference", *_numbers(wins["largest"]), ""])
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["kind", "raters", "measure", "of", "coefficient", "value", "low", "high", "n", "reason"])
-    writer.writerows([guarded(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    return buffer.getvalue()
-
-
-def _numbers(interval: Mapping[str, Any]) -> list[float | None]:
-    return [interval[name] for name in ("value", "low", "high", "n")]
 
 
 def _interval(interval: Interval) -> dict[str, Any]:
@@ -179,7 +148,7 @@ def _said(left_out: LeftOut, rated: int) -> str:
     return f"Of {rated:,} rated answers, left out of the comparison with {left_out.judge}: {'; '.join(said)}."
 
 
-def _section(kind: Kind, comparisons: Sequence[Comparison], explained: bool, narrow: bool) -> Section:
+def _section(kind: Kind, comparisons: Sequence[Comparison], explained: bool) -> Section:
     rows = [each for each in comparisons if each.kind == kind]
     key, title = _TITLES[kind]
     one = len({each.raters for each in rows}) == 1
@@ -187,11 +156,8 @@ def _section(kind: Kind, comparisons: Sequence[Comparison], explained: bool, nar
     columns = [FrameColumn("measure", kind="text")]
     columns += [] if one else [FrameColumn("raters", kind="text")]
     columns += [FrameColumn("of", kind="text")] if grouped else []
-    if narrow:
-        columns += [FrameColumn("coefficient", kind="text"), FrameColumn("n"), FrameColumn("value", digits=2)]
-    else:
-        columns += [FrameColumn("n"), *(FrameColumn(_HEADS[name], digits=2) for name in NAMES)]
-    shown = [row for each in rows for row in _rows(each, one, grouped, narrow)]
+    columns += [FrameColumn("n"), *(FrameColumn(_HEADS[name], digits=2) for name in NAMES)]
+    shown = [_row(each, one, grouped) for each in rows]
     name = _raters(rows[0]) if one else title
     table = Frame(
         key, name, tuple(columns), tuple(shown), notes=(*(_NOTES if explained else ()), *_reasons(rows)), marks=_MARKS
@@ -199,18 +165,10 @@ def _section(kind: Kind, comparisons: Sequence[Comparison], explained: bool, nar
     return Section(key, title, tables=(table,))
 
 
-def _head(each: Comparison, one: bool, grouped: bool) -> list[Cell]:
-    """What is compared: the measure, and raters and group where there are several."""
-    return [Cell(each.measure), *([] if one else [Cell(_raters(each))]), *([Cell(each.group)] if grouped else [])]
-
-
-def _rows(each: Comparison, one: bool, grouped: bool, narrow: bool) -> Iterator[FrameRow]:
-    head = _head(each, one, grouped)
-    if narrow:
-        for name in NAMES:
-            yield FrameRow((*head, Cell(_HEADS[name]), Cell(each.n), _of_interval(each.coefficients[name].interval)))
-    else:
-        yield FrameRow((*head, Cell(each.n), *(_of_interval(each.coefficients[name].interval) for name in NAMES)))
+def _row(each: Comparison, one: bool, grouped: bool) -> FrameRow:
+    """The measure, raters and group where there are several, and the coefficients."""
+    head = [Cell(each.measure), *([] if one else [Cell(_raters(each))]), *([Cell(each.group)] if grouped else [])]
+    return FrameRow((*head, Cell(each.n), *(_of_interval(each.coefficients[name].interval) for name in NAMES)))
 
 
 def _raters(each: Comparison) -> str:

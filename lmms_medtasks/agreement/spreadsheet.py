@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.csv_writer import FORMULA
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _QUOTE = "'"
 _DELIMITERS = (",", ";", "\t")
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -29,12 +29,12 @@ class Sheet:
 
 def guarded(text: str) -> str:
     """``text`` with a ``'`` before it where a spreadsheet would run it as a formula, or would take its ``'`` away."""
-    return _QUOTE + text if text.startswith((*_FORMULA, _QUOTE)) else text
+    return _QUOTE + text if text.startswith((*FORMULA, _QUOTE)) else text
 
 
 def unguarded(text: str) -> str:
     """What :func:`guarded` was given."""
-    return text[1:] if text.startswith(_QUOTE) and text[1:].startswith((*_FORMULA, _QUOTE)) else text
+    return text[1:] if text.startswith(_QUOTE) and text[1:].startswith((*FORMULA, _QUOTE)) else text
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

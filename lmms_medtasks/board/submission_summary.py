@@ -9,6 +9,7 @@ from pathlib import Path
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.document import Cell, Document, Frame, FrameRow, Part, Section
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
+from lmms_medtasks.short_texts import first_named
 
 _NAMED = 5
 
@@ -37,7 +38,7 @@ class Place:
     def against(self) -> str:
         """The models that it is ranked against; "" where it has no rank, or shares it with all."""
         sides = (("behind", self.ahead), ("ahead of", self.behind))
-        return "; ".join(f"{word} {_first(names)}" for word, names in sides if names)
+        return "; ".join(f"{word} {first_named(names, _NAMED)}" for word, names in sides if names)
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def _placed(title: str, places: Iterable[Place]) -> Section:
 
 
 def _tasks(models: Mapping[str, Iterable[str]]) -> str:
-    return "; ".join(f"{model}: {_first(dict.fromkeys(tasks))}" for model, tasks in models.items())
+    return "; ".join(f"{model}: {first_named(list(dict.fromkeys(tasks)), _NAMED)}" for model, tasks in models.items())
 
 
 def _grouped(places: Iterable[Place]) -> dict[str, list[Place]]:
@@ -126,9 +127,3 @@ def _grouped(places: Iterable[Place]) -> dict[str, list[Place]]:
     for each in places:
         found.setdefault(f"{each.model}, {each.level}", []).append(each)
     return found
-
-
-def _first(names: Iterable[str]) -> str:
-    names = list(names)
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

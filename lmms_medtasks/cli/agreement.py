@@ -92,9 +92,7 @@ def _print(judged: Judged, result: Result, format: Format) -> None:
 
     if format is Format.json:
         typer.echo(json.dumps(agreement_tables.as_json(judged, result), indent=2, ensure_ascii=False))
-    elif format is Format.csv:
-        typer.echo(agreement_tables.as_csv(judged, result), nl=False)
-    elif format is Format.markdown:
+    elif format is not Format.terminal:
         from lmms_medtasks.report import formats
 
         typer.echo(formats.text(agreement_tables.document(judged, result), format.value), nl=False)
@@ -105,7 +103,7 @@ def _print(judged: Judged, result: Result, format: Format) -> None:
 
         # A pipe has no width of its own: wide enough that no table is cut.
         console = Console() if sys.stdout.isatty() else Console(width=240)
-        show(agreement_tables.document(judged, result, console.width), console)
+        show(agreement_tables.document(judged, result), console)
 
 
 @app.command()

@@ -58,8 +58,8 @@ def report(
     parameters: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=NUMBER|CSV",
-            help="A model's number of parameters (7B, 7e9), or a CSV with columns model, parameters. Repeatable.",
+            metavar="NAME=NUMBER",
+            help="A model's number of parameters (7B, 7e9). Repeatable.",
         ),
     ] = None,
     confidence: Confidence = DEFAULT,
@@ -73,7 +73,7 @@ def report(
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
-    from lmms_medtasks.report import Options, arguments, build
+    from lmms_medtasks.report import Options, build, report_options
     from lmms_medtasks.report.run_report import RunReport
     from lmms_medtasks.suites import registry
 
@@ -82,8 +82,8 @@ def report(
     options = Options(
         resamples=resamples,
         drawn=drawn,
-        pairs=tuple(arguments.pair(text) for text in pair or ()),
-        parameters=arguments.parameters(parameters or ()),
+        pairs=tuple(report_options.pair(text) for text in pair or ()),
+        parameters=report_options.parameters(parameters or ()),
     )
     if log := next((each for each in runs if each.suffix == ".jsonl"), None):
         raise UserError(f"{log} is a sample log. Give the *_results.json beside it, or their folder.")

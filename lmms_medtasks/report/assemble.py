@@ -9,16 +9,16 @@ from pathlib import Path
 
 from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.progress import bar
-from lmms_medtasks.report import degradation_loss
+from lmms_medtasks.report import degradation_loss, reported_suites
 from lmms_medtasks.report.document import Document, Part
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.first_screen import first_screen
 from lmms_medtasks.report.quotable import Asked
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.reported_suites import Declared, holding
 from lmms_medtasks.samples import runs as _runs
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.suite import Suite
 
 _OF_A_SUITE = {"pairs": "--pair", "parameters": "--parameters"}
 
@@ -73,7 +73,7 @@ def _wrong(run: Run, task: str) -> str:
 
 
 def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()) -> Document:
-    found = holding(runs)
+    found = reported_suites.holding(runs)
     _check(options, [suite for suite, _ in found.values()])
     degraded = degradation_loss.parts(runs)
     several = len(found) + bool(degraded) > 1
@@ -81,7 +81,8 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
     parts: list[Part] = []
     asked: list[tuple[Asked, Finding | None]] = []
     for name, (suite, own) in found.items():
-        made, every = suite.report(own, replace(options, prefix=f"{name}-" if several else "")), list[Part]()
+        made = reported_suites.report(suite, own, replace(options, prefix=f"{name}-" if several else ""))
+        every: list[Part] = []
         # The sources' own parts come last, in the order of the sources.
         with bar(len(made.parts), "Analysing", "task sets") as step:
             for planned in made.parts:
@@ -100,8 +101,8 @@ def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = (
     return Document(title, tuple(parts), first, unread)
 
 
-def _check(options: Options, suites: Sequence[Declared]) -> None:
+def _check(options: Options, suites: Sequence[Suite]) -> None:
     for name, flag in _OF_A_SUITE.items():
-        if getattr(options, name) and not any(name in suite.uses for suite in suites):
+        if getattr(options, name) and not any(name in reported_suites.report_of(suite).uses for suite in suites):
             titles = ", ".join(suite.title for suite in suites)
             raise UserError(f"{flag} is of no use here: the report of {titles} has nothing that it could change.")

@@ -12,7 +12,8 @@ from lmms_medtasks.report.document import PUBLISHED, Document, Frame, FrameColum
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.visible_text import visible
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a text that a spreadsheet would run begins with."""
 
 
 def csv_text(table: Frame, origin: Sequence[tuple[str, str]] = ()) -> str:
@@ -28,36 +29,35 @@ def csv_text(table: Frame, origin: Sequence[tuple[str, str]] = ()) -> str:
     for column, name, values in table.fields():
         head.append(f"{column.head} {name}{level if name in ('low', 'high') else ''}" if name else column.head)
         columns.append([_text(column, value) for value in values])
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*map(_safe, head), *(_safe(name) for name, _ in origin), "row"])
+    lines = [[*map(_safe, head), *(_safe(name) for name, _ in origin), "row"]]
     for row, *cells in zip(table.rows, *columns, strict=True):
         said = ["" if row.kind in PUBLISHED else _safe(text) for _, text in origin]
-        writer.writerow([*cells, *said, row.kind])
-    return buffer.getvalue()
+        lines.append([*cells, *said, row.kind])
+    return _written(lines)
 
 
 def all_csv(document: Document) -> str:
     """All tables one after the other, each under a line with its part and title, an empty line between them."""
-    blocks = []
-    for part, table in document.tables():
-        title = io.StringIO()
-        csv.writer(title, lineterminator="\n").writerow([_safe(part.title), _safe(table.title)])
-        blocks.append(title.getvalue() + csv_text(table, part.origin))
-    return "\n".join(blocks)
+    return "\n".join(
+        csv_line([part.title, table.title]) + csv_text(table, part.origin) for part, table in document.tables()
+    )
 
 
 def csv_line(texts: Sequence[str], *, safe: int | None = None) -> str:
     """A line of these texts; ``safe``: how many from the first may be anyone's, all by default."""
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow([*map(_safe, texts[:safe]), *(texts[safe:] if safe else ())])
-    return buffer.getvalue()
+    return _written([[*map(_safe, texts[:safe]), *(texts[safe:] if safe else ())]])
 
 
 def number_text(value: float, digits: int) -> str:
     """A number of a column that is shown with ``digits``; "" for NaN."""
     # Three digits more than shown: enough to compute with, and no noise of binary fractions.
     return "" if math.isnan(value) else repr(round(value, digits + 3) + 0.0)
+
+
+def _written(lines: Sequence[Sequence[str]]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(lines)
+    return buffer.getvalue()
 
 
 def _text(column: FrameColumn, value: str | int | float | None) -> str:
@@ -70,4 +70,4 @@ def _text(column: FrameColumn, value: str | int | float | None) -> str:
 
 def _safe(text: str) -> str:
     shown = visible(text)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+    return f"'{shown}" if shown.startswith(FORMULA) else shown

@@ -1,31 +1,57 @@
 """The report of a benchmark whose folder has no ``report.py``: tables by what its records have.
 
 Every number is an estimate that the benchmark declares, or the mean of one of its main measures over a part of the
-questions. Published rows come from ``reference/published.csv`` of the folder.
+questions. Published rows come from ``reference/published.csv`` of the folder. Two runs are compared by ``lmms-medtasks
+compare``.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lmms_medtasks.report import judged_tables, printed_metrics
+from lmms_medtasks import degradations
+from lmms_medtasks.judges import own_scales
+from lmms_medtasks.report import document, judged_tables
 from lmms_medtasks.report.about import own
-from lmms_medtasks.report.default_tables import DeclaredTables
-from lmms_medtasks.report.document import Flag
+from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.published import Published, read_rows
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
-from lmms_medtasks.report.views import Row, Source, Table, View
+from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, Where
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites import judged_measures
-from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
+from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
+from lmms_medtasks.suites.outcomes import ANSWERED, OUTCOMES, READINGS, outcome_of
+from lmms_medtasks.suites.own_parts import KEY, NotFound
+from lmms_medtasks.suites.reported_numbers import numbers_of
+from lmms_medtasks.suites.rotated_options import ROTATED
+from lmms_medtasks.suites.suite import Measure, Metric, Suite
+from lmms_medtasks.suites.templates import DRAWN
+
+MOST_VALUES = 20
+"""A tag with more distinct values is no breakdown."""
 
 _MOST_OPTIONS = 26
+_NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
+_OUTCOMES = ("right", "wrong", *OUTCOMES)
+_NO_IMAGE = "no image"
+_REPLIES = (
+    "Number of replies; each trial of a question is one. Answered: with a text that a judge scores. "
+    "Unreadable: words without one answer, or with several. Cut: cut off before an answer. A reply without an "
+    "answer counts as wrong, of judged answers as the worst. A failed request counts in no mean."
+)
 
 
 def default_report(suite: Suite, folder: Path | None) -> Report:
@@ -33,37 +59,302 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
 
     Raises UserError, with file and line, for published rows that can't be read.
     """
-    declared = DeclaredTables(suite)
-    beside = View("published", "Beside published models", tuple(_beside(declared, folder) if folder else ()))
+    tables = _Tables(suite)
+    beside = View("published", "Beside published models", tuple(tables.published(folder) if folder else ()))
     return Report(
         views=(
-            View("results", "Results", (declared.results(),)),
+            View("results", "Results", (tables.results(),)),
             beside,
-            View("shift", "I.i.d. and out of distribution", (declared.shift(),)),
-            View("levels", "Degradation", (declared.levels(),)),
-            View("benefit", "Above what language alone gets", (declared.benefit,)),
-            rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, declared.intervals[0]),
-            View("tags", "By tag", (declared.tags(),)),
-            View("judgements", "Judgements", (declared.judgements(), *judged_tables.judging_tables(_judgings)[1:])),
-            View("replies", "Replies", (declared.outcomes(),)),
+            View("levels", "Degradation", (tables.levels(),)),
+            View("benefit", "Above what language alone gets", (tables.benefit,)),
+            rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, tables.intervals[0]),
+            View("tags", "By tag", (tables.tags(),)),
+            View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
+            View("replies", "Replies", (outcome_table(),)),
         ),
         compared=(
-            View("models", "The runs together", (declared.models(),)),
+            View("models", "The runs together", (tables.models(),)),
             beside,
-            View("differences", "Runs against each other, question by question", (declared.differences(),)),
-            View("ways", "Asked otherwise", (declared.ways(),)),
+            View("ways", "Asked otherwise", (tables.ways(),)),
         ),
         caveats=functools.partial(_caveats, suite),
         tests=lambda source: {task: question_ids(source.rows.where({"task": task})) for task in source.tasks},
     )
 
 
+def metric_column(suite: Suite, metric: Metric) -> Column:
+    """A metric as a column: a measure's own digits where it has the measure's unit."""
+    unit, name = suite.unit(metric), getattr(metric.estimate, "measure", None)
+    measure = suite.measure(name) if name else None
+    digits = measure.digits if measure and unit == measure.unit else 1 if unit in ("%", "points") else 3
+    return Column(metric.name, metric.estimate, unit, digits)
+
+
+class _Tables:
+    """The tables, each from what ``suite`` declares and the sources have."""
+
+    def __init__(self, suite: Suite) -> None:
+        self.suite = suite
+        self.intervals = (f"In brackets: {LEVEL} interval over {suite.cluster}s.",)
+        self._paired = (f"In brackets: {LEVEL} interval over {suite.cluster}s, of a change between the same ones.",)
+        # The columns in which a question's forms at several levels, or without its image, agree.
+        self._question = tuple(name for name in suite.paired if name != "severity") or ("pair",)
+
+    def _main(self, sources: Sequence[Source]) -> list[Measure]:
+        """The measures behind the main metrics that a question of the sources belongs to."""
+        found = dict.fromkeys(getattr(each.estimate, "measure", None) for each in self.suite.main_metrics)
+        return [
+            self.suite.measure(name)
+            for name in found
+            if name and any(len(source.rows.of_measure(name)) for source in sources)
+        ]
+
+    def _columns(self, names: Iterator[str]) -> tuple[Column, ...]:
+        """The declared metrics of these names, each once."""
+        known = (name for name in dict.fromkeys(names) if name in self.suite.estimates)
+        return tuple(metric_column(self.suite, self.suite.metric(name)) for name in known)
+
+    def results(self) -> Table:
+        """A row a task with the numbers that the harness prints, each with its interval."""
+        return Table("results", "Metrics of the tasks", ("task",), self._task_rows,
+                     lambda sources: self._columns(_printed(sources)), self.intervals)  # fmt: skip
+
+    def models(self) -> Table:
+        """The same of several sources, with the main metrics."""
+
+        def rows(sources: Sequence[Source]) -> Iterator[Row]:
+            for row in self._task_rows(sources):
+                if row.source is not None:
+                    yield Row((row.source.name, *row.labels), row.where, "run", row.estimates, row.source)
+
+        def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+            named = set(_printed(sources))
+            shown = self._columns(each.name for each in self.suite.main_metrics if each.name in named)
+            data = Column("data", lambda source, row, rows: Cell(extent(source)), "text")
+            return (Column("questions", Count(), "count"), *shown, data)
+
+        return Table("models", "Main metrics", ("run", "task"), rows, columns, self.intervals)
+
+    def _task_rows(self, sources: Sequence[Source]) -> Iterator[Row]:
+        for source in sources:
+            for task in source.tasks:
+                named = _metrics_of(source, task)
+                left_out = {metric.name: None for metric in self.suite.metrics if metric.name not in named}
+                estimates = {**left_out, **_printed_only(self.suite, source, task)}
+                yield Row((task,), {"task": task}, estimates=estimates, source=source)
+
+    def published(self, folder: Path) -> Iterator[Table]:
+        """A table for each task that has published rows."""
+        found = read_rows(folder, self.suite.estimates)
+        columns = self._columns(each.name for each in self.suite.metrics if found and each.name in found[0].numbers)
+        for task in dict.fromkeys(row.texts["task"] for row in found):
+            yield Table(f"published-{task}", task, ("model", "source"), functools.partial(_beside, task), columns,
+                        self.intervals, Published(folder, {"task": task}))  # fmt: skip
+
+    def levels(self) -> Table:
+        """Degraded pictures against the same questions on clean ones."""
+
+        def rows(sources: Sequence[Source]) -> Iterator[Row]:
+            levels = _levels(sources[0])
+            for level, measure in itertools.product(levels[1:], self._main(sources)):
+                sides = {"severity": 0}, {"severity": level}
+                yield self._change((str(level), measure.name), measure, sides, self._question)
+
+        notes = ("Pairs of the same question at both levels, both with a score.", *self._paired)
+        columns = functools.partial(self._paired_columns, "level 0", "level")
+        return Table("levels", "Against level 0", ("level", "measure"), rows, columns, notes)
+
+    def ways(self) -> Table:
+        """A run's questions asked otherwise, against the same run as released."""
+
+        def rows(sources: Sequence[Source]) -> Iterator[Row]:
+            # Copies with rotated options have other right letters: they have a section of their own.
+            for other in (each for each in sources if each.condition and ROTATED not in each.condition):
+                base = next((each for each in sources if each.run is other.run and not each.condition), None)
+                if base is None:
+                    continue
+                run = int(other.rows.column("run")[0])
+                every = Source("", base.every.where({"repeated": False}), base.every, base.resamples)
+                for measure in self._main(sources):
+                    labels = (base.name, printable(other.condition), measure.name)
+                    sides = {"run": run, "condition": ""}, {"run": run, "condition": other.condition}
+                    yield self._change(labels, measure, sides, self.suite.paired, every)
+
+        said = "Question by question. What a model still gets without the image, it has from the words."
+        columns = functools.partial(self._paired_columns, "as released", "otherwise")
+        return Table("ways", "As released and otherwise", ("run", "asked", "measure"), rows, columns,
+                     (said, *self._paired))  # fmt: skip
+
+    def _change(
+        self,
+        labels: tuple[str, ...],
+        measure: Measure,
+        sides: tuple[Where, Where],
+        pair: tuple[str, ...],
+        source: Source | None = None,
+    ) -> Row:
+        """A row of two sides of the same questions, for :meth:`_paired_columns`."""
+        change = Contrast(measure=measure.name, bounds=measure.range, first=sides[0], second=sides[1], pair=pair)
+        return Row(labels, estimates=dict.fromkeys(("pairs", "first", "second", "difference"), change), source=source)
+
+    def _paired_columns(self, first: str, second: str, sources: Sequence[Source]) -> tuple[Column, ...]:
+        """Columns in the unit and digits of the main measures; as they are where they have several units."""
+        found = {(each.unit, each.digits) for each in self._main(sources)}
+        unit, digits = found.pop() if len(found) == 1 else ("", 3)
+        return (
+            Column("pairs", unit="n", statistic="second"),
+            Column(first, unit=unit, digits=digits, statistic="first", key="first"),
+            Column(second, unit=unit, digits=digits, statistic="second", key="second"),
+            Column("difference", unit="points" if unit == "%" else unit, digits=digits, statistic="change"),
+        )
+
+    def benefit(self, sources: Sequence[Source]) -> document.Frame | None:
+        """What degraded pictures, or a test out of distribution, lose of the image's benefit."""
+        source, on = sources[0], self._question
+        blind = rows_without_image(source, {"condition": _NO_IMAGE})
+        if source.condition or not len(blind):
+            return None
+        sides: dict[str, tuple[Where, Where, tuple[str, ...]]] = {
+            f"level {level}": ({"severity": 0}, {"severity": level}, on) for level in _levels(source)[1:]
+        }
+        if set(source.rows.values("set")) >= {"iid", "ood"}:
+            sides["out of distribution"] = ({"set": "iid"}, {"set": "ood"}, ())
+        found = []
+        for measure in self._main(sources):
+            floor = floor_of(blind, measure.name, on)
+            for name, (first, second, pair) in sides.items():
+                lost = LostBenefit(measure=measure.name, bounds=measure.range, floor=floor, first=first, second=second,
+                                   pair=pair, question=on)  # fmt: skip
+                found.append(Comparison((name, measure.name), lost, {}, "%" if measure.unit == "%" else ""))
+        title = "What is lost of the image's benefit"
+        heads, names = ("under", "measure"), ("clean or i.i.d.", "degraded or out of distribution")
+        return benefit_table("benefit_lost", title, heads, names, source, found, self.suite.cluster)
+
+    def tags(self) -> Table:
+        """Each main measure by each tag with few values."""
+
+        def rows(sources: Sequence[Source]) -> Iterator[Row]:
+            for task in sources[0].tasks:
+                here = sources[0].rows.where({"task": task})
+                for tag in _breakdowns(here):
+                    for (value,) in here.by([tag]):
+                        yield Row((task, tag, "none" if value is None else str(value)), {"task": task, tag: value})
+
+        def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+            found = [Column("questions", Count(), "count")]
+            for measure in self._main(sources):
+                found += [_mean(measure), *_bounds(measure, sources)]
+            exact = (
+                each.name
+                for each in self.suite.metrics
+                if isinstance(each.estimate, Mean)
+                and each.estimate.exact
+                and any(len(source.rows.of_measure(each.estimate.measure)) for source in sources)
+            )
+            return (*found, *self._columns(exact))
+
+        return Table("tags", "By tag", ("task", "tag", "value"), rows, columns, self.intervals, long=True)
+
+
+def outcome_table() -> Table:
+    """What became of the replies."""
+
+    def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+        there = _outcomes(sources[0].rows) if sources else Counter()
+        return tuple(
+            Column(name, Count(function=functools.partial(_outcome, name=name)), "count")
+            for name in _OUTCOMES
+            if there[name] or name in READINGS
+        )
+
+    def rows(sources: Sequence[Source]) -> list[Row]:
+        return [Row((task,), {"task": task}) for task in sources[0].tasks]
+
+    return Table("replies", "What became of the replies", ("task",), rows, columns, (_REPLIES,), folded=True)
+
+
+def _mean(measure: Measure) -> Column:
+    return Column(measure.name, Mean(measure=measure.name, bounds=measure.range), measure.unit, measure.digits)
+
+
+def _bounds(measure: Measure, sources: Sequence[Source]) -> list[Column]:
+    """The share that was judged, and the mean were what is missing the worst or the best; [] of no judged measure."""
+    if not any(judged_measures.judgement_counts(each.rows, measure.name)[1] for each in sources):
+        return []
+    found = [Column("judged", judged_measures.coverage(measure.name), "%", key=f"{measure.name} judged")]
+    for head, which in (("missing as worst", "low"), ("missing as best", "high")):
+        of, key = judged_measures.bound(measure.name, which), f"{measure.name} {which}"
+        found.append(Column(head, of, measure.unit, measure.digits, key=key))
+    return found
+
+
+def _beside(task: str, sources: Sequence[Source]) -> list[Row]:
+    asked = (each for each in sources if task in each.tasks)
+    return [Row((each.name, str(own(extent(each)).value)), {"task": task}, source=each) for each in asked]
+
+
+def _printed(sources: Sequence[Source]) -> Iterator[str]:
+    """The metrics that the harness printed of any of the sources' tasks."""
+    return (name for source in sources for task in source.tasks for name in _metrics_of(source, task))
+
+
+def _metrics_of(source: Source, task: str) -> tuple[str, ...]:
+    """The metrics that the harness printed of a task."""
+    for run, tasks in source.asked:
+        if task in tasks:
+            listed = run.content["configs"][task].get("metric_list") or []
+            return tuple(str(each.get("metric")) for each in listed if isinstance(each, Mapping))
+    return ()
+
+
+def _printed_only(suite: Suite, source: Source, task: str) -> Mapping[str, Estimate]:
+    """An estimate without interval, of what the run printed of a task, for each metric whose code is not here."""
+    missing = [name for name, estimate in suite.estimates.items() if isinstance(estimate, NotFound)]
+    said = next((numbers_of(run.tasks.get(task, {})) for run, tasks in source.asked if task in tasks), {})
+    return {name: Count(function=functools.partial(_constant, value=said[name])) for name in missing if name in said}
+
+
+def _constant(rows: Samples, value: float) -> float:
+    return value
+
+
+def _levels(source: Source) -> list[int]:
+    """The levels of degradation that were asked, where the clean one is among them."""
+    found = sorted({level for level in source.rows.values("severity") if level is not None})
+    return found if 0 in found else []
+
+
+def _breakdowns(rows: Samples) -> Iterator[str]:
+    """The tags that tell these questions apart in a few groups."""
+    for name in rows.columns:
+        if name in _NO_BREAKDOWNS or name.rpartition(".")[2] in (*FIELDS, "asked"):
+            continue
+        values = rows.values(name)
+        if 2 <= len(values) <= MOST_VALUES and 2 * len(values) <= len(rows):
+            yield name
+
+
+def _outcomes(rows: Samples) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for trials, expected, judge in zip(*(rows.column(name) for name in ("trials", "expected", "judge")), strict=True):
+        for trial in trials:
+            outcome = outcome_of(trial)
+            if outcome == ANSWERED and not judge:
+                outcome = "right" if trial == expected else "wrong"
+            found[outcome] += 1
+    return found
+
+
+def _outcome(rows: Samples, name: str) -> int:
+    return _outcomes(rows)[name]
+
+
+# --- What a reader must know ------------------------------------------------------------------------------------------
+
+
 def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     """Who judged, whether judgements are missing, and which numbers could not be made again."""
-    import json
-
-    yield from printed_metrics.caveats(suite, source)
-
+    yield from _not_ours(suite, source)
     names = {json.loads(each)["name"] for each in source.rows.column("judge") if each}
     if names:
         yield Flag("note", f"Judged by {', '.join(sorted(map(printable, names)))}.")
@@ -72,7 +363,8 @@ def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     for measure in suite.measures:
         obtained, requested = judged_measures.judgement_counts(source.rows, measure.name)
         if requested and obtained / requested < judged_measures.COMPLETE:
-            said = "no mean" if np.isnan(_mean(source, measure.name)) else "the mean is over those"
+            mean = Mean(measure=measure.name).value(source.rows)
+            said = "no mean" if mean is None or np.isnan(mean) else "the mean is over those"
             yield Flag(
                 "warning",
                 f"{requested - obtained:,} of {requested:,} judgements are missing: {said}. Fill the gaps without the "
@@ -84,27 +376,40 @@ def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
     return judged_tables.judgings(source.rows, ["task"], str)
 
 
-def _mean(source: Source, measure: str) -> float:
-    value = Mean(measure=measure).value(source.rows)
-    return np.nan if value is None else value
+def _not_ours(suite: Suite, source: Source) -> Iterator[Flag]:
+    """Which parts of the source's tasks are not ours, and which metrics are as the run printed them, and why."""
+    for run, tasks in source.asked:
+        for task in tasks:
+            config = run.content["configs"][task]
+            if said := "; ".join((*_named_parts(config.get("metadata")), *_degraded(config))):
+                yield Flag("note", f"{printable(task)}: {printable(said)}. Not of lmms-medtasks.")
+    names = {name for task in source.tasks for name in _printed_only(suite, source, task)}
+    for name in sorted(names):
+        estimate = suite.estimates[name]
+        reason = estimate.reason if isinstance(estimate, NotFound) else ""
+        yield Flag("warning", f"{name} is as the run printed it, without an interval: {reason}")
 
 
-def _beside(declared: DeclaredTables, folder: Path) -> Iterator[Table]:
-    """A table for each task that has published rows."""
-    found = read_rows(folder, declared.suite.estimates)
-    columns = tuple(declared.column(each) for each in declared.suite.metrics if found and each.name in found[0].numbers)
-    for task in dict.fromkeys(row.texts["task"] for row in found):
-        yield Table(
-            f"published-{task}",
-            task,
-            ("model", "source"),
-            functools.partial(_rows_of, task),
-            columns,
-            declared.intervals,
-            Published(folder, {"task": task}),
-        )
+def _degraded(config: Mapping[str, Any]) -> Iterator[str]:
+    """The degradation of someone's own that all pictures of a task have, with its level."""
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    name = settings.get("degradation")
+    if name in (None, DRAWN, *degradations.names()) or settings.get("no_image"):
+        return
+    modality = f", {settings['modality']}" if settings.get("modality") else ""
+    done = "said to be " if settings.get("rendered") else ""
+    named = own_scales.without_folder(str(name))
+    yield f"images {done}degraded by {named}, level {settings.get('severity')}{modality}"
 
 
-def _rows_of(task: str, sources: Sequence[Source]) -> list[Row]:
-    asked = (each for each in sources if task in each.tasks)
-    return [Row((each.name, str(own(extent(each)).value)), {"task": task}, source=each) for each in asked]
+def _named_parts(metadata: Any) -> Iterator[str]:
+    own = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    if not isinstance(own, Mapping):
+        return
+    if own.get("parser"):
+        yield f"answers read by {own['parser'].get('reference')}"
+    if own.get("metrics"):
+        metrics = [f"{each.get('name')} ({each.get('reference')})" for each in own["metrics"]]
+        yield f"metrics {', '.join(metrics)}"
+    if own.get("judge"):
+        yield f"judged under {own['judge'].get('name')} ({own['judge'].get('reference')})"

@@ -82,16 +82,19 @@ class FrameColumn:
 
     def text(self, cell: Cell) -> str:
         """The cell for people: ``52.3 [50.1, 54.4]``, ``52.3 ± 0.4``."""
+        return " ".join(filter(None, self.parts(cell)))
+
+    def parts(self, cell: Cell) -> tuple[str, str]:
+        """Its value and its interval, "" without one: writers may put the interval on a line of its own."""
         if isinstance(cell.value, str):
-            return cell.value + cell.mark
+            return cell.value + cell.mark, ""
         if cell.value is None or math.isnan(cell.value):
-            return EMPTY
-        shown = self._number(cell.value)
-        if cell.low is not None and cell.high is not None:
-            shown += f" [{self._number(cell.low)}, {self._number(cell.high)}]"
-        if cell.sd is not None:
-            shown += f" ± {cell.sd:,.{self.digits}f}"
-        return shown + cell.mark
+            return EMPTY, ""
+        deviation = "" if cell.sd is None else f" ± {cell.sd:,.{self.digits}f}"
+        if cell.low is None or cell.high is None:
+            return f"{self._number(cell.value)}{deviation}{cell.mark}", ""
+        interval = f"[{self._number(cell.low)}, {self._number(cell.high)}]"
+        return self._number(cell.value), f"{interval}{deviation}{cell.mark}"
 
     def _number(self, value: float) -> str:
         text = f"{value:{'+' if self.signed else ''},.{self.digits}f}"
@@ -185,13 +188,14 @@ class Frame:
         """
         line = below = 0
         for place, column in enumerate(self.columns):
-            texts = [column.text(row.cells[place]) for row in self.rows[:_LOOKED_AT]]
+            parts = [column.parts(row.cells[place]) for row in self.rows[:_LOOKED_AT]]
+            texts = [" ".join(each) for each in parts]
             # Texts are broken between words, numbers are not.
             is_text = column.kind == "text"
             words = max(map(len, [*column.head.split(), *(" ".join(texts).split() if is_text else ())]), default=0)
             numbers = [] if is_text else texts
             line += _BETWEEN + max(words, _NARROWEST if is_text else 0, *map(len, numbers))
-            below += _BETWEEN + max(words, 0, *(len(part) for text in numbers for part in text.split(" [")))
+            below += _BETWEEN + max(words, 0, *(0 if is_text else len(part) for each in parts for part in each))
         return "" if line <= _WIDEST else "below" if below <= _WIDEST else "broken"
 
     @property

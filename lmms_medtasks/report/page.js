@@ -44,7 +44,7 @@ if (folds) for (const part of parts) part.addEventListener("toggle", () => { if 
 let opened = [];
 if (!folds) addEventListener("beforeprint", () => {
   for (const part of parts) part.hidden = false;
-  opened = [...document.querySelectorAll("details:not([open]):not(:has(tr[id]))")];
+  opened = [...document.querySelectorAll("details:not([open])")];
   for (const each of opened) each.open = true;
 });
 if (!folds) addEventListener("afterprint", () => { for (const each of opened) each.open = false; show(); });

@@ -1,23 +1,21 @@
 """May these numbers be quoted? Questions about the runs behind a report, each with its reason and its mend.
 
-All answers are from what the runs recorded; the flags of each part (:mod:`lmms_medtasks.report.flags`) say the same in
-detail, task by task.
+All answers are from what the runs recorded. The flags of each part say the same of its tasks, see :func:`remarks`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, readability
+from lmms_medtasks.report.document import Flag
 from lmms_medtasks.report.judged_tables import Judging, is_lexical
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import answering_model
+from lmms_medtasks.samples.result_files import REREAD
 from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.short_texts import listed, listed_or_counted
 from lmms_medtasks.suites import paper, registry
@@ -33,6 +31,8 @@ _FEW = 2
 """Benchmarks that are named, and not called all."""
 _NAMED = 2
 """Tasks that are named; of more, their number."""
+_EVERY = 10_000
+"""Tasks that are named in a part's flags: all."""
 _MOST_PLACES = 4
 """Runs of a benchmark that are named where judgements lack."""
 
@@ -87,6 +87,22 @@ def checks(asked: Sequence[Asked], unread: Sequence[str] = ()) -> tuple[Check, .
     return (_data(asked), _complete(asked, unread), _readable(asked), *_judged(asked), _runner(asked), *told)
 
 
+def remarks(asked: Asked) -> Iterator[Flag]:
+    """What a reader must know before any number of a source, whatever its suite: each doubt, then notes."""
+    own = [asked]
+    checked = (_data(own), _complete(own, (), _EVERY), _runner(own, _EVERY), *_settings(own), *_trials(own))
+    for check in checked:
+        if check.state in ("partly", "no"):
+            yield Flag("warning", f"{check.reason}.")
+    again = [run.content[REREAD][-1] for run, _ in asked.source.asked if run.content.get(REREAD)]
+    if again:
+        said = printable(f"{again[0].get('version')} ({again[0].get('date')})")
+        yield Flag("note", f"Replies of an earlier run, read again by lmms-medtasks {said}: the model was not asked.")
+    aside = (told.get("checkpoint_sampling_set_aside") for _, told, _ in asked.metadata())
+    for said in dict.fromkeys(printable(str(each)) for each in aside if each):
+        yield Flag("note", f"Sampling settings of the checkpoint that were set aside: {said}.")
+
+
 def _data(asked: Sequence[Asked]) -> Check:
     kinds: dict[str, list[str]] = {}
     for each in asked:
@@ -100,38 +116,44 @@ def _data(asked: Sequence[Asked]) -> Check:
         return Check("full data", "partly", said)
     if not other:
         return Check("full data", "yes", "all numbers are from the full data")
-    accepted = all(kind.endswith(about.ACCEPTED) for kind in other)
     every = len({each.suite.title for each in asked})
     said = "; ".join(
         f"{kind} data ({', '.join(titles) if len(titles) < every or every <= _FEW else f'all {every} benchmarks'})"
         for kind, titles in other.items()
     )
-    what = f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said
-    if accepted:
+    counts = {printable(str(told["data_counts"])) for each in asked for _, told, _ in each.metadata()
+              if told.get("data_counts")}  # fmt: skip
+    what = "; ".join([f"{said}: practice, not the benchmark" if set(other) == {"mini"} else said, *sorted(counts)])
+    if all(kind.endswith(about.ACCEPTED) for kind in other):
         return Check("full data", "partly", what)
     names = sorted({name for each in asked for name in each.suite.data})
     mend = f"lmms-medtasks data prepare {names[0] if len(names) == 1 else 'NAME'}"
     return Check("full data", "no", what, mend, f"{listed(list(other))} data")
 
 
-def _complete(asked: Sequence[Asked], unread: Sequence[str]) -> Check:
-    limited, drawn, lost = [], [], []
+def _complete(asked: Sequence[Asked], unread: Sequence[str], most: int = 1) -> Check:
+    """``most``: tasks of which is said what they lack."""
+    limited, lost = [], []
+    drawn: dict[str, list[str]] = {}
     failed = requests = 0
     for each in asked:
         for run, tasks in each.source.asked:
+            with_limit = f" ({about.limit(run)})" if about.limit(run) else ""
             for task, original, effective in about.counts(run, tasks):
                 if effective < original:
-                    limited.append(f"{task}: {effective:,} of {original:,} asked")
+                    limited.append(f"{task}: {effective:,} of {original:,} questions asked{with_limit}")
                 rows = run.sample_count(task)
-                if rows is not None and rows < effective:
+                if rows is not None and rows != effective:
                     lost.append(f"{task}: {rows:,} of {effective:,} in the log")
-        drawn += [task for task, told, _ in each.metadata() if about.subset(told)]
+        for task, told, _ in each.metadata():
+            if sample := about.subset(told):
+                drawn.setdefault(sample, []).append(task)
         trials = [trial for found in each.source.rows.column("trials") for trial in found]
         failed, requests = failed + trials.count(FAILED), requests + len(trials)
     said = [f"left out: {len(unread)} log{'s' if len(unread) > 1 else ''} that can't be read"] if unread else []
-    said += [*_some(lost), *_some(limited)]
-    said += [f"a random sample of {_named(drawn)}"] if drawn else []
-    said += [f"{failed:,} of {requests:,} requests failed"] if failed else []
+    said += [*_some(lost, most), *_some(limited, most)]
+    said += [f"a random sample of {_named(tasks)} ({sample})" for sample, tasks in drawn.items()]
+    said += [f"{failed:,} of {requests:,} requests failed, which count in no mean"] if failed else []
     if not said:
         return Check("complete", "yes", f"every question, {requests:,} replies, none failed")
     mend = "run it without --limit" if limited else "run it without --subset" if drawn else ""
@@ -162,11 +184,11 @@ def _readable(asked: Sequence[Asked]) -> Check:
 
 @dataclass(frozen=True)
 class _Verdicts:
-    """What became of the judgements of one protocol of one run's tasks; ``model`` is "" where all are one's."""
+    """What became of the judgements of a run's task; ``model`` is "" where all are one's."""
 
     suite: str
     model: str
-    tasks: tuple[str, ...]
+    task: str
     made: Judging
     has_paper: bool
 
@@ -188,7 +210,7 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
     none = unjudged + [each for each in lexical if each not in unjudged]
     said, mends = [], []
     if none:
-        left = sum(map(_missing, (each.made for each in unjudged)))
+        left = sum(each.made.statuses["missing"] for each in unjudged)
         unsaid = f": {left:,} judgements are missing" if left else ""
         said.append(f"no language model judged {_places(none, found)}{unsaid}")
         # Of a run without verdicts the gaps are filled; one that was judged lexically is judged anew.
@@ -198,7 +220,8 @@ def _judged(asked: Sequence[Asked]) -> Iterator[Check]:
             else "set MEDTASKS_JUDGE, then lmms-medtasks judge RUN"
         )
     if gaps:
-        missing, requested = (sum(count(each.made) for each in gaps) for count in (_missing, _requested))
+        missing = sum(each.made.statuses["missing"] for each in gaps)
+        requested = sum(each.made.requested for each in gaps)
         said.append(f"{missing:,} of {requested:,} judgements are missing in {_places(gaps, found)}")
         mends += [] if none else ["lmms-medtasks judge RUN asks for them again"]
     if others:
@@ -221,40 +244,25 @@ def _judge_names(made: Judging) -> list[str]:
     return ["word comparison" if is_lexical(name) else name.partition(" at ")[0] for name in made.names] or ["none"]
 
 
-def _missing(made: Judging) -> int:
-    return made.statuses["missing"]
-
-
-def _requested(made: Judging) -> int:
-    return made.requested
-
-
 def _places(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -> str:
     """``Benchmark (task_open), Other (7 tasks, model B)``; of all judgements without models."""
     tasks: dict[tuple[str, str], list[str]] = {}
     for each in found:
-        tasks.setdefault((each.suite, each.model if len(found) < len(every) else ""), []).extend(each.tasks)
+        tasks.setdefault((each.suite, each.model if len(found) < len(every) else ""), []).append(each.task)
     named = [f"{suite} ({_named(own)}{f', {model}' if model else ''})" for (suite, model), own in tasks.items()]
     return ", ".join(_some(named, _MOST_PLACES, "more run"))
 
 
 def _verdicts(asked: Asked, with_model: bool) -> Iterator[_Verdicts]:
-    """What became of the judgements, by run and protocol, since each protocol has labels of its own.
-
-    ``with_model``: whether runs are told apart by their model.
-    """
-    groups: dict[tuple[int, str], list[int]] = {}
+    """What became of the judgements, by task and judge; ``with_model``: whether runs are told apart by their model."""
+    model = model_of(asked.source) if with_model else ""
+    has_paper = paper.of(asked.suite.name) is not None
     rows = asked.source.rows
-    for place, (run, judge) in enumerate(zip(rows.column("run"), rows.column("judge"), strict=True)):
-        if judge is not None:
-            groups.setdefault((run, str(json.loads(judge).get("protocol"))), []).append(place)
-    for places in groups.values():
-        own = rows.take(np.array(places))
+    # By the judge's whole description, since each protocol has labels of its own, and a task may have several.
+    for (_, task, _), own in rows.by(["run", "task", "judge"], key=str).items() if any(rows.values("judge")) else ():
         made = Judging.of(own)
         if made is not None:
-            model = model_of(asked.source) if with_model else ""
-            tasks = tuple(map(printable, own.values("task")))
-            yield _Verdicts(asked.suite.title, model, tasks, made, paper.of(asked.suite.name) is not None)
+            yield _Verdicts(asked.suite.title, model, printable(task), made, has_paper)
 
 
 def model_of(source: Source) -> str:
@@ -262,26 +270,29 @@ def model_of(source: Source) -> str:
     return printable(model_name(source.run.content))
 
 
-def _runner(asked: Sequence[Asked]) -> Check:
+def _runner(asked: Sequence[Asked], most: int = _NAMED) -> Check:
+    """``most``: tasks that are named; of more, their number."""
     told = [(task, found) for each in asked for task, found, _ in each.metadata()]
-    encoded = {printable(str(found["image_encoding"])) for _, found in told if found.get("image_encoding")}
-    changed = [task for task, found in told if found.get("package_modified")]
     others: dict[str, list[str]] = {}
     for task, found in told:
         others.setdefault(answering_model.said(found), []).append(task)
     if other := {said: tasks for said, tasks in others.items() if said}:
-        reason = "; ".join(f"{_named(tasks)}: {said}" for said, tasks in other.items())
+        reason = "; ".join(f"{_named(tasks, most=most)}: {said}" for said, tasks in other.items())
         return Check("clean runner", "no", reason, "ask a server of that one model", "another model")
-    if encoded:
-        reason = f"it re-encoded the images ({', '.join(sorted(encoded))})"
+
+    def recorded(name: str) -> list[str]:
+        return sorted({printable(str(found[name])) for _, found in told if found.get(name)})
+
+    if encoded := recorded("image_encoding"):
+        reason = f"the runner re-encoded the images ({', '.join(encoded)})"
         return Check("clean runner", "no", reason, "docs/choose_a_runner.md")
-    if unread := {printable(str(found["runner_unknown"])) for _, found in told if found.get("runner_unknown")}:
-        return Check("clean runner", "partly", f"what it does to images is {min(unread)}", "docs/choose_a_runner.md")
-    if changed:
-        said = f"files of lmms-medtasks are not as installed or committed ({_named(changed)})"
+    if unread := recorded("runner_unknown"):
+        return Check("clean runner", "partly", f"what it does to images is {unread[0]}", "docs/choose_a_runner.md")
+    if changed := [task for task, found in told if found.get("package_modified")]:
+        said = f"files of lmms-medtasks are not as installed or committed ({_named(changed, most=most)})"
         return Check("clean runner", "partly", said, "install a release")
     if silent := [task for task, found in told if not found.get("digests")]:
-        said = f"{_named(silent)}: the run recorded neither its runner nor its prompts"
+        said = f"{_named(silent, most=most)}: the run recorded neither its runner nor its prompts"
         return Check("clean runner", "unknown", said, "lmms-medtasks run")
     return Check("clean runner", "yes", "no lossy encoding of images; prompts as released")
 
@@ -306,7 +317,8 @@ def _trials(asked: Sequence[Asked]) -> Iterator[Check]:
         if told.get("trials_independent")
     }
     if doubts:
-        yield Check("independent trials", "no", "; ".join(sorted(doubts)), "docs/choose_a_runner.md")
+        why = f"trials may not be independent draws: {'; '.join(sorted(doubts))}"
+        yield Check("independent trials", "no", why, "docs/choose_a_runner.md")
         return
     identical = [share for each in several if (share := _identical(each)) is not None]
     if not identical:
@@ -351,8 +363,8 @@ def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
         yield Check("the paper's protocol", "yes", "no known difference")
 
 
-def _named(names: Sequence[str], what: str = "tasks") -> str:
-    return listed_or_counted(list(dict.fromkeys(names)), _NAMED, what, ", ".join)
+def _named(names: Sequence[str], what: str = "tasks", most: int = _NAMED) -> str:
+    return listed_or_counted(list(dict.fromkeys(names)), most, what, ", ".join)
 
 
 def _some(texts: Iterable[str], most: int = 1, what: str = "more task") -> list[str]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
+from lmms_medtasks.errors import UserError
 
 RESAMPLES = 1000
+_NUMBER = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?) ?([KkMmBbTt]?)")
+_FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
 @dataclass(frozen=True)
@@ -30,3 +35,40 @@ class Options:
     parameters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     prefix: str = ""
     cache: BuildCache = NO_CACHE
+
+
+def pair(text: str) -> tuple[str, str]:
+    """``BASE=TUNED`` as its two names. Raises UserError when it is not of this form."""
+    base, equals, tuned = text.partition("=")
+    if not (equals and base.strip() and tuned.strip()):
+        raise UserError(f"--pair {text!r}: expected BASE=TUNED, the names of two models as the report shows them.")
+    return base.strip(), tuned.strip()
+
+
+def parameters(texts: Sequence[str]) -> dict[str, float]:
+    """Model to number of parameters, from ``NAME=NUMBER``, which may end with K, M, B or T.
+
+    Raises UserError when one can't be read or a model is there with two numbers.
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        if not name.strip():
+            raise UserError(f"--parameters {text!r}: expected NAME=NUMBER.")
+        size = _number(number.strip(), f"--parameters {text}")
+        if found.setdefault(name.strip(), size) != size:
+            raise UserError(
+                f"--parameters {text}: {name!r} has {size:g} parameters here and {found[name.strip()]:g} before."
+            )
+    return found
+
+
+def _number(text: str, where: str) -> float:
+    match = _NUMBER.fullmatch(text)
+    try:
+        size = float(match[1]) * _FACTORS[match[2].lower()] if match else math.nan
+    except ValueError:
+        size = math.nan
+    if not (math.isfinite(size) and size > 0):
+        raise UserError(f"{where}: {text!r} is no number of parameters. Expected a number above 0, as 7e9 or 7B.")
+    return size

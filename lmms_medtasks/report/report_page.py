@@ -7,10 +7,14 @@ import functools
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from string import Template
 from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+import yaml
 
 from lmms_medtasks import __version__
 from lmms_medtasks.report import best_models
@@ -101,7 +105,7 @@ def page(document: Document) -> str:
 def _groups(document: Document) -> list[Group]:
     by_suite: dict[str, list[Part]] = {}
     for part in document.parts:
-        by_suite.setdefault(part.suite or part.title, []).append(part)
+        by_suite.setdefault(part.suite or document.title, []).append(part)
     models = document.first.models if document.first else ()
     return [
         Group(
@@ -153,16 +157,39 @@ def _shown(value: object) -> object:
 
 def script(name: str) -> str:
     """One of the :data:`SCRIPTS` of a page with ``parts.html``."""
-    return resources.files("lmms_medtasks.report").joinpath(name).read_text(encoding="utf-8")
+    return _own_text(name)
 
 
 def styles() -> Markup:
-    """The style sheet of a page with ``parts.html``, charts included."""
+    """The style sheet of a page with ``parts.html``, charts included, in light and dark."""
     from markupsafe import Markup
 
-    folder = resources.files("lmms_medtasks.report")
-    text = "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "charts.css"))
+    colours = _colours()
+    declared = "".join(f"--{name}: light-dark({light}, {dark}); " for name, (light, dark) in colours.items())
+    charts = _chart_rules({name: f"var(--{name})" for name in colours}, font="inherit")
+    text = f":root {{ color-scheme: light dark; {declared}}}\n{charts}{_own_text('page.css')}"
     return Markup(text)  # noqa: S704 - our own files
+
+
+def chart_styles() -> str:
+    """The rules of a chart by itself: the colours of a light page, without variables, which few programs know."""
+    return _chart_rules({name: light for name, (light, _) in _colours().items()}, font="sans-serif")
+
+
+def _chart_rules(colours: Mapping[str, str], font: str) -> str:
+    # Names of a template have no hyphens.
+    chosen = {name.replace("-", "_"): colour for name, colour in colours.items()}
+    return Template(_own_text("charts.css")).substitute(chosen, font=font)
+
+
+@functools.cache
+def _colours() -> Mapping[str, tuple[str, str]]:
+    """By name, of a light page and of a dark one."""
+    return yaml.safe_load(_own_text("colours.yml"))  # type: ignore[no-any-return]
+
+
+def _own_text(name: str) -> str:
+    return resources.files("lmms_medtasks.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def csv_link(part: Part, table: Frame) -> str:

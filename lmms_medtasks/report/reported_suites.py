@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from lmms_medtasks import folders
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.report import suite_report, views
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import suite_report
 from lmms_medtasks.report.default_report import default_report
 from lmms_medtasks.report.degradation_loss import degraded_tasks
 from lmms_medtasks.report.document import Frame
@@ -18,90 +17,56 @@ from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 
 
-def suites() -> dict[str, Declared]:
-    """The report of every installed benchmark, by its name, in the order of the board (``place`` of ``board.yml``)."""
+def suites() -> dict[str, Suite]:
+    """Every installed benchmark, by its name, in the order of the board (``place`` of ``board.yml``)."""
     said = {folder.name: folders.read_yaml(folder / "board.yml")["place"] for folder in folders.having("board.yml")}
     names = sorted(registry.names(), key=lambda name: (name not in said, said.get(name, 0), name))
-    return {name: Declared(registry.get(name)) for name in names}
+    return {name: registry.get(name) for name in names}
 
 
-@dataclass(frozen=True, eq=False)
-class Declared:
-    """The report of a benchmark that declares it in its folder."""
+def report(suite: Suite, runs: Sequence[Run], options: Options) -> SuiteReport:
+    """The suite's share of the document. Each of ``runs`` has a task of the suite; at least one is given.
 
-    suite: Suite
-
-    @property
-    def title(self) -> str:
-        """The suite's name for people."""
-        return self.suite.title
-
-    @property
-    def uses(self) -> frozenset[str]:
-        """Which of ``pairs`` and ``parameters`` it makes use of."""
-        return report_of(self.suite).uses
-
-    def is_ours(self, run: Run, task: str) -> bool:
-        """Whether the task is one of the suite's."""
-        return registry.find(task, run.content["configs"][task]) is self.suite
-
-    def report(self, runs: Sequence[Run], options: Options) -> SuiteReport:
-        """The suite's share of the document. Each of ``runs`` has a task of the suite; at least one is given.
-
-        Part keys start with ``options.prefix`` and are distinct. Raises UserError when a log can't be read.
-        """
-        return suite_report.suite_report(self.suite, report_of(self.suite), runs, options)
+    Part keys start with ``options.prefix`` and are distinct. Raises UserError when a log can't be read.
+    """
+    return suite_report.suite_report(suite, report_of(suite), runs, options)
 
 
-def holding(runs: Iterable[Run]) -> dict[str, tuple[Declared, list[Run]]]:
+def holding(runs: Iterable[Run]) -> dict[str, tuple[Suite, list[Run]]]:
     """The suites that these runs have tasks of, and for each of those its runs: ours first, then contributed ones.
 
     Raises UserError when a run has no task of any suite, and none on degraded pictures.
     """
-    ours = suites()
-    found: dict[str, tuple[Declared, list[Run]]] = {name: (suite, []) for name, suite in ours.items()}
+    found: dict[str, tuple[Suite, list[Run]]] = {name: (suite, []) for name, suite in suites().items()}
+    titles = " or ".join(suite.title for suite, _ in found.values())
     for run in runs:
-        own = {name: suite for name, suite in ours.items() if _has_task_of(run, suite)}
-        for each in contributed(run):
-            name = _free_name(each, found)
-            own[name] = found.setdefault(name, (each, []))[0]
-        if not own and not degraded_tasks(run):
-            titles = " or ".join(suite.title for suite in ours.values())
+        configs = run.content.get("configs") or {}
+        # By identity: contributed benchmarks of one name can be declared otherwise in another run.
+        asked = {id(suite): suite for task, config in configs.items() if (suite := registry.find(task, config))}
+        if not asked and not degraded_tasks(run):
             others = ", ".join(map(repr, run.tasks)) or "none"
             raise UserError(
                 f"No task of {titles} in {run.path}, nor one on a template. Its tasks: {others}. Where their folder "
                 "declares its measures: --include_path FOLDER."
             )
-        for name in own:
-            found[name][1].append(run)
+        for suite in asked.values():
+            found.setdefault(_free_name(suite, found), (suite, []))[1].append(run)
     return {name: each for name, each in found.items() if each[1]}
 
 
-def _free_name(declared: Declared, found: Mapping[str, tuple[Declared, list[Run]]]) -> str:
+def _free_name(suite: Suite, found: Mapping[str, tuple[Suite, list[Run]]]) -> str:
     """The benchmark's name, numbered where another declaration (tasks under another judge's protocol) has it."""
-    name, number = declared.suite.name, 1
-    while name in found and found[name][0].suite is not declared.suite:
+    name, number = suite.name, 1
+    while name in found and found[name][0] is not suite:
         number += 1
-        name = f"{declared.suite.name}-{number}"
+        name = f"{suite.name}-{number}"
     return name
-
-
-def contributed(run: Run) -> list[Declared]:
-    """The contributed benchmarks that a run has tasks of, those that are not among :func:`suites`."""
-    configs = run.content.get("configs") or {}
-    found = {id(suite): suite for task, config in configs.items() if (suite := registry.find(task, config))}
-    return [Declared(suite) for suite in found.values() if suite.name not in registry.names()]
-
-
-def _has_task_of(run: Run, suite: Declared) -> bool:
-    return any(suite.is_ours(run, task) for task in run.content.get("configs", {}))
 
 
 def report_of(suite: Suite) -> Report:
     """The report that a benchmark's folder declares in ``report.py``; without that file the default one.
 
-    Raises UserError where the file declares none, a column is of a measure that ``measures.py`` does not declare, or
-    published rows can't be read.
+    Raises UserError where the file declares none, or published rows can't be read.
     """
     module = registry.companion(suite, "report")
     if module is None:
@@ -109,26 +74,7 @@ def report_of(suite: Suite) -> Report:
     report = getattr(module, "REPORT", None)
     if not isinstance(report, Report):
         raise UserError(f"The folder of {suite.name} declares no report: expected REPORT = Report(...) in report.py.")
-    _check_measures(suite, report, f"{module.__file__}")
     return report
-
-
-def _check_measures(suite: Suite, report: Report, file: str) -> None:
-    """Raise UserError for a declared column, or a row's own estimate in it, of a measure that the suite has not."""
-    declared = [each.name for each in suite.measures]
-    tables = [table for view in (*report.views, *report.compared) for table in view.tables]
-    for table in tables:
-        if not isinstance(table, views.Table):
-            continue
-        # A column ``over`` another table, such as one of pairs, is of measures that are made there.
-        columns = () if callable(table.columns) else [each for each in table.columns if each.over is None]
-        rows = () if callable(table.rows) else table.rows
-        estimates = [(each.name, row.estimates.get(each.name, each.of)) for each in columns for row in rows]
-        estimates += [(each.name, each.of) for each in columns]
-        for column, estimate in estimates:
-            measure = getattr(estimate, "measure", None)
-            if measure is not None and measure not in declared:
-                raise unknown("measure", measure, declared, f"{file}, table {table.key!r}, column {column!r}")
 
 
 def printed_tables(name: str) -> list[Frame]:

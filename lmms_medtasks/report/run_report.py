@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import html
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,9 +42,11 @@ class SvgChart:
     @property
     def svg(self) -> str:
         """The chart as an SVG document that needs no style sheet, in the colours of a light page, on white."""
+        from lmms_medtasks.report.report_page import chart_styles
+
         head, rest = self._element.split(">", 1)
         head = head.replace('width="100%"', f'width="{_WIDTH}"', 1)
-        return f'{head} style="background: #ffffff"><style>{_chart_style()}</style>{rest}'
+        return f'{head} style="background: #ffffff"><style>{chart_styles()}</style>{rest}'
 
     @property
     def frame(self) -> DataFrame:
@@ -71,18 +72,6 @@ class SvgChart:
 
     def _repr_svg_(self) -> str:
         return self.svg
-
-
-@functools.cache
-def _chart_style() -> str:
-    """The rules of the page's style sheet for charts, without variables."""
-    from lmms_medtasks.report.report_page import styles
-
-    sheet = str(styles())
-    colours = dict(re.findall(r"(--[\w-]+): light-dark\((#\w+),", sheet))
-    rules = " ".join(line for line in sheet.splitlines() if line.startswith(".chart "))
-    rules = re.sub(r"var\((--[\w-]+)\)", lambda found: colours[found[1]], rules)
-    return rules.replace("font-family: inherit", "font-family: sans-serif")
 
 
 class RunReport:

@@ -7,25 +7,23 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.record import FAILED
 from lmms_medtasks.report import about, judged_tables, paper_line, readability, views
-from lmms_medtasks.report import flags as shared
 from lmms_medtasks.report.document import Flag, Part, Section
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.headlines import Headline, default_headline
-from lmms_medtasks.report.quotable import Asked
+from lmms_medtasks.report.quotable import Asked, remarks
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
+from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.suite_rows import suite_table
@@ -34,8 +32,6 @@ COMPARISON = "Comparison"
 _HARMLESS = re.compile(r"(?!all$|judge)[A-Za-z0-9_-]{1,48}")
 """Names that are keys as they are; comparisons are called "all" and "judge0-all"."""
 Caveats = Callable[[Source], Iterable[Flag]]
-Edited = Callable[[Run, str], Iterable[Flag]]
-"""From a run and its task to what is said where its log gives other numbers than its result file."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +41,6 @@ class Report:
     Attributes:
         views: sections of a source's own part. compared: sections of the comparison of several sources.
         caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
-        facts: what a source's part says of how it was asked, a name and a text each.
-        label: names what was asked in each row of a part's CSV files; the tasks by default.
-        extent: names the data of a source in the CSV files of the comparison.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
         compare: makes the whole comparison of several sources where it is more than sections: from the sources and the
@@ -66,9 +59,6 @@ class Report:
     compared: tuple[View, ...]
     caveats: Caveats = lambda source: ()
     compared_caveats: Callable[[Sequence[Source]], Iterable[Flag]] = lambda sources: ()
-    label: Callable[[Source], str] = lambda source: ", ".join(source.tasks)
-    extent: Callable[[Source], str] = lambda source: extent(source)
-    facts: Callable[[Suite, Source], tuple[tuple[str, str], ...]] = lambda suite, source: asked_facts(suite, source)
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
     compare: Callable[[Sequence[Source], str, Options], Part] | None = None
@@ -79,7 +69,7 @@ class Report:
     guessing: Mapping[str, float] = field(default_factory=dict)
 
 
-def asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
+def _asked_facts(suite: Suite, source: Source) -> tuple[tuple[str, str], ...]:
     """How a source was asked, how many questions, and who judged if a judge is named."""
     clusters = len(set(source.rows.column("cluster")))
     questions = f"{len(source.rows):,} about {clusters:,} {suite.cluster}s"
@@ -118,25 +108,19 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
     """The benchmark's share of a document. Raises UserError when a log can't be read."""
     make = report.sources or sources_by_run
     table = suite_table(suite, runs, options.cache)
-    _check_columns(suite, report, table)
+    _check_declared(suite, report, table)
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
     headline = report.headline or default_headline(suite)
     found = tuple(
         (Asked(suite, source), readability.told(headline.of(suite, source), readability.of_source(suite, source)))
         for source in sources
     )
-    edited = functools.partial(_other_numbers, suite, table, {run.path: number for number, run in enumerate(runs)})
-    own = (_own_part(suite, report, source, options, edited) for source in sources)
+    own = []
+    for source in sources:
+        key = f"{options.prefix}{part_key(source.name)}"
+        make_part = functools.partial(_part, suite, report, source, key, options)
+        own.append(Planned(key, source.name, model_name(source.run.content), make_part))
     return SuiteReport((*_comparisons(suite, report, sources, options), *own), found)
-
-
-def _own_part(suite: Suite, report: Report, source: Source, options: Options, edited: Edited) -> Planned:
-    key = f"{options.prefix}{part_key(source.name)}"
-
-    def make() -> Part:
-        return paper_line.with_lines(suite, _part(suite, report, source, key, options, edited), [source])
-
-    return Planned(key, source.name, model_name(source.run.content), make)
 
 
 def part_key(name: str) -> str:
@@ -278,61 +262,63 @@ def extent(source: Source) -> str:
     return f"{data_extent(source)}; {printable(source.condition)}" if source.condition else data_extent(source)
 
 
-def _check_columns(suite: Suite, report: Report, table: Samples) -> None:
-    """Raise UserError for a declared row, or an estimate of a declared column, that is restricted by no column."""
+def _check_declared(suite: Suite, report: Report, table: Samples) -> None:
+    """Raise UserError for a declared row or column that is restricted by no column of the samples, or of no measure."""
     known = {*suite.tags, *OWN_COLUMNS, *table.columns}
-    tables = (
-        each for view in (*report.views, *report.compared) for each in view.tables if isinstance(each, views.Table)
-    )
-    for each in tables:
-        rows = [] if callable(each.rows) else [(f"row {' | '.join(map(str, row.labels))!r}", row) for row in each.rows]
-        # A column ``over`` another table has that table's columns.
-        columns = [] if callable(each.columns) else [column for column in each.columns if column.over is None]
-        named = [(said, name) for said, row in rows for name in row.where]
+    measures = [each.name for each in suite.measures]
+    file = getattr(registry.companion(suite, "report"), "__file__", f"the report of {suite.name}")
+    every = (each for view in (*report.views, *report.compared) for each in view.tables)
+    for each in (each for each in every if isinstance(each, views.Table)):
+        rows = () if callable(each.rows) else each.rows
+        # A column ``over`` another table, such as one of pairs, has that table's columns and measures.
+        columns = () if callable(each.columns) else [column for column in each.columns if column.over is None]
+        named = [(f"row {' | '.join(map(str, row.labels))!r}", name) for row in rows for name in row.where]
         for column in columns:
-            own = (*column.within, *getattr(column.of, "where", {}))
-            named += [(f"column {column.name!r}", name) for name in own]
+            said = f"column {column.name!r}"
+            named += [(said, name) for name in (*column.within, *getattr(column.of, "where", {}))]
+            for estimate in (column.of, *(row.estimates.get(column.name) for row in rows)):
+                measure = getattr(estimate, "measure", None)
+                if measure is not None and measure not in measures:
+                    raise unknown("measure", measure, measures, f"{file}, table {each.key!r}, {said}")
         for said, name in named:
             if name not in known:
-                raise unknown("column", name, sorted(known), f"{suite.name}'s report, table {each.key!r}, {said}")
+                raise unknown("column", name, sorted(known), f"{file}, table {each.key!r}, {said}")
 
 
-def _other_numbers(suite: Suite, table: Samples, numbers: Mapping[Path, int], run: Run, task: str) -> Iterator[Flag]:
-    """A warning where the log of a run's task gives other numbers than the result file.
-
-    ``numbers``: by which number ``table`` knows a run, by its file.
-    """
-    rows = table.where({"run": numbers[run.path], "task": task})
-    said = list(differences(suite, rows, numbers_of(run.tasks[task]))) if task in run.tasks and len(rows) else []
-    if said:
-        more = f" ({len(said):,} numbers differ.)" if len(said) > 1 else ""
-        yield Flag(
-            "warning",
-            f"{printable(task)}: {said[0]}{more} One of the two files was changed after the run. This report is made "
-            "from the samples.",
-        )
+def _other_numbers(suite: Suite, source: Source) -> Iterator[Flag]:
+    """A warning where the log of a task gives other numbers than the result file."""
+    numbers = {run.path: number for number, run in source.runs_of_model.items()}
+    for run, task in ((run, task) for run, tasks in source.asked for task in tasks):
+        rows = source.every.where({"run": numbers[run.path], "task": task})
+        said = list(differences(suite, rows, numbers_of(run.tasks[task]))) if task in run.tasks and len(rows) else []
+        if said:
+            more = f" ({len(said):,} numbers differ.)" if len(said) > 1 else ""
+            changed = "One of the two files was changed after the run. This report is made from the samples."
+            yield Flag("warning", f"{printable(task)}: {said[0]}{more} {changed}")
 
 
-def _part(suite: Suite, report: Report, source: Source, key: str, options: Options, edited: Edited) -> Part:
-    flags = [flag for run, tasks in source.asked for task in tasks for flag in edited(run, task)]
+def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
-        for name, text in about.facts(run, tasks, *report.facts(suite, source)):
+        for name, text in about.facts(run, tasks, *_asked_facts(suite, source)):
             facts.setdefault(name, {})[text] = None
-    return Part(
+    flags = dict.fromkeys([*_other_numbers(suite, source), *_flags(suite, report, source)])
+    part = Part(
         key,
         source.name,
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
-        shared.warnings_first(dict.fromkeys([*flags, *_flags(suite, report, source)])),
-        _sections(report.views, [source], key, options),
-        origin(source, report.label(source)),
+        tuple(sorted(flags, key=lambda flag: flag.kind != "warning")),
+        _sections(report.views, [source], options),
+        origin(source),
     )
+    return paper_line.with_lines(suite, part, [source])
 
 
-def origin(source: Source, label: str) -> tuple[tuple[str, str], ...]:
-    """What each row of the CSV files of a source's part says of its runs; ``label`` names what was asked."""
+def origin(source: Source) -> tuple[tuple[str, str], ...]:
+    """What each row of the CSV files of a source's part says of its runs."""
     judges = judged_tables.shown(source.rows)
-    own = (("run model", model_name(source.run.content)), ("run task set", label), ("run data", data_extent(source)))
+    asked = "; ".join(filter(None, (", ".join(source.tasks), source.condition)))
+    own = (("run model", model_name(source.run.content)), ("run task set", asked), ("run data", data_extent(source)))
     return (*own, ("run judge", judges)) if judges else own
 
 
@@ -387,29 +373,23 @@ def _comparisons(suite: Suite, report: Report, sources: Sequence[Source], option
 def _comparison(report: Report, sources: Sequence[Source], key: str, options: Options) -> Part:
     runs = {id(run): run for source in sources for run, _ in source.asked}
     facts = (("Runs", str(len(runs))), ("Models and ways of asking", ", ".join(each.name for each in sources)))
-    origin = (("data of the runs", "; ".join(dict.fromkeys(map(report.extent, sources)))),)
+    origin = (("data of the runs", "; ".join(dict.fromkeys(map(data_extent, sources)))),)
     data = extents_of_data(sources)
     text = f"Data of these runs: {'; '.join(data)}. Only full data compares with the paper's."
     flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
-    sections = (*_sections(report.compared, sources, key, options), *report.more(sources, options))
+    sections = (*_sections(report.compared, sources, options), *report.more(sources, options))
     whole = Part(key, COMPARISON, facts, flags, sections, origin)
     return with_marks(whole, {each.name: report.tests(each) for each in sources})
 
 
-def _sections(views: Iterable[View], sources: Sequence[Source], key: str, options: Options) -> tuple[Section, ...]:
+def _sections(views: Iterable[View], sources: Sequence[Source], options: Options) -> tuple[Section, ...]:
     made = (view.section(sources, options.drawn) for view in views)
     return tuple(each for each in made if each is not None)
 
 
 def _flags(suite: Suite, report: Report, source: Source) -> Iterator[Flag]:
-    for run, tasks in source.asked:
-        for check in (shared.data, shared.extent, shared.options, shared.code, shared.read_again):
-            yield from check(run, tasks)
-    rows = source.rows
-    trials: list[Any] = [trial for found in rows.column("trials") for trial in found]
-    failed = sum(set(found) == {FAILED} for found in rows.column("trials"))
-    yield from shared.failed_requests(trials.count(FAILED), len(trials), failed)
-    numbers = {run for run in rows.column("run")}
+    yield from remarks(Asked(suite, source))
+    numbers = set(source.rows.column("run"))
     again = source.every.where({"condition": source.condition, "repeated": True, "run": tuple(numbers)})
     if len(again):
         yield Flag("note", f"{len(again):,} questions were asked by several tasks: the first one's replies count.")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.report import judged_tables
-from lmms_medtasks.report.default_tables import DeclaredTables
+from lmms_medtasks.report.default_report import outcome_table
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.rotated_options import rotation_view
@@ -164,7 +164,7 @@ REPORT = Report(
         View(
             "replies",
             "Requests, replies and judgements",
-            (*judged_tables.judging_tables(judgings), DeclaredTables(SUITE).outcomes()),
+            (*judged_tables.judging_tables(judgings), outcome_table()),
         ),
     ),
     compared=(View("models", "The models together", (report_comparison.MODELS,)), _PUBLISHED),

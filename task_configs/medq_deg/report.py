@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.about import extent
 from lmms_medtasks.report.document import Flag, Frame
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.rotated_options import rotation_view
@@ -215,8 +214,6 @@ def _as_released(sources: Sequence[Source]) -> bool:
 REPORT = Report(
     headline=report_finding.HEADLINE,
     sources=task_sets,
-    label=lambda source: source.condition,
-    extent=lambda source: extent(source.run, source.tasks),
     views=(
         View("levels", "From clean to severe", (LEVELS_TABLE,), (report_finding.FALL_CHART,), shown=_not_rotated),
         View(

@@ -75,7 +75,7 @@ def invoke(app, *arguments):
     [
         ("terminal", "Agreement: cli_sample:PROTOCOL", "0.83"),
         ("md", "# Agreement: cli", "0.83"),
-        ("csv", "kind,raters,measure", "0.8333"),
+        ("csv", "Agreement on cli_sample:PROTOCOL,", "0.83333"),
         ("json", "{", "0.8333"),
     ],
 )

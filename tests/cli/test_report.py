@@ -66,7 +66,7 @@ def test_files(app, run, tmp_path):
         (output / "levels.csv")
         .read_text()
         .splitlines()[1]
-        .endswith(',unnamed model,"our degradations, 3 trials",mini,run')
+        .endswith(',unnamed model,"medq_deg_l0; our degradations, 3 trials",mini,run')
     )
     assert "<svg" in (output / "report.html").read_text()
     before = {path: path.read_bytes() for path in output.iterdir()}

@@ -63,7 +63,7 @@ def test_worked_examples_from_run_to_board(harness, tmp_path):
 
     command("report", *folders, "--include_path", EXAMPLES, "--output", tmp_path / "report", "--resamples", 50)
     written = {path.name for path in (tmp_path / "report").iterdir()}
-    assert {"report.html", "report.md", "chest_side-all-differences.csv", "lesion_words-all-models.csv"} <= written
+    assert {"report.html", "report.md", "chest_side-all-models.csv", "lesion_words-all-models.csv"} <= written
     found = {row["task"]: row for row in rows(tmp_path / "report" / "chest_side-medtasks_random-results.csv")}
     random = next(run for run in runs if run.run.content["config"]["model"] == "medtasks_random")
     models = {row["run"]: row for row in rows(tmp_path / "report" / "chest_side-all-models.csv")}

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import Options, assemble, build, reported_suites
+from lmms_medtasks.report import Options, build, reported_suites
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
 from lmms_medtasks.report.run_report import RunReport
@@ -30,9 +30,7 @@ def test_a_misspelt_folder_is_answered_with_the_one_beside_it(write_run):
 def test_every_suite_offers_what_the_registry_says():
     for suite in reported_suites.suites().values():
         assert suite.title
-        assert suite.uses <= {"pairs", "parameters"}
-        assert callable(suite.is_ours)
-        assert callable(suite.report)
+        assert reported_suites.report_of(suite).uses <= {"pairs", "parameters"}
 
 
 def test_option_that_no_suite_here_uses_is_refused(write_run):
@@ -64,7 +62,9 @@ def test_a_log_that_is_cut_off_leaves_out_its_task_and_is_named_first(write_run)
 def test_parts_of_several_suites_are_called_by_their_suite(write_run, monkeypatch):
     found = [reported_suites.suites()["medq_deg"], reported_suites.suites()["medq_deg"]]
     alone = [part.title for part in build([write_run()], Options(resamples=0, drawn=False)).parts]
-    monkeypatch.setattr(assemble, "holding", lambda runs: {f"s{n}": (each, runs) for n, each in enumerate(found)})
+    monkeypatch.setattr(
+        reported_suites, "holding", lambda runs: {f"s{n}": (each, runs) for n, each in enumerate(found)}
+    )
     parts = build([write_run("other")], Options(resamples=0, drawn=False)).parts
     assert [part.title for part in parts] == [f"MedQ-Deg: {each}" for each in alone] * 2
 

@@ -19,7 +19,7 @@ from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.record import VERSION
 from lmms_medtasks.report import Options, assemble, build
 from lmms_medtasks.report import first_screen as first_screens
-from lmms_medtasks.report.default_tables import DeclaredTables
+from lmms_medtasks.report.default_report import metric_column
 from lmms_medtasks.report.headlines import default_headline
 from lmms_medtasks.report.published import PUBLISHED, read_rows
 from lmms_medtasks.suites import registry
@@ -96,9 +96,9 @@ def test_relative_robustness_and_what_is_lost(tmp_path):
     asked += [(document(n, set="ood"), ["A" if n < 7 else "B"]) for n in range(5, 9)]
     shift = {"shift": {"column": "x", "iid": "1", "ood": "2"}}
     found = tables(runs.write_run(tmp_path, {"pair": {"template": "shift_pair", "asked": asked, "settings": shift}}))
-    row = found["a model", "shift"]["pair/accuracy"]
-    assert (row["n iid"], row["iid"], row["n ood"], row["ood"]) == (5, pytest.approx(80), 4, 50)
-    assert (row["change"], row["relative robustness"]) == (pytest.approx(-30), pytest.approx(0.625))
+    tests = {name: found["a model", "tags"][f"pair/set/{name}"] for name in ("iid", "ood")}
+    assert {name: row["questions"] for name, row in tests.items()} == {"iid": 5, "ood": 4}
+    assert {name: row["accuracy"] for name, row in tests.items()} == {"iid": pytest.approx(80), "ood": 50}
     assert found["a model", "results"]["pair"]["relative_robustness"] == pytest.approx(0.625)
 
 
@@ -118,10 +118,12 @@ def test_answers_that_nobody_judged_have_no_mean_and_both_bounds(tmp_path, monke
     monkeypatch.setattr(TABLE, "_verdicts", {key_of(protocol, item, 0): Verdict("exact", best)})
     asked = [({**document(n, answer), "options": []}, ["a spot"]) for n, answer in enumerate(["a spot", "a line", "x"])]
     path = runs.write_run(tmp_path, {"words": {"template": "open", "asked": asked}})
-    row = tables(path)["a model", "judgements"]["words"]
-    assert (row["by a rule"], row["by the judge"], row["missing"], row["score"]) == (1, 0, 2, None)
-    assert row["judged"] == pytest.approx(100 / 3)
-    assert (row["missing as worst"], row["missing as best"]) == (pytest.approx(100 / 3), pytest.approx(100))
+    found = tables(path)
+    [row] = found["a model", "judgements"].values()
+    assert [row[name] for name in ("exact", "judged", "missing")] == [1, 0, 2]
+    row = found["a model", "results"]["words"]
+    assert (row["score"], row["judged"]) == (None, pytest.approx(100 / 3))
+    assert (row["bound_worst"], row["bound_best"]) == (pytest.approx(100 / 3), pytest.approx(100))
     [part] = build([path], Options(resamples=0)).parts
     assert any("2 of 3 judgements are missing" in flag.text for flag in part.flags)
 
@@ -138,7 +140,8 @@ def test_two_models_and_a_task_without_pictures(tmp_path):
     for name, right in (("one", 1), ("two", 3)):
         runs.write_run(tmp_path / name, tasks(right), model=name)
     found = tables(tmp_path)
-    assert found["Comparison", "differences"]["two/against one/lungs/accuracy"]["difference"] == 50
+    accuracy = {key: row["accuracy"] for key, row in found["Comparison", "models"].items() if "noimage" not in key}
+    assert sorted(accuracy.values()) == [25, 75]
     assert found["Comparison", "ways"]["one/no image/accuracy"]["difference"] == -25
     assert {key[0] for key in found} == {"Comparison", "one", "two", "one (no image)", "two (no image)"}
 
@@ -153,7 +156,7 @@ def test_numbers_of_several_tables_do_not_mix(tmp_path):
         assert found["a model", "tags"]["pair/site/a"] == {
             "task": "pair", "tag": "site", "value": "a", "questions": 20, "accuracy": 100, "chance": 50,
         }  # fmt: skip
-        assert found["a model", "shift"]["pair/accuracy"]["ood"] == 0
+        assert found["a model", "tags"]["pair/set/ood"]["accuracy"] == 0
 
 
 @pytest.mark.parametrize(
@@ -376,7 +379,8 @@ def test_a_finding_of_a_change_or_a_ratio_is_on_its_own_scale_without_guessing()
 
 
 def test_a_ratio_and_a_number_on_its_own_have_three_decimals_whatever_their_measure_has():
-    shown = DeclaredTables(of_every_kind("m", "1" * 6, "10" * 3).declaration)
+    suite = of_every_kind("m", "1" * 6, "10" * 3).declaration
     ratio = replace(KINDS[2], unit=None)
-    found = [(column.unit, column.digits) for column in map(shown.column, (*KINDS[:2], ratio, KINDS[5]))]
+    columns = [metric_column(suite, each) for each in (*KINDS[:2], ratio, KINDS[5])]
+    found = [(column.unit, column.digits) for column in columns]
     assert found == [("%", 1), ("points", 1), ("", 3), ("", 3)]

@@ -98,10 +98,11 @@ def test_a_report_of_a_measure_that_is_not_declared_is_told_with_file_table_and_
 
 
 def test_a_report_of_a_column_that_no_question_has_is_told_with_table_and_column(tmp_path):
-    path, _ = folder_with_a_report(tmp_path, "lost", 'Mean({"expectd": "A"})')
+    path, folder = folder_with_a_report(tmp_path, "lost", 'Mean({"expectd": "A"})')
     with pytest.raises(UserError) as error:
         tables(path)
-    assert "Unknown column 'expectd' in lost's report, table 'mine', column 'right'" in str(error.value)
+    where = f"{folder / 'report.py'}, table 'mine', column 'right'"
+    assert f"Unknown column 'expectd' in {where}" in str(error.value)
     assert "Did you mean 'expected'?" in str(error.value)
 
 

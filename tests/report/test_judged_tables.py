@@ -310,7 +310,7 @@ def test_runs_of_two_judges_stay_apart_where_a_source_has_one_judge():
 def test_what_is_said_of_several_runs():
     first, again = run("m"), run("m", "20260102_000000")
     own = replace(source("s", record(1, ("4", "3"))), asked=((first, ("one",)), (again, ("two",))))
-    said = dict(suite_report.origin(own, "one, two"))
+    said = dict(suite_report.origin(own))
     assert said == {
         "run model": "m", "run task set": "one, two", "run data": "full", "run judge": "openai:gpt-4o"
     }  # fmt: skip

@@ -1,14 +1,11 @@
 """The colours of a report's page can be told apart in light and dark, by the ratios of WCAG 2.2."""
 
 import importlib.resources
-import re
 
 import pytest
+import yaml
 
-CSS = importlib.resources.files("lmms_medtasks.report").joinpath("page.css").read_text("utf-8")
-COLOURS = dict(
-    (name, (light, dark)) for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", CSS)
-)
+COLOURS = yaml.safe_load(importlib.resources.files("lmms_medtasks.report").joinpath("colours.yml").read_text("utf-8"))
 HEAT = 0.72
 """How much of its colour the strongest cell of a heat map has."""
 TEXT, MARK = 4.5, 3.0

@@ -63,7 +63,9 @@ def test_the_one_of_two_models_that_lacks_judgements_is_named_and_the_other_is_n
 def test_a_missing_judgement_does_not_hide_another_judge() -> None:
     found = judged(asked("m", {"sure_slake_modality": (OTHER, "judged"), "sure_mimic_age": (PAPER, "missing")}))
     assert found.state == "partly"
-    assert "1 of 2 judgements" in found.reason and "openai:other" in found.reason
+    assert (
+        "1 of 1 judgements are missing in SURE-VQA (sure_mimic_age)" in found.reason and "openai:other" in found.reason
+    )
     unjudged = judged(asked("m", {"sure_slake_modality": (OTHER, "judged")}), asked("n", {"a": (NONE, "missing")}))
     assert "openai:other" in unjudged.reason and "SURE-VQA (a, n)" in unjudged.reason
 

@@ -23,6 +23,7 @@ from lmms_medtasks.report.terminal import show
 from lmms_medtasks.statistics.intervals import ALIKE, FEW, FEW_IN_GROUP, MISSING, ZERO, Interval
 from lmms_medtasks.task_configs.medq_deg.report_published import FOLDER
 
+LEVELS = "medq_deg_l0, medq_deg_l1, medq_deg_l2; our degradations, 2 trials"
 HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
 
 
@@ -184,7 +185,7 @@ def test_run_of_one_level_says_so_everywhere(write_run, level):
 def test_limited_run_says_so(write_run):
     document = build([write_run(original=9)], Options(resamples=20))
     for text in (terminal(document), page(document)):
-        assert "only 2 of 9 questions were asked (--limit 2)" in text
+        assert "2 of 9 questions asked (--limit 2)" in text
     assert table(document, "table6").rows[0].cells[1].value.startswith("this run (full, --limit 2; read")
 
 
@@ -194,7 +195,7 @@ def test_csv_says_whose_it_is(write_run):
     for part, model, data in ((1, "'=one", "mini"), (2, "two", "full, --limit 2")):
         rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "table6", part), document.parts[part].origin))))
         said = [(row["run model"], row["run task set"], row["run data"]) for row in rows]
-        assert said[:2] == 2 * [(model, "our degradations, 2 trials", data)]
+        assert said[:2] == 2 * [(model, LEVELS, data)]
         # The published rows are of no run.
         assert set(said[2:]) == {("", "", "")}
     rows = list(csv.DictReader(io.StringIO(csv_text(table(document, "models"), document.parts[0].origin))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
+from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.suites import outcomes
 
 
@@ -90,7 +92,10 @@ def differing(first: Entry, second: Entry) -> Iterator[str]:
     if first.version != second.version:
         yield f"task version {first.version} and {second.version}"
     if (first.data, first.data_digest) != (second.data, second.data_digest):
-        yield f"other data ({first.data} {first.data_digest[:12]} and {second.data} {second.data_digest[:12]})"
+        digests = f"{first.data_digest[:12]} and {second.data_digest[:12]}"
+        kinds = f"{first.data} and {second.data} data, digests"
+        alike = f"both {first.data}, of other questions, answers or images: digests"
+        yield f"other data ({alike if first.data == second.data else kinds} {digests})"
     if first.asked_by != second.asked_by:
         said = [each or "our settings" for each in (first.asked_by, second.asked_by)]
         yield f"asked with {' and with '.join(said)}"
@@ -129,27 +134,25 @@ def problems_said(
         for problem in filter(chosen, side.board.problems):
             found.setdefault(problem.reason, {}).setdefault(called, []).append(problem.task or problem.source)
     where = {
-        reason: "; ".join(f"{called}: {_listed(list(dict.fromkeys(tasks)), most)}" for called, tasks in own.items())
+        reason: "; ".join(f"{called}: {first_named(list(dict.fromkeys(tasks)), most)}" for called, tasks in own.items())
         for reason, own in found.items()
     }
     return [f"{reason} ({said})" for reason, said in where.items()]
 
 
 def replies_said(sides: Mapping[str, Side]) -> list[str]:
-    """What became of the replies of each task of which a side has some without an answer, a sentence a task."""
-    found: dict[str, list[str]] = {}
+    """What became of all replies of a side that has some without an answer, and where most of those are: a sentence."""
+    texts = []
     for called, side in sides.items():
+        every: Counter[str] = Counter()
+        without: Counter[str] = Counter()
         for entry in side.board.entries:
-            counts = entry.outcomes
-            if counts[outcomes.ANSWERED] < sum(counts.values()):
-                found.setdefault(entry.task, []).append(f"{called}: {outcomes.said(counts)}")
-    return [f"Replies of {task}: {'; '.join(said)}." for task, said in found.items()]
-
-
-def _listed(tasks: Sequence[str], most: int | None) -> str:
-    if most is None or len(tasks) <= most:
-        return ", ".join(tasks)
-    return f"{', '.join(tasks[:most])} and {len(tasks) - most} more"
+            every.update(entry.outcomes)
+            without[entry.task] += sum(entry.outcomes.values()) - entry.outcomes[outcomes.ANSWERED]
+        tasks = [task for task, count in without.most_common() if count]
+        if tasks:
+            texts.append(f"Replies ({called}): {outcomes.said(every)}. Without an answer: {first_named(tasks, 3)}.")
+    return texts
 
 
 def changed(first: Entry, second: Entry) -> Iterator[str]:

@@ -23,18 +23,19 @@ _SIGNS_SAID = "✕ fails  ? can't tell  ! warning  ✓ passes"
 
 
 def document(gate: Gate, *, is_screen: bool = False) -> Document:
-    """The decision first, then what failed, then the rest. A screen names what many have in common once."""
+    """The decision first, then the numbers, then what is said of them. A screen names what many have in common once."""
     sides = (gate.baseline, gate.candidate)
     limits = [said for called, side in zip(("The baseline", "The candidate"), sides, strict=True)
               for said in asked_in_part(called, side.board.entries)]  # fmt: skip
     facts = (("candidate", gate.candidate.shown), ("against", gate.baseline.shown))
     verdicts = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
-    sections = [Section("remarks", "Remarks", items=(*limits, *gate.remarks)), _verdicts(gate, verdicts, is_screen)]
+    sections = [Section("limits", "", items=tuple(limits)), _verdicts(gate, verdicts, is_screen)]
     if is_screen:
         sections.append(Section("alike", "", items=tuple(_said_once(verdicts))))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
         problems = _problems(gate, action, is_screen)
         sections.append(Section(action, title, items=tuple(problems)))
+    sections.append(Section("remarks", "Remarks", items=tuple(gate.remarks)))
     said = "All rows, tests, intervals and what they mean: --format md" if is_screen else _note(gate)
     sections = [*(each for each in sections if each.items or each.tables), Section("more", "", (said,))]
     return Document(f"Gate: {decision(gate)}", (Part("gate", "", facts, (), tuple(sections)),))

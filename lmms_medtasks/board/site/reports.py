@@ -16,8 +16,8 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.document import Flag, Part
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.report_options import RESAMPLES, Options
-from lmms_medtasks.report.reported_suites import holding, suites
-from lmms_medtasks.report.suite_report import COMPARISON, Planned
+from lmms_medtasks.report.reported_suites import holding, report, suites
+from lmms_medtasks.report.suite_report import Planned
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name
@@ -142,9 +142,9 @@ def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options)
     found = _planned(suite, runs_of(entry for own in models.values() for entry in own), asked)
     own_parts: dict[str, list[Planned]] = {}
     for each in found.planned:
-        if each.title != COMPARISON:
+        if each.model:
             own_parts.setdefault(each.model, []).append(each)
-    comparison = replace(found, planned=tuple(each for each in found.planned if each.title == COMPARISON))
+    comparison = replace(found, planned=tuple(each for each in found.planned if not each.model))
     names = {key: shown_name(own[0].model.name) for key, own in models.items()}
     if sorted(names.values()) != sorted(own_parts):
         return {}, comparison
@@ -154,7 +154,7 @@ def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options)
 
 def _titled(suite: str, found: _Found) -> _Found:
     """With the suite's name in each title and what was found in each part; without a comparison of its own runs."""
-    own = [each for each in found.planned if each.title != COMPARISON]
+    own = [each for each in found.planned if each.model]
     titles = [_title(suite) if len(own) == 1 else f"{_title(suite)}: {each.title}" for each in own]
     said = (" ".join(told.finding.sentence for told in found.findings if told.source == each.title) for each in own)
     planned = tuple(replace(each, title=title) for each, title in zip(own, titles, strict=True))
@@ -201,8 +201,8 @@ def _planned(suite: str, runs: Sequence[Run], asked: Options) -> _Found:
         ]
         planned: list[Planned] = []
         findings: list[SourceFinding] = []
-        for name, (module, own) in found:
-            made = module.report(own, replace(asked, prefix=f"{name}-") if len(found) > 1 else asked)
+        for name, (suite_of_name, own) in found:
+            made = report(suite_of_name, own, replace(asked, prefix=f"{name}-") if len(found) > 1 else asked)
             planned += made.parts
             findings += [
                 SourceFinding(model_name(source.run.content), source.name, each)

@@ -142,7 +142,7 @@ def test_a_limit_is_said_before_the_table_and_folders_tell_the_runs_apart(tmp_pa
         rows = runs.choice_rows(with_wrong(0, count))
         runs.write(tmp_path / name, {TASK: rows}, original=original, limit=20 if original else None)
     found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
-    assert list(gate_lines(found))[6].strip() == "The candidate asked 20 questions a task (--limit 20)."
+    assert list(gate_lines(found))[5].strip() == "The candidate asked 20 questions a task (--limit 20)."
     text = "".join(line.strip() for line in gate_lines(found))
     assert text.count("--limit 20") == 1
     assert all(f"({tmp_path / name})" in text for name in ("base", "new"))

@@ -196,7 +196,7 @@ def test_runs_of_other_things_are_no_wins_and_said_to_be_others_first(both):
     first = {f"q{number}": "B" for number in range(40)}
     second = dict.fromkeys(first, "A")
     lines = _screen(compared(both(first, second, others=[{}, {"metadata": {"data_digest": "0ther"}}])))
-    assert lines[0].startswith("A and B are not of the same thing: other data (")
+    assert lines[0].startswith("A and B are not of the same thing: other data (both full, of other questions, answers")
     assert not any("better" in line for line in lines)
     (row,) = [line for line in lines if TASK in line]
     assert row.startswith("≠") and row.split()[-2:] == ["–", "40"]

@@ -29,23 +29,23 @@ def test_whole_run_of_full_data_has_no_warning(said):
 @pytest.mark.parametrize(
     ("chosen", "text"),
     [
-        ({"metadata": {"data": "mini"}}, "Mini data, not the benchmark"),
-        ({"metadata": {"data": "sample"}}, "Sample data, not the benchmark"),
+        ({"metadata": {"data": "mini"}}, "mini data (MedQ-Deg): practice, not the benchmark"),
+        ({"metadata": {"data": "sample"}}, "sample data (MedQ-Deg)"),
         (
             {"metadata": {"data": "sample", "data_counts": "clean: 57 questions, 2,153 expected"}},
-            "Sample data (clean: 57 questions, 2,153 expected), not the benchmark",
+            "sample data (MedQ-Deg); clean: 57 questions, 2,153 expected",
         ),
         (
             {"metadata": {"data": "full", "data_counts": "clean: 57 questions, 2,153 expected"}},
-            "Full data, counts accepted (clean: 57 questions, 2,153 expected), not the benchmark",
+            "full, counts accepted data (MedQ-Deg); clean: 57 questions, 2,153 expected",
         ),
         ({"metadata": {"package_modified": True}}, "are not as installed or committed"),
         ({"metadata": {"image_encoding": "JPEG, quality 75"}}, "re-encoded the images (JPEG, quality 75)"),
         (
             {"metadata": {"trials_independent": "unknown", "trials_independent_why": "it sends no top_k"}},
-            "Trials may not be independent draws of the model: it sends no top_k.",
+            "trials may not be independent draws: it sends no top_k.",
         ),
-        ({"original": 9}, "medq_deg_l0: only 2 of 9 questions were asked (--limit 2)."),
+        ({"original": 9}, "2 of 9 questions asked (--limit 2)"),
         ({"levels": [1]}, "Levels missing: L0, L2. Without L0 there are no drops."),
         ({"levels": [0, 2]}, "Levels missing: L1. What needs them is left empty."),
         ({"trials": {0: {"q1": "AA", "q2": "B!"}}, "levels": [0]}, "1 of 4 requests failed"),
@@ -71,4 +71,4 @@ def test_log_that_is_shorter_than_asked_for(write_run):
     path.write_text(path.read_text().splitlines(keepends=True)[0])
     (part,) = build([folder], Options(resamples=0, drawn=False)).parts
     texts = [flag.text for flag in part.flags]
-    assert "medq_deg_l1: 1 questions in the log, 2 were asked for." in texts
+    assert any("medq_deg_l1: 1 of 2 in the log" in text for text in texts)

@@ -57,7 +57,7 @@ def test_flags(write_sure_run):
     (part,) = report(write_sure_run(labels=labels, data="mini", judge="openai:other")).parts
     warnings = "\n".join(texts(part))
     for wanted in (
-        "Mini data, not the benchmark",
+        "mini data (SURE-VQA): practice, not the benchmark",
         "1 of 5 requests failed",
         "fewer than 100 questions, whose RR says little without its interval: SLAKE, modality, closed 1.",
         "open questions (sure_open): judged by openai:other; the paper's judge is google/gemma-2-9b-it",
