@@ -6,7 +6,7 @@ import pytest
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.cells import decimal, label, share
-from lmms_medtasks.report.charts import MODELS as LOOKS
+from lmms_medtasks.report.charts.svg import MODELS as LOOKS
 from lmms_medtasks.report.document import Cell, Frame, FrameRow
 from lmms_medtasks.task_configs.medq_deg.report_models import (
     BUMP,
