@@ -67,7 +67,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             beside,
             View("levels", "Degradation", (tables.levels(),)),
             View("benefit", "Above what language alone gets", (tables.benefit,)),
-            rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, tables.intervals[0]),
+            *tables.rotations(),
             View("tags", "By tag", (tables.tags(),)),
             View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
             View("replies", "Replies", (outcome_table(),)),
@@ -113,6 +113,12 @@ class _Tables:
         """The declared metrics of these names, each once."""
         known = (name for name in dict.fromkeys(names) if name in self.suite.estimates)
         return tuple(metric_column(self.suite, self.suite.metric(name)) for name in known)
+
+    def rotations(self) -> tuple[View, ...]:
+        """The section of copies with rotated options, of what has an accuracy: options are right or wrong."""
+        if not any(each.name == "accuracy" for each in self.suite.measures):
+            return ()
+        return (rotation_view({"rotation": tuple(range(_MOST_OPTIONS))}, self.intervals[0]),)
 
     def results(self) -> Table:
         """A row a task with the numbers that the harness prints, each with its interval."""

@@ -27,7 +27,7 @@ def test_medq_deg(harness):
     rows = [row["questions"] for row in done.samples("medq_deg_circular")]
     assert {len(each["trials"]) for each in rows} == {1} and rows[1]["id"] == f"{rows[1]['pair']}/r1"
     assert {len(row["questions"]["trials"]) for row in done.samples("medq_deg_noimage")} == {3}
-    assert {"benefit_lost", "circular", "variance"} <= keys(done)
+    assert {"benefit_lost", "circular"} <= keys(done)
 
 
 def test_bones_and_joints(harness):
