@@ -85,17 +85,17 @@ def medq_deg(task: str) -> Iterator[Place]:
         yield Place(f"confidence_l{level}", "calibration", row, "confidence C")
         yield Place(f"shift_l{level}", "calibration", row, "shift")
         yield Place(f"shift_size_l{level}", "calibration", row, "distance from 0")
-        yield Place(f"agreement_l{level}", "agreement", row, "agreement")
-        yield Place(f"agreement_shift_l{level}", "agreement", row, "agreement less accuracy")
+        yield Place(f"agreement_l{level}", "calibration_errors", row, "agreement")
+        yield Place(f"agreement_shift_l{level}", "calibration_errors", row, "agreement less accuracy")
         for name, column in (("ece_share_10", "ECE"), ("brier_share", "Brier"), ("aurc_share", "AURC")):
-            yield Place(f"{name}_l{level}", "calibration_errors", (*row, "majority share"), column)
+            yield Place(f"{name}_l{level}", "calibration_errors", row, column)
         if level:
             yield Place(f"drop_l{level}", "levels", row, "minus L0", -100)
             yield Place(f"drop_l{level}", "table6", ("this run*read as in our accuracy*",), f"L{level}-L0", -100)
     for name, table, printed in (("capability", "capabilities", "table2"), ("category", "categories", "table3")):
         yield Place(f"{name}_macro", table, ("Average over these",), "accuracy")
         yield Place(f"{name}_macro", printed, ("this run*",), "Avg.", 100)
-    pairs = ("each question with its own clean form", "C (*")
+    pairs = ("each question with its own clean form",)
     yield Place("dke_intra_null", "dke", pairs, "yes if nothing changes", 100)
     yield Place("dke_intra_p", "dke", pairs, "p")
 
@@ -106,7 +106,6 @@ SCORES = ("consistency", "coherence", "visual_accuracy", "ground_truth_correctne
 
 def med_cmr(task: str) -> Iterator[Place]:
     end = "_noimage" if task.endswith("_noimage") else ""
-    yield Place("parse_rate", "replies", (task,), "parse rate")
     yield Place("failed_requests", "replies", (task,), "failed")
     for name in ("unreadable", "cut", "empty", *(["refused"] if "mcq" in task else [])):
         yield Place(f"{name}_replies", "replies", (task,), name)
@@ -125,18 +124,16 @@ def med_cmr(task: str) -> Iterator[Place]:
         if not end:
             yield Place("accuracy", "main", ("this run*",), "MCQ All", 100)
     else:
+        table, row = f"open_dimensions{end}", ("All questions",)
         for name in SCORES:
-            yield Place(name, f"open{end}", (f"{name.replace('_', ' ').capitalize()} (*",), "mean")
-        yield Place("bound_worst", f"open{end}", ("Total*",), "missing as worst")
-        yield Place("bound_best", f"open{end}", ("Total*",), "missing as best")
+            yield Place(name, table, row, name.replace("_", " "))
+        yield Place("bound_worst", table, row, "missing as worst")
+        yield Place("bound_best", table, row, "missing as best")
         for name in DIMENSIONS:
-            yield Place(f"total_{name}", f"open_dimensions{end}", (f"*({name.upper()})",), "total")
-        yield Place("both_parts", f"parts{end}", ("both",), "share")
-        yield Place("exact_match", f"parts{end}", ("final answer*",), "share")
+            yield Place(f"total_{name}", table, (f"*({name.upper()})",), "total")
+        yield Place("both_parts", table, row, "both parts")
+        yield Place("exact_match", table, row, "the reference's words")
         yield Place("coverage", "judgements", (task,), "coverage")
-        yield Place("empty_replies", "judgements", (task,), "empty")
-        yield Place("cut", "judgements", (task,), "cut")
-        yield Place("failed_requests", "judgements", (task,), "failed requests")
         if not end:
             yield Place("total", "main", ("this run*",), "Open All")
 
@@ -149,7 +146,6 @@ def sure_vqa(task: str) -> Iterator[Place]:
     name = task.removeprefix("sure_").removesuffix("_noimage")
     shift = SHIFTS[name]
     published = f"published_{task.removeprefix('sure_')}"
-    yield Place("shared_images", "tests", (shift, "closed", "i.i.d."), "images in both tests")
     for kind in ("closed", "open"):
         yield Place(f"{kind}_rr", "robustness", (shift, f"{kind}*"), "RR")
         if kind == "closed" or published == f"published_{name}":
@@ -162,10 +158,6 @@ def sure_vqa(task: str) -> Iterator[Place]:
             yield Place(metric, "tests", row, "score")
             yield Place(f"{metric}_worst", "tests", row, "missing as worst")
             yield Place(f"{metric}_best", "tests", row, "missing as best")
-            yield Place(metric, "traditional", row, "judged score")
-            for score, column in (("exact_match", "exact match"), ("f1", "F1"), ("precision", "precision"),
-                                  ("recall", "recall"), ("bleu", "BLEU-1")):  # fmt: skip
-                yield Place(f"{metric}_{score}", "traditional", row, column)
 
 
 TASKS = {"t1": "I", "t2": "II", "t3": "III", "t4": "IV", "t5": "V", "t6": "VI", "t7": "VII", "t8": "VIII"}
@@ -200,7 +192,6 @@ def bones_joints(task: str) -> Iterator[Place]:
         yield Place("bound_best", "tasks", row, "missing as correct")
         if number not in ("I", "II", "III"):
             yield Place("coverage", "judgements", (task,), "coverage")
-            yield Place("failed_requests", "judgements", (task,), "failed requests")
 
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
@@ -230,7 +221,6 @@ class Case:
         unprinted: patterns of the metrics that the report does not print, of all tasks or ``task/metric``.
         resamples: of the report, where the harness's table has a number that is made of them.
         folder: of tasks that are not installed.
-        parts: what the first column of a part's CSV files calls a task, where that is not its name.
     """
 
     model: str
@@ -242,7 +232,6 @@ class Case:
     limit: str = ""
     resamples: int = 0
     folder: Path | None = None
-    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 CASES = {
@@ -258,20 +247,20 @@ CASES = {
         ("questions", "parse_rate", "*_replies", "failed_requests", "identical_trials", "unmapped_capabilities",
          "dke_intra"),
         limit="100", resamples=RESAMPLES,
-        parts={"medq_deg": "our degradations, 3 trials", "medq_deg_calib": "our degradations, 10 trials"},
     ),
     "med_cmr": Case(
         "medtasks_observer", "med_cmr,med_cmr_mcq_circular,med_cmr_mcq_noimage,med_cmr_open_noimage", med_cmr, 78, 58,
-        # The report has what was read of replies, only kinds that occur; the letters' shares and not their differences;
+        # The report counts what was read of replies, and has the right letters beside the chosen ones;
         # judgements in place of open questions. Of rotated questions its mean is over questions, the harness's over
         # their copies, of which questions with more options have more.
-        ("without_*", "complete", "position_bias", "excess_?", "incomplete_questions",
+        ("without_*", "complete", "parse_rate", "position_bias", "excess_?", "incomplete_questions",
          "med_cmr_open*/questions", "med_cmr_mcq_circular/questions", "med_cmr_mcq_circular/accuracy"),
     ),
     "sure_vqa": Case(
-        "medtasks_observer", "sure_slake_modality,sure_mimic_age,sure_slake_modality_noimage", sure_vqa, 120, 27,
-        # The report counts by test and kind of question.
-        ("questions", "*_replies", "failed_requests", "*_judged"),
+        "medtasks_observer", "sure_slake_modality,sure_mimic_age,sure_slake_modality_noimage", sure_vqa, 69, 39,
+        # The report counts by test and kind of question, and leaves matched words to the harness's table.
+        ("questions", "*_replies", "failed_requests", "*_judged", "shared_images", "*_exact_match", "*_f1", "*_precision",
+         "*_recall", "*_bleu"),
     ),
     "bones_joints": Case(
         "medtasks_observer", "bones_joints,bones_joints_t3_image_noimage", bones_joints, 131, 101,
@@ -314,7 +303,7 @@ class Pair(NamedTuple):
 def table_of(document: Document, key: str, part: str) -> Frame:
     """The report's table of this key in the part that was made of these tasks."""
     made_of = [(dict(each.origin).get("run task set", ""), table) for each, table in document.tables()]
-    found = [table for tasks, table in made_of if table.key == key and part in (tasks, *tasks.split(", "))]
+    found = [table for tasks, table in made_of if table.key == key and part in tasks.split("; ")[0].split(", ")]
     assert len(found) == 1, (key, part, len(found))
     return found[0]
 
@@ -337,7 +326,7 @@ def report_pairs(case: Case, run: Run, document: Document) -> tuple[list[Pair], 
     tasks = run.content["configs"]
     for task, metric, value in harness_numbers(run):
         # A group's number stands in the part of its tasks.
-        part = case.parts.get(task, task if task in tasks else next(iter(tasks)))
+        part = task if task in tasks else next(iter(tasks))
         places = [each for each in case.places(task) if each.metric == metric]
         if not places:
             unplaced.add(f"{task}/{metric}")
