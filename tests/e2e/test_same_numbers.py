@@ -7,8 +7,8 @@ new metric is either placed or left out on purpose.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -259,8 +259,8 @@ CASES = {
     "sure_vqa": Case(
         "medtasks_observer", "sure_slake_modality,sure_mimic_age,sure_slake_modality_noimage", sure_vqa, 69, 39,
         # The report counts by test and kind of question, and leaves matched words to the harness's table.
-        ("questions", "*_replies", "failed_requests", "*_judged", "shared_images", "*_exact_match", "*_f1", "*_precision",
-         "*_recall", "*_bleu"),
+        ("questions", "*_replies", "failed_requests", "*_judged", "shared_images", "*_exact_match", "*_f1",
+         "*_precision", "*_recall", "*_bleu"),
     ),
     "bones_joints": Case(
         "medtasks_observer", "bones_joints,bones_joints_t3_image_noimage", bones_joints, 131, 101,
