@@ -81,6 +81,21 @@ def one_model(side: Side) -> None:
             )
 
 
+def matched(first: Side, second: Side) -> list[tuple[Entry, Entry]]:
+    """The entries of two sides of one model each, on every task that both have.
+
+    Raises UserError when a side has several entries on a task, or they have no task in common.
+    """
+    for side in (first, second):
+        one_model(side)
+    others = {entry.task: entry for entry in second.board.entries}
+    found = [(entry, others[entry.task]) for entry in first.board.entries if entry.task in others]
+    if not found:
+        own, its = (", ".join(tasks_of(side.board.entries)) for side in (first, second))
+        raise UserError(f"No task in common: {first.path} has {own}; {second.path} has {its}.")
+    return found
+
+
 def _named(entry: Entry) -> str:
     judge = f", judged by {entry.judge.name}" if entry.judge else ""
     settings = f", {entry.asked_by}" if entry.asked_by else ""
@@ -138,6 +153,15 @@ def problems_said(
         for reason, own in found.items()
     }
     return [f"{reason} ({said})" for reason, said in where.items()]
+
+
+def grouped(said: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Reason -> what it is said of, in their order; what has no reason ("") is left out."""
+    found: dict[str, list[str]] = {}
+    for reason, what in said:
+        if reason:
+            found.setdefault(reason, []).append(what)
+    return found
 
 
 def replies_said(sides: Mapping[str, Side]) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.board.boards import drawn_clusters
-from lmms_medtasks.board.comparison.compared_entries import problems_said, replies_said
+from lmms_medtasks.board.comparison.compared_entries import grouped, problems_said, replies_said
 from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
-from lmms_medtasks.board.comparison.paired import Difference
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
@@ -69,25 +69,21 @@ def document(compared: Compared) -> Document:
 
 def screen(compared: Compared) -> Document:
     """Who is better in how many numbers, and of each number the difference: those that are told apart first."""
-    rows = [each for each in compared.comparisons if each.found.mean.estimate is not None]
-    signed = [(_sign(each), each) for each in rows]
-    signed.sort(key=lambda pair: (_SIGNS.index(pair[0]), -abs(pair[1].scale.factor * (_estimate(pair[1])))))
-    better, worse, same, others = ([each for found, each in signed if found == sign] for sign in _SIGNS)
-    said = list(compared.warnings)
-    if len(others) < len(rows) or not rows:
+    rows = [(_sign(each), each) for each in compared.comparisons if each.change.interval.estimate is not None]
+    rows.sort(key=lambda pair: (_SIGNS.index(pair[0]), -abs(pair[1].scale.factor * _estimate(pair[1]))))
+    counts = Counter(sign for sign, _ in rows)
+    tested = len(rows) - counts[_OTHER]
+    said, notes = list(compared.warnings), []
+    if (left := len(rows) - MOST_ROWS) > 0:
+        untold = ", none of them told apart" if counts["▲"] + counts["▼"] <= MOST_ROWS else ""
+        notes.append(f"and {left} more{untold}")
+    untested = grouped((each.pairs.lacking.removesuffix("."), _named(each)) for each in compared.comparisons)
+    notes += [f"{why}: {_first(own)}." for why, own in untested.items()]
+    if tested or not rows:
         said.append(
-            f"B is better in {len(better)} of {len(rows) - len(others)} numbers, worse in {len(worse)}, not told apart "
-            f"in {len(same)} (level {alpha():g})."
+            f"B is better in {counts['▲']} of {tested} numbers, worse in {counts['▼']}, not told apart "
+            f"in {counts['=']} (level {alpha():g})."
         )
-    notes = []
-    if left := len(rows) - MOST_ROWS:
-        untold = ", none of them told apart" if len(better) + len(worse) <= MOST_ROWS else ""
-        notes += [f"and {left} more{untold}"] if left > 0 else []
-    untested: dict[str, list[str]] = {}
-    for each in compared.comparisons:
-        untested.setdefault(each.found.pairs.lacking.removesuffix("."), []).append(_named(each))
-    notes += [f"{why}: {_first(own)}." for why, own in untested.items() if why]
-    if len(others) < len(rows) or not rows:
         notes += [
             "▲ better  ▼ worse  = not told apart, which does not mean equal   p (Holm): corrected for all rows",
             "Test: any difference, two-sided. gate tests one-sided against a margin, and can say otherwise.",
@@ -96,20 +92,14 @@ def screen(compared: Compared) -> Document:
         label(""), replace(label("task, measure"), letters=40), FrameColumn("A"), FrameColumn("B"),
         FrameColumn(f"B minus A [{percent()}]"), p_value("p (Holm)"), count("images"),
     )  # fmt: skip
-    made = tuple(_screen_row(sign, each) for sign, each in signed[:MOST_ROWS])
-    table = Frame("screen", "", columns, made, tuple(notes), marks=_MARKS)
-    remarks = _remarks(compared)
-    if len(remarks) > _MOST_REMARKS:
-        left = len(remarks) - _MOST_REMARKS
-        remarks = [*remarks[:_MOST_REMARKS], f"and {left} remark{'s' if left > 1 else ''} more"]
+    made = tuple(_screen_row(sign, each) for sign, each in rows[:MOST_ROWS])
     sections = (
-        Section("decision", "", tuple(said[1:]), (table,)),
-        Section("remarks", "Remarks", items=tuple(remarks)),
+        Section("decision", "", tuple(said[1:]), (Frame("screen", "", columns, made, tuple(notes), marks=_MARKS),)),
+        Section("remarks", "Remarks", items=tuple(_remarks(compared))),
         Section("more", "", ("All numbers, tests and questions: --all     As a file: -o FILE.md, .csv, .json",)),
     )
     first, second = compared.sides
-    part = Part("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections)
-    return Document(said[0], (part,))
+    return Document(said[0], (Part("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections),))
 
 
 _SIGNS = ("▲", "▼", "=", _OTHER)
@@ -124,7 +114,7 @@ def _sign(each: Comparison) -> str:
 
 
 def _estimate(each: Comparison) -> float:
-    return each.found.mean.estimate or 0.0
+    return each.change.interval.estimate or 0.0
 
 
 def _screen_row(sign: str, each: Comparison) -> FrameRow:
@@ -134,17 +124,19 @@ def _screen_row(sign: str, each: Comparison) -> FrameRow:
     written = ((plain, first), (plain, second), (signed, change))
     texts = (Cell(column.text(replace(cell, mark="")), mark=cell.mark) for column, cell in written)
     p = probability(each.adjusted if each.alike else None)
-    images = Cell(each.found.pairs.images if len(each.found.pairs) else None)
+    images = Cell(each.pairs.images if len(each.pairs) else None)
     return FrameRow((Cell(sign), Cell(_named(each)), *texts, p, images))
 
 
 def _remarks(compared: Compared) -> list[str]:
     """What a screen has below its numbers, the gravest first; scores of one side alone once."""
-    lacking = [_named(each) for each in compared.comparisons if each.found.pairs.unscored]
+    lacking = [_named(each) for each in compared.comparisons if each.pairs.unscored]
     said = [f"Some questions have a score in one of both only: {_first(lacking)}."] if lacking else []
     flags = sorted(_flags(compared), key=lambda flag: flag.kind != "warning")
     texts = (flag.text for flag in flags if not flag.text.endswith(_ONE_SIDED))
-    return [*said, *(text for text in texts if text not in compared.warnings)]
+    said += [text for text in texts if text not in compared.warnings]
+    left = len(said) - _MOST_REMARKS
+    return said if left <= 0 else [*said[:_MOST_REMARKS], f"and {left} remark{'s' if left > 1 else ''} more"]
 
 
 def _named(each: Comparison) -> str:
@@ -157,23 +149,23 @@ def _first(texts: Sequence[str]) -> str:
 
 
 def _flags(compared: Compared) -> list[Flag]:
-    found = [Flag("warning", text) for text in (*compared.warnings, *_problems(compared, refused=True))]
-    alone: dict[str, list[str]] = {}
+    found = [*compared.warnings, *_problems(compared, refused=True)]
+    alone = []
     for each in compared.comparisons:
-        pairs, what = each.found.pairs, f"{each.task}, {each.measure}"
+        pairs = each.pairs
         if pairs.unscored:
-            found.append(Flag("warning", f"{what}: {pairs.unscored:,} {_ONE_SIDED}"))
+            found.append(f"{_named(each)}: {pairs.unscored:,} {_ONE_SIDED}")
         # Of a run with a limit that is known already.
         if (pairs.only_first and not each.second.limited) or (pairs.only_second and not each.first.limited):
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
-            alone.setdefault(said, []).append(what)
-    found += [Flag("warning", f"{first_listed(named, 3)}: {said}") for said, named in alone.items()]
-    found += [Flag("note", text) for text in _problems(compared, refused=False)]
-    found += [Flag("note", text) for text in replies_said(dict(zip("AB", compared.sides, strict=True)))]
+            alone.append((said, _named(each)))
+    found += [f"{first_listed(named, 3)}: {said}" for said, named in grouped(alone).items()]
+    notes = [*_problems(compared, refused=False), *replies_said(dict(zip("AB", compared.sides, strict=True)))]
     for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
         if tasks:
-            found.append(Flag("note", f"Tasks of {name} alone: {', '.join(tasks)}."))
-    return [*found, *(Flag("note", text) for text in compared.notes)]
+            notes.append(f"Tasks of {name} alone: {', '.join(tasks)}.")
+    notes += compared.notes
+    return [*(Flag("warning", text) for text in found), *(Flag("note", text) for text in notes)]
 
 
 def _problems(compared: Compared, *, refused: bool) -> list[str]:
@@ -214,43 +206,40 @@ def _columns(unit: str, digits: int) -> tuple[FrameColumn, ...]:
 
 
 def _row(each: Comparison) -> FrameRow:
-    found, factor = each.found, each.scale.factor
-    cells = [
-        Cell(None if value is None else factor * value, mark=sign)
-        for value, sign in zip((found.first, found.second), word_signs(each.by_words), strict=True)
-    ]
-    shown = _change(each)
-    least = each.detectable.difference if each.detectable else None
-    reason = (each.detectable.reason if each.detectable else "") or None
-    power = Cell(None if least is None else factor * least, reason=reason)
-    lacking = found.pairs.lacking or None
-    sizes = Cell(len(found.pairs) if found.pairs.of_questions else None), Cell(None if lacking else found.pairs.images)
+    pairs, change, factor, least = each.pairs, each.change, each.scale.factor, each.detectable
+
+    def shown(value: float | None, **more: Any) -> Cell:
+        return Cell(None if value is None else factor * value, **more)
+
+    one, other = word_signs(pairs.by_words)
+    lacking = pairs.lacking or None
     return FrameRow((
-        Cell(each.task, mark="" if each.alike else _OTHER), Cell(each.measure), *sizes, *cells, shown,
-        power,
-        *map(Cell, _counts(found)),
-        replace(probability(found.p), reason=lacking), probability(each.adjusted), probability(found.question_p),
-        Cell(found.test),
-        Cell(found.cohens_h), Cell(found.odds), Cell(found.rank_biserial),
+        Cell(each.task, mark="" if each.alike else _OTHER), Cell(each.measure),
+        Cell(len(pairs) if pairs.of_questions else None), Cell(None if lacking else pairs.images),
+        shown(change.first, mark=one), shown(change.second, mark=other), _change(each),
+        shown(least.difference if least else None, reason=(least.reason if least else "") or None),
+        *map(Cell, _counts(each)),
+        replace(probability(change.p), reason=lacking), probability(each.adjusted), probability(each.question_p),
+        Cell(each.test), Cell(each.cohens_h), Cell(each.odds), Cell(each.rank_biserial),
     ))  # fmt: skip
 
 
 def _change(each: Comparison) -> Cell:
     """The difference; marked where its interval leaves 0 out and the corrected p shows none, or the reverse."""
-    cell = scaled(each.found.mean, each.scale.factor)
+    cell = scaled(each.change.interval, each.scale.factor)
     if cell.low is None or cell.high is None or each.adjusted is None or not each.alike:
         return cell
     return cell if (cell.low <= 0 <= cell.high) is (each.adjusted > alpha()) else replace(cell, mark=_DISAGREES)
 
 
-def _counts(found: Difference) -> Sequence[int | None]:
+def _counts(each: Comparison) -> Sequence[int | None]:
     """Wins, ties and losses; none where what an image adds is such to first order only."""
-    return (found.wins, found.ties, found.losses) if found.pairs.linear else (None, None, None)
+    return (each.wins, each.ties, each.losses) if each.pairs.linear else (None, None, None)
 
 
 def _telling_tables(compared: Compared) -> list[Frame]:
     telling = compared.telling
-    by_words = {(each.task, each.measure): each.by_words for each in compared.comparisons}
+    by_words = {(each.task, each.measure): each.pairs.by_words for each in compared.comparisons}
     columns = (
         label("question"), label("measure"), FrameColumn("A", digits=2), FrameColumn("B", digits=2), label("asked"),
         label("expected"), label("A's answer"), label("B's answer"),
@@ -318,33 +307,28 @@ def to_json(compared: Compared) -> dict[str, Any]:
 
 
 def _comparison_json(each: Comparison) -> dict[str, Any]:
-    found = each.found
+    pairs, change = each.pairs, each.change
     return {
         "task": each.task, "measure": each.measure, "same_thing": each.alike,
-        "by_words": dict(zip("ab", each.by_words, strict=True)),
+        "by_words": dict(zip("ab", pairs.by_words, strict=True)),
         "unit": each.scale.unit, "range": [each.scale.low, each.scale.high],
-        "of": "questions" if found.pairs.of_questions else "images",
-        "questions": len(found.pairs) if found.pairs.of_questions else None,
-        "images": found.pairs.images, "unscored": found.pairs.unscored,
-        "only_a": found.pairs.only_first, "only_b": found.pairs.only_second, "a": found.first, "b": found.second,
-        "difference": found.mean.estimate, "low": found.mean.low, "high": found.mean.high,
-        "no_interval": found.mean.reason,
+        "of": "questions" if pairs.of_questions else "images",
+        "questions": len(pairs) if pairs.of_questions else None,
+        "images": pairs.images, "unscored": pairs.unscored,
+        "only_a": pairs.only_first, "only_b": pairs.only_second, "a": change.first, "b": change.second,
+        "difference": change.interval.estimate, "low": change.interval.low, "high": change.interval.high,
+        "no_interval": change.interval.reason,
         "detectable": each.detectable.difference if each.detectable else None,
-        **dict(zip(("wins", "ties", "losses"), _counts(found), strict=True)), "p": found.p, "p_holm": each.adjusted,
-        "test": found.test, "p_questions": found.question_p, "p_sign": found.sign_p,
-        "cohens_h": found.cohens_h, "odds": found.odds, "rank_biserial": found.rank_biserial,
+        **dict(zip(("wins", "ties", "losses"), _counts(each), strict=True)), "p": change.p, "p_holm": each.adjusted,
+        "test": each.test, "p_questions": each.question_p, "p_sign": each.sign_p,
+        "cohens_h": each.cohens_h, "odds": each.odds, "rank_biserial": each.rank_biserial,
         "replies": {"a": each.first.outcomes, "b": each.second.outcomes},
     }  # fmt: skip
 
 
 def _telling_json(each: Telling) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "task": each.task,
-        "measure": each.measure,
-        "id": each.id,
-        "a": each.first,
-        "b": each.second,
-    }
+    found: dict[str, Any] = {name: getattr(each, name) for name in ("task", "measure", "id")}
+    found |= {"a": each.first, "b": each.second}
     shown = each.first_answer or each.second_answer
     if shown:
         found |= {"asked": shown.prompt, "expected": shown.expected}

@@ -21,12 +21,11 @@ from lmms_medtasks.board.comparison.compared_entries import Side
 from lmms_medtasks.board.comparison.gate_rules import Action, GateRules, Rule
 from lmms_medtasks.board.comparison.paired import Pairs, pairs
 from lmms_medtasks.board.entries import Entry, Problem
-from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import negated
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.non_inferiority import MarginTest, largest_drop, margin_test
-from lmms_medtasks.statistics.power import Criterion, detectable
+from lmms_medtasks.statistics.power import Criterion
 from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
 
@@ -50,39 +49,43 @@ _OTHER_ROWS = "No test shows “not worse” where the two have not the same uni
 class Verdict:
     """What came of a measure of a task.
 
-    ``test``: its drop (baseline less candidate over the same questions, positive where the candidate is worse, whatever
-    the measure's direction) against the margin, in the measure's unit; None without a question that both have a score
-    for. ``most``: the one-sided upper limit of the drop at the rule's level: the margin that would just be "not worse".
-    ``interval``: the drop's interval. ``adjusted``: the p value of "at most the margin" after the correction;
-    None where it was not tested. ``detectable``: the smallest true drop that would have been called worse with 80 %
-    probability, corrected for the measures tested; None where it can't be told. ``effect``: what it does to the gate;
-    ``detail``: why, where it is not a matter of the numbers.
+    Attributes:
+        model: the candidate's; the baseline's where the candidate has no such result.
+        effect: what the verdict does to the gate. detail: why, where it is not a matter of the numbers.
+        pairs: both numbers over the same questions; None where they were not joined.
+        test: the drop (baseline less candidate, positive where the candidate is worse, whatever the measure's
+            direction) against the margin, in the measure's unit; None without a question that both have a score for,
+            and of the same run, which can't have dropped. interval: of the drop.
+        most: the one-sided upper limit of the drop at the rule's level: the margin that would just be "not worse".
+        adjusted: the p value of "at most the margin" after the correction; None where it was not tested.
+        detectable: the smallest true drop that would have been called worse with 80 % probability, corrected for the
+            measures tested; None where it can't be told.
     """
 
     task: str
     measure: str
     model: str
-    """The candidate's; the baseline's where the candidate has no such result."""
     scale: Measure
     rule: Rule
-    outcome: Outcome
-    effect: Effect
-    baseline: float | None = None
-    candidate: float | None = None
+    outcome: Outcome = "can't tell"
+    effect: Effect = "ignore"
+    detail: str = ""
+    pairs: Pairs | None = None
     test: MarginTest | None = None
-    most: float | None = None
-    drops: Sequence[tuple[str, float]] = ()
-    """The image and the drop of each question that both have a score for; of no mean over questions, of each image."""
-    of_questions: bool = True
-    """Whether the number is a mean over questions."""
-    other_rows: bool = False
-    """Whether "not worse" can't be tested only since the two have not the same rows."""
     interval: Interval | None = None
+    most: float | None = None
     adjusted: float | None = None
     detectable: float | None = None
-    detail: str = ""
-    by_words: tuple[bool, bool] = (False, False)
-    """Whether the baseline's number, and the candidate's, is of the judge that compares words."""
+
+    @property
+    def baseline(self) -> float | None:
+        """The baseline's number."""
+        return self.pairs.change.first if self.pairs is not None else None
+
+    @property
+    def candidate(self) -> float | None:
+        """The candidate's number."""
+        return self.pairs.change.second if self.pairs is not None else None
 
     @property
     def margin(self) -> float:
@@ -93,6 +96,14 @@ class Verdict:
     def counted(self) -> bool:
         """Whether there are enough images for its tests to count."""
         return self.test is not None and self.test.clusters >= self.rule.min_images
+
+    @property
+    def never_shown(self) -> str:
+        """Why no test can show "not worse" of such a number; "" where one can."""
+        if self.pairs is None or self.test is None or self.test.not_worse_p is not None:
+            return ""
+        found = self.pairs.change.contributions
+        return _OTHER_ROWS if found is not None and found.other_rows else _NO_TEST
 
     def oriented(self, drop: float) -> float:
         """A drop as a change of the measure, candidate less baseline."""
@@ -169,23 +180,20 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
         names = dict.fromkeys((*first.main_metrics, *(second.main_metrics if second else ())))
         if not names:
             warnings.append(f"{first.task}: The baseline has no score, so nothing was compared.")
-        for name in names:
-            rule = rules.of(first.task, name)
-            verdicts.append(_verdict(first, second, name, rule, warnings))
+        verdicts += [_verdict(first, second, name, rules.of(first.task, name), warnings) for name in names]
     verdicts = _decided(verdicts, rules.correction)
-    new = [
-        task
-        for task in compared_entries.tasks_of(candidate.board.entries)
-        if task not in compared_entries.tasks_of(baseline.board.entries)
-    ]
+    known_tasks = compared_entries.tasks_of(baseline.board.entries)
+    new = [task for task in compared_entries.tasks_of(candidate.board.entries) if task not in known_tasks]
     if new:
         warnings.append(f"Not in the baseline, so not compared: {', '.join(new)}.")
-    warnings += _allowed(verdicts)
-    known = {(each.code, each.task) for each in baseline.board.problems}
-    problems = tuple(
-        (rules.action(each.code, (each.code, each.task) in known), each) for each in candidate.board.problems
-    )
+    warnings += [
+        f"{each.task}, {each.measure}: a drop whose interval is above zero, and that is less than the margin."
+        for each in verdicts
+        if each.outcome == "not worse" and each.interval and each.interval.low is not None and each.interval.low > 0
+    ]
     warnings += [f"Baseline, {each.task or each.source}: {each.reason}" for each in baseline.board.refused]
+    known = {(each.code, each.task) for each in baseline.board.problems}
+    problems = [(rules.action(each.code, (each.code, each.task) in known), each) for each in candidate.board.problems]
     shown = tuple((action, each) for action, each in problems if action != "ignore")
     return Gate(baseline, candidate, tuple(verdicts), shown, tuple(dict.fromkeys(warnings)), rules.correction)
 
@@ -206,30 +214,22 @@ def _match(entry: Entry, baseline: Side, candidate: Side) -> Entry | None:
 
 
 def _verdict(first: Entry, second: Entry | None, name: str, rule: Rule, warnings: list[str]) -> Verdict:
-    base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule, "can't tell", "ignore")
+    base = Verdict(first.task, name, (second or first).model.name, first.scale(name), rule)
     if second is not None and not _has_scores(first, name):
         said = "The baseline has no score." if _has_scores(second, name) else "Neither side has a score."
         return replace(base, outcome="not tested", effect="warn", detail=said)
     if second is None or name not in second.metrics:
         return replace(base, outcome="missing", effect=rule.on_missing, detail="The candidate has no such result.")
-    reasons = list(compared_entries.differing(first, second))
-    if reasons:
+    if reasons := list(compared_entries.differing(first, second)):
         said = f"{'; '.join(reasons).capitalize()}."
         return replace(base, outcome="not comparable", effect=rule.on_incomparable, detail=said)
-    changed = list(compared_entries.changed(first, second))
-    if changed:
+    if changed := list(compared_entries.changed(first, second)):
         warnings.append(f"{first.task}: also differs: {'; '.join(changed)}.")
-    verdict = _measured(base, pairs(first, second, name))
-    if verdict.test is not None:
-        verdict = replace(verdict, by_words=(is_by_words(first, name), is_by_words(second, name)))
+    joined = pairs(first, second, name)
     if compared_entries.same_run(first, second):
         # No drop can be: a margin, a limit and p values would only look as if something had been measured.
-        said = "The same run on both sides."
-        return replace(
-            base, baseline=verdict.baseline, candidate=verdict.candidate, outcome="not worse", detail=said,
-            by_words=verdict.by_words,
-        )  # fmt: skip
-    return verdict
+        return replace(base, pairs=joined, outcome="not worse", detail="The same run on both sides.")
+    return _measured(base, joined)
 
 
 def _has_scores(entry: Entry, name: str) -> bool:
@@ -241,23 +241,17 @@ def _measured(base: Verdict, found: Pairs) -> Verdict:
     unasked = f"{found.only_first:,} questions of the baseline are missing." if found.only_first else ""
     change, more = found.change, base.scale.higher_is_better
     if found.lacking:
-        said = f"{found.lacking} {unasked}".rstrip()
-        return replace(base, baseline=change.first, candidate=change.second, detail=said)
+        return replace(base, pairs=found, detail=f"{found.lacking} {unasked}".rstrip())
     counts = change.contributions.sizes if change.contributions else np.zeros(0)
     width = base.scale.high - base.scale.low
     sums = -change.sums if more else change.sums
-    drops = -found.differences if more else found.differences
     return replace(
         base,
-        baseline=change.first,
-        candidate=change.second,
-        interval=negated(change.interval) if more else change.interval,
+        pairs=found,
         # Of smooth numbers no test of "not worse" is known to hold: a t limit errs in up to a third of small sets.
-        other_rows=change.contributions is not None and change.contributions.other_rows,
         test=margin_test(sums, counts, base.margin, width if found.linear else None),
+        interval=negated(change.interval) if more else change.interval,
         most=largest_drop(sums, counts, width, alpha=base.rule.alpha) if found.linear else None,
-        drops=tuple(zip(found.clusters.tolist(), drops.tolist(), strict=True)),
-        of_questions=found.of_questions,
         effect=base.rule.on_unasked if unasked else "ignore",
         detail=unasked,
     )
@@ -273,11 +267,14 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
     for each in verdicts:
         outcome, adjusted = by_test.get(id(each), (each.outcome, None))
         effects: list[Effect] = [each.effect]
-        effects += ["fail"] if outcome == "worse" else []
-        # What no test can ever show must not keep a gate undecided for good.
-        unknown: Effect = "warn" if _is_never_shown(each) else _CANNOT_TELL[each.rule.on_cannot_tell]
-        effects += [unknown] if outcome == "can't tell" else []
-        why = _untold(each) if outcome == "can't tell" else ""
+        why = ""
+        if outcome == "worse":
+            effects.append("fail")
+        elif outcome == "can't tell":
+            why = _untold(each)
+            # What no test can ever show must not keep a gate undecided for good.
+            never = each.counted and each.never_shown == _NO_TEST
+            effects.append("warn" if never else _CANNOT_TELL[each.rule.on_cannot_tell])
         effect = min(effects, key=EFFECTS.index)
         detail = " ".join(text for text in (why, each.detail) if text)
         found.append(replace(each, outcome=outcome, effect=effect, adjusted=adjusted, detail=detail,
@@ -287,31 +284,16 @@ def _decided(verdicts: Sequence[Verdict], correction: Correction) -> list[Verdic
 
 def _detectable(each: Verdict, comparisons: int) -> float | None:
     """The smallest true drop that the test of "worse" would have shown with 80 % probability."""
+    if each.test is None or each.pairs is None:
+        return None
     criterion = Criterion(alpha=each.rule.alpha, sides=1, comparisons=comparisons)
-    largest = each.scale.high - each.scale.low - each.margin
-    images, drops = [image for image, _ in each.drops], [drop for _, drop in each.drops]
-    found = detectable(images, drops, criterion, largest=largest)
-    return None if found.difference is None else each.margin + found.difference
-
-
-def _is_never_shown(each: Verdict) -> bool:
-    """Whether there is no test of "not worse" for such a number, whatever the replies are."""
-    return each.counted and each.test is not None and each.test.not_worse_p is None and not each.other_rows
+    found = each.pairs.detectable(criterion, each.scale.high - each.scale.low - each.margin).difference
+    return None if found is None else each.margin + found
 
 
 def _untold(each: Verdict) -> str:
     """Why it can't be told, where that is no matter of the numbers: too few images, or no test of "not worse"."""
     if each.test is None or each.counted:
-        untested = each.test is not None and each.test.not_worse_p is None
-        return (_OTHER_ROWS if each.other_rows else _NO_TEST) if untested else ""
+        return each.never_shown
     images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"
     return f"{images} with a score in both, {each.rule.min_images:,} required."
-
-
-def _allowed(verdicts: Sequence[Verdict]) -> list[str]:
-    """Drops whose interval is above zero and that are less than the margin: not silent."""
-    return [
-        f"{each.task}, {each.measure}: a drop whose interval is above zero, and that is less than the margin."
-        for each in verdicts
-        if each.outcome == "not worse" and each.interval and each.interval.low is not None and each.interval.low > 0
-    ]

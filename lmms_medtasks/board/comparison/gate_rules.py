@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import importlib.resources
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -91,11 +91,9 @@ def _own(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UserError(f"{path}: expected a mapping with {', '.join(_SECTIONS)}.")
     for name in found:
-        if name not in _SECTIONS:
-            raise unknown("section", name, _SECTIONS, str(path))
-    if found.get("correction", "holm") not in ("holm", "none"):
-        raise unknown("correction", found["correction"], ("holm", "none"), str(path))
-    _check_action(found.get("old_problems", "warn"), f"old_problems in {path}")
+        _check("section", name, _SECTIONS, str(path))
+    _check("correction", found.get("correction", "holm"), ("holm", "none"), str(path))
+    _check("action", found.get("old_problems", "warn"), _ACTIONS, f"old_problems in {path}")
     if not isinstance(found.get("rules") or [], list):
         raise UserError(f"{path}: rules is {found['rules']!r}, expected a list.")
     return found
@@ -105,17 +103,12 @@ def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(each, dict):
         raise UserError(f"{where}: a rule is {each!r}, expected a mapping such as {{tasks: 'my_task*', margin: 0.02}}.")
     settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
-    allowed = [field.name for field in fields(Rule)]
     for name, value in settings.items():
-        if name not in allowed:
-            raise unknown("setting", name, [*allowed, "tasks", "measures"], f"a rule in {where}")
+        _check("setting", name, [*(field.name for field in fields(Rule)), "tasks", "measures"], f"a rule in {where}")
         if name == "margin":
             check_margin(value, where)
-        elif name == "on_cannot_tell":
-            if value not in _CANNOT_TELL:
-                raise unknown("action", value, _CANNOT_TELL, f"{name} in {where}")
         elif name.startswith("on_"):
-            _check_action(value, f"{name} in {where}")
+            _check("action", value, _CANNOT_TELL if name == "on_cannot_tell" else _ACTIONS, f"{name} in {where}")
         elif not _is_number(name, value):
             raise UserError(f"{where}: {name} is {value!r}; expected 0 < alpha < 1, a whole number min_images >= 1.")
     return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings
@@ -124,20 +117,17 @@ def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
 def _is_number(name: str, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    if name == "alpha":
-        return 0 < value < 1
-    return isinstance(value, int) and value >= 1
+    return 0 < value < 1 if name == "alpha" else isinstance(value, int) and value >= 1
 
 
 def _problems(own: Mapping[str, Any], where: str) -> dict[str, Action]:
-    known = board_rules.read().levels
+    known = ("*", *board_rules.read().levels)
     for code, action in own.items():
-        if code != "*" and code not in known:
-            raise unknown("problem", code, known, where)
-        _check_action(action, f"{code} in {where}")
+        _check("problem", code, known, where)
+        _check("action", action, _ACTIONS, f"{code} in {where}")
     return dict(own)
 
 
-def _check_action(value: Any, where: str) -> None:
-    if value not in _ACTIONS:
-        raise unknown("action", value, _ACTIONS, where)
+def _check(kind: str, value: Any, allowed: Sequence[str], where: str) -> None:
+    if value not in allowed:
+        raise unknown(kind, value, allowed, where)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lmms_medtasks.board.boards import drawn_clusters
-from lmms_medtasks.board.comparison.compared_entries import asked_in_part
+from lmms_medtasks.board.comparison.compared_entries import asked_in_part, grouped
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, label, p_value, probability
@@ -65,31 +65,33 @@ def _long(column: FrameColumn) -> FrameColumn:
 
 def _said_once(verdicts: Sequence[Verdict]) -> list[str]:
     """Why verdicts are no matter of their numbers, each reason once with whose it is."""
-    found: dict[str, list[Verdict]] = {}
-    for each in verdicts:
-        if each.detail or each.test is None:
-            why = f"{each.detail[:1].lower()}{each.detail[1:].removesuffix('.')}"
-            found.setdefault(f"{_SIGNS[each.effect]} {each.outcome.capitalize()}|{why}", []).append(each)
+    found = grouped(
+        (f"{_SIGNS[each.effect]} {each.outcome.capitalize()}|{each.detail[:1].lower()}{each.detail[1:]}", _named(each))
+        for each in verdicts
+        if each.detail or each.test is None
+    )
     said = []
-    for key, own in found.items():
+    for key, named in found.items():
         outcome, _, why = key.partition("|")
-        named = first_listed([f"{each.task}, {each.measure}" for each in own], _MOST_NAMED)
-        said.append(f"{outcome} ({len(own)}): {why}: {named}.")
+        said.append(f"{outcome} ({len(named)}): {why.removesuffix('.')}: {first_listed(named, _MOST_NAMED)}.")
     return said
+
+
+def _named(each: Verdict) -> str:
+    return f"{each.task}, {each.measure}"
 
 
 def _problems(gate: Gate, action: str, is_screen: bool) -> list[str]:
     """Each once; on a screen the first ones of a kind."""
-    found: dict[str, list[str]] = {}
-    for own, problem in gate.problems:
+    found = grouped(
+        (problem.code, f"{problem.task or problem.source}: {problem.reason}")
+        for own, problem in gate.problems
         # On a screen a limit that is no reason is said above.
-        if own == action and not (is_screen and (action, problem.code) == ("warn", "limited")):
-            found.setdefault(problem.code, []).append(f"{problem.task or problem.source}: {problem.reason}")
-    groups = [*found.values(), *([list(gate.warnings)] if action == "warn" else [])]
-    most = _FEW if is_screen else None
-    texts = []
-    for each in groups:
-        texts += each[:most]
+        if own == action and not (is_screen and (action, problem.code) == ("warn", "limited"))
+    )
+    texts: list[str] = []
+    for each in (*found.values(), gate.warnings if action == "warn" else ()):
+        texts += each[: _FEW if is_screen else None]
         if is_screen and len(each) > _FEW:
             texts.append(f"and {len(each) - _FEW} more like these")
     return list(dict.fromkeys(texts))
@@ -145,10 +147,12 @@ def _row(each: Verdict) -> FrameRow:
         low, high = (interval.low, interval.high) if interval else (None, None)
         ends = () if low is None or high is None else sorted([each.oriented(low), each.oriented(high)])
         change = _number(each, each.oriented(test.drop), *ends, signed=True)
-    one, other = word_signs(each.by_words)
+    pairs = each.pairs
+    one, other = word_signs((False, False) if pairs is None else pairs.by_words)
+    questions = None if pairs is not None and not pairs.of_questions else test.n if test else 0
     return FrameRow((
-        Cell(_SIGNS[each.effect]), Cell(f"{each.task}, {each.measure}"), Cell(each.model),
-        Cell(test.clusters if test else 0), Cell((test.n if test else 0) if each.of_questions else None),
+        Cell(_SIGNS[each.effect]), Cell(_named(each)), Cell(each.model),
+        Cell(test.clusters if test else 0), Cell(questions),
         Cell(_number(each, each.baseline), mark=one), Cell(_number(each, each.candidate), mark=other), Cell(change),
         Cell(_most(each)), Cell(_difference(each, each.margin)), Cell(_difference(each, each.detectable)),
         probability(test.worse_p if test else None), probability(each.adjusted),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from lmms_medtasks.board.comparison import compared_entries
 from lmms_medtasks.board.comparison.compared_entries import Side
-from lmms_medtasks.board.comparison.paired import Difference, difference, most_telling, pairs
+from lmms_medtasks.board.comparison.paired import SAME, Pairs, pairs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs, Shown
-from lmms_medtasks.board.word_verdicts import is_by_words
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.short_texts import first_listed
-from lmms_medtasks.statistics import power
-from lmms_medtasks.statistics.power import Detectable
+from lmms_medtasks.statistics.paired_tests import paired_tests
+from lmms_medtasks.statistics.power import Criterion, Detectable
 from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.suites.contributions import PairedChange
 from lmms_medtasks.suites.suite import Measure
 
 TELLING = 20
@@ -36,18 +38,40 @@ class Telling:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A task's measure in both. ``adjusted``: p after Holm's correction over all comparisons of the call.
+    """A task's measure in both: how the second entry fared against the first.
 
-    ``detectable``: the smallest true difference that these questions would have shown with 80 % probability, corrected
-    for all comparisons of the call.
+    Attributes:
+        wins, ties, losses: questions (of a number that is no mean over questions, images) on which the second is
+            better, as good, worse.
+        test, question_p: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
+            sign_p: the sign test's; McNemar's exact test is the same. Of a number that is no mean over questions there
+            is the p value of ``change`` alone, and ``test`` is its: "signs flipped", of a smooth one "signs flipped,
+            asymptotic".
+        cohens_h: 2 asin sqrt(second) - 2 asin sqrt(first) (Cohen 1988; 0.2 is small, 0.5 medium, 0.8 large), for scores
+            of 0 and 1. odds: the matched pairs' odds ratio, wins to losses, (wins + 1/2) / (losses + 1/2).
+        rank_biserial: the matched pairs' rank-biserial correlation, from -1 to 1, for other scores.
+        adjusted: p of ``change`` after Holm's correction over all comparisons of the call.
+        detectable: the smallest true difference that these questions would have shown with 80 % probability, corrected
+            for all comparisons of the call.
+
+    What has no value is None; where no question differs p is 1, and ``question_p`` and effects are None.
     """
 
     first: Entry
     second: Entry
     measure: str
     scale: Measure
-    found: Difference
-    adjusted: float | None
+    pairs: Pairs
+    wins: int
+    ties: int
+    losses: int
+    test: str
+    question_p: float | None
+    sign_p: float | None
+    cohens_h: float | None
+    odds: float | None
+    rank_biserial: float | None
+    adjusted: float | None = None
     detectable: Detectable | None = None
 
     @property
@@ -56,16 +80,14 @@ class Comparison:
         return self.first.task
 
     @property
+    def change(self) -> PairedChange:
+        """Both numbers over the same questions, second less first with its interval over images, and its p value."""
+        return self.pairs.change
+
+    @property
     def alike(self) -> bool:
         """Whether both are of the same thing: of one version of the task, one data set, and asked and judged alike."""
         return not any(compared_entries.differing(self.first, self.second))
-
-    @property
-    def by_words(self) -> tuple[bool, bool]:
-        """Whether A's number, and B's, is of the judge that compares words."""
-        if self.found.first is None:  # then B has none as well: no question has a score in both
-            return False, False
-        return is_by_words(self.first, self.measure), is_by_words(self.second, self.measure)
 
 
 @dataclass(frozen=True)
@@ -90,15 +112,8 @@ def compare(first: Side, second: Side, *, telling: int = TELLING) -> Compared:
 
     Raises UserError when a side has several entries on a task, or they have no task in common.
     """
-    for side in (first, second):
-        compared_entries.one_model(side)
-    ones, others = ({entry.task: entry for entry in side.board.entries} for side in (first, second))
-    shared = [task for task in ones if task in others]
-    if not shared:
-        raise UserError(
-            f"No task in common: {first.path} has {', '.join(ones)}; {second.path} has {', '.join(others)}."
-        )
-    matched = [(ones[task], others[task]) for task in shared]
+    matched = compared_entries.matched(first, second)
+    ones, others = (compared_entries.tasks_of(side.board.entries) for side in (first, second))
     comparisons = _comparisons(matched)
     return Compared(
         sides=(first, second),
@@ -120,10 +135,8 @@ def _notes(one: Entry, other: Entry) -> Iterator[str]:
 
 
 def _warnings(matched: Sequence[tuple[Entry, Entry]]) -> Iterator[str]:
-    reasons: dict[str, list[str]] = {}
-    for one, other in matched:
-        if said := "; ".join(compared_entries.differing(one, other)):
-            reasons.setdefault(said, []).append(one.task)
+    differing = compared_entries.differing
+    reasons = compared_entries.grouped(("; ".join(differing(one, other)), one.task) for one, other in matched)
     if reasons:
         count = sum(map(len, reasons.values()))
         where = "" if count == len(matched) else f" in {count} of {len(matched)} tasks"
@@ -138,46 +151,67 @@ def _warnings(matched: Sequence[tuple[Entry, Entry]]) -> Iterator[str]:
 
 
 def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ...]:
-    found = []
-    for one, other in matched:
-        for name in one.main_metrics:
-            if name in other.metrics:
-                shown = one.scale(name)
-                joined = pairs(one, other, name)
-                share = shown.range == (0.0, 1.0)
-                more = shown.higher_is_better
-                of = difference(joined, higher_is_better=more, share=share)
-                found.append(Comparison(one, other, name, shown, of, None))
-    tested = [row for row, each in enumerate(found) if each.found.p is not None]
-    criterion = power.Criterion(comparisons=max(1, len(tested)))
-    adjusted = dict(zip(tested, adjust([found[row].found.p or 0.0 for row in tested]), strict=True))
+    found = [
+        _comparison(one, other, name) for one, other in matched for name in one.main_metrics if name in other.metrics
+    ]
+    p_values = [each.change.p for each in found if each.change.p is not None]
+    criterion, adjusted = Criterion(comparisons=max(1, len(p_values))), iter(adjust(p_values))
     return tuple(
-        Comparison(
-            each.first,
-            each.second,
-            each.measure,
-            each.scale,
-            each.found,
-            adjusted.get(row),
-            power.detectable(
-                each.found.pairs.clusters.tolist(),
-                each.found.pairs.differences,
-                criterion,
-                largest=each.scale.high - each.scale.low,
-            ),
-        )  # fmt: skip
-        for row, each in enumerate(found)
+        replace(
+            each,
+            adjusted=None if each.change.p is None else next(adjusted),
+            detectable=each.pairs.detectable(criterion, each.scale.high - each.scale.low),
+        )
+        for each in found
     )
+
+
+def _comparison(one: Entry, other: Entry, name: str) -> Comparison:
+    """A measure of both, not yet corrected for the others. Only of shares scores of 0 and 1 are wrong and right."""
+    scale, joined = one.scale(name), pairs(one, other, name)
+    gains = joined.differences if scale.higher_is_better else -joined.differences
+    scores = np.concatenate([joined.first, joined.second])
+    binary = scale.range == (0.0, 1.0) and joined.of_questions and bool(np.isin(scores, (0.0, 1.0)).all())
+    tested = paired_tests(gains if joined.of_questions else gains[:0])
+    flipped = "signs flipped" if joined.linear else "signs flipped, asymptotic"
+    wins, losses = int((gains > SAME).sum()), int((gains < -SAME).sum())
+    first, second = joined.change.first, joined.change.second
+    return Comparison(
+        first=one,
+        second=other,
+        measure=name,
+        scale=scale,
+        pairs=joined,
+        wins=wins,
+        ties=len(joined) - wins - losses,
+        losses=losses,
+        test="McNemar" if binary else "Wilcoxon" if joined.of_questions else flipped,
+        question_p=tested.sign_p if binary else tested.wilcoxon_p,
+        sign_p=tested.sign_p,
+        cohens_h=cohens_h(first, second) if binary and first is not None and second is not None else None,
+        odds=(wins + 0.5) / (losses + 0.5) if binary and wins + losses else None,
+        rank_biserial=None if binary else tested.effect,
+    )
+
+
+def cohens_h(first: float, second: float) -> float:
+    """Cohen's h of two shares.
+
+    >>> round(cohens_h(0.5, 0.6), 4)
+    0.2014
+    """
+    return 2 * math.asin(math.sqrt(second)) - 2 * math.asin(math.sqrt(first))
 
 
 def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count: int) -> list[Telling]:
     """The questions of a task that differ most, over its measures by their share of the scale, each question once."""
     chosen: dict[str, tuple[float, Comparison, int]] = {}
-    for each in (each for each in comparisons if each.first is pair[0] and each.found.pairs.of_questions):
-        rows, found = most_telling(each.found.pairs, count, each.task), each.found.pairs
-        width = each.scale.high - each.scale.low
-        for row in rows:
-            away, name = abs(float(found.differences[row])) / width, str(found.ids[row])
+    for each in comparisons:
+        if each.first is not pair[0] or not each.pairs.of_questions:
+            continue
+        for row in each.pairs.most_telling(count, each.task):
+            away = abs(float(each.pairs.differences[row])) / (each.scale.high - each.scale.low)
+            name = str(each.pairs.ids[row])
             if name not in chosen or chosen[name][0] < away:
                 chosen[name] = (away, each, row)
     # Stable: questions that differ alike stay in the order in which they were drawn.
@@ -187,7 +221,7 @@ def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count
     if any(entry.credentialed for entry in pair):
         shown = [{}, {}]
     return [
-        Telling(each.task, each.measure, name, float(each.found.pairs.first[row]), float(each.found.pairs.second[row]),
+        Telling(each.task, each.measure, name, float(each.pairs.first[row]), float(each.pairs.second[row]),
                 shown[0].get(name), shown[1].get(name))
         for name, (_, each, row) in best
     ]  # fmt: skip

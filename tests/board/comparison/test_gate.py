@@ -353,7 +353,7 @@ def test_numbers_of_the_judge_that_compares_words_and_of_mini_data_are_said_to_b
         metadata = {"judge": {**runs.JUDGE, "name": judge}, "data": data}
         runs.write(tmp_path / side, {"med_cmr_open": rows}, metadata=metadata)
     found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
-    assert {each.by_words for each in found.verdicts if each.test} == {words}
+    assert {each.pairs.by_words for each in found.verdicts if each.test} == {words}
     lines, text = list(gate_lines(found)), markdown(found)
     both = "(baseline: med_cmr_open; candidate: med_cmr_open)"
     for said, is_so in (("Mini data, not the benchmark", data == "mini"), ("compares words and is no", all(words))):

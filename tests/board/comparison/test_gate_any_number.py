@@ -77,13 +77,15 @@ def test_a_unit_that_loses_its_value_keeps_a_gate_undecided():
         )
 
     rule = replace(gate_rules.read().of("task", "agree"), min_images=5, on_cannot_tell="fail")
-    base = Verdict("task", "agree", "model", Measure("agree"), rule, "can't tell", "ignore")
+    base = Verdict("task", "agree", "model", Measure("agree"), rule)
     sides = table(*[1.0] * 12), table(None, *[1.0] * 9, 0.0, 0.0)
     change = paired_change(*sides, agree)
     images, (before, after) = change.contributions.clusters, change.contributions.sums.T
-    (found,) = _decided([_measured(base, Pairs(False, images, images, before, after, change, 0, 0, 0))], "none")
+    (found,) = _decided([_measured(base, Pairs(False, images, images, before, after, change))], "none")
     assert (found.outcome, found.effect, found.test.not_worse_p) == ("can't tell", "undecided", None)
     assert found.detail.startswith("No test shows “not worse” where the two have not the same units")
-    smooth = replace(found, other_rows=False, effect="ignore", detail="")
+    contributions = replace(change.contributions, other_rows=False)
+    of_all = replace(found.pairs, change=replace(change, contributions=contributions))
+    smooth = replace(found, pairs=of_all, effect="ignore", detail="")
     (warned,) = _decided([smooth], "none")
     assert warned.effect == "warn" and "no sum over images" in warned.detail

@@ -16,7 +16,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.comparison import compared_entries, gate_rules, measure_comparison
 from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
 from lmms_medtasks.board.comparison.gate import gate
-from lmms_medtasks.board.comparison.paired import cohens_h
+from lmms_medtasks.board.comparison.measure_comparison import cohens_h
 from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import terminal
@@ -48,16 +48,21 @@ def compared(folders, **chosen):
 def test_numbers_by_hand(both):
     found = compared(both())
     (comparison,) = found.comparisons
-    of = comparison.found
+    of = comparison
     # Five questions with both scores: A 2 of 5, B 4 of 5; B wins q2, q3, q5, loses q4, q1 is a tie.
-    assert (len(of.pairs), of.pairs.unscored, of.first, of.second) == (5, 1, 0.4, 0.8)
+    assert (len(of.pairs), of.pairs.unscored, of.change.first, of.change.second) == (5, 1, 0.4, 0.8)
     assert (of.wins, of.ties, of.losses) == (3, 1, 1)
-    assert of.mean.estimate == pytest.approx(0.4)
-    assert of.mean.low < 0.4 < of.mean.high
+    assert of.change.interval.estimate == pytest.approx(0.4)
+    assert of.change.interval.low < 0.4 < of.change.interval.high
     # McNemar, exact: 3 against 1; with one question an image the permutation test is the same.
     expected = mcnemar([[1, 1], [3, 0]], exact=True).pvalue
     assert expected == 0.625
-    assert (of.test, of.question_p, of.p, comparison.adjusted) == ("McNemar", expected, pytest.approx(0.625), of.p)
+    assert (of.test, of.question_p, of.change.p, of.adjusted) == (
+        "McNemar",
+        expected,
+        pytest.approx(0.625),
+        of.change.p,
+    )
     assert of.cohens_h == pytest.approx(cohens_h(0.4, 0.8))
     assert of.odds == pytest.approx(3.5 / 1.5)
     assert of.rank_biserial is None
@@ -67,12 +72,12 @@ def test_compare_and_gate_take_the_interval_that_reports_take(both):
     """The change over the same questions, over images."""
     folders = both()
     (comparison,) = compared(folders).comparisons
-    of = comparison.found
+    of = comparison
     images = [f"image {number}" for number in range(5)]
     expected = mean_interval(images, [0, 1, 1, -1, 1])
     assert expected.low < 0.4 < expected.high
     assert list(of.pairs.clusters) == images
-    assert (of.mean.low, of.mean.high) == pytest.approx((expected.low, expected.high))
+    assert (of.change.interval.low, of.change.interval.high) == pytest.approx((expected.low, expected.high))
     decided = gate(*(compared_entries.read(folder) for folder in folders), gate_rules.read(None))
     (verdict,) = decided.verdicts
     assert (verdict.interval.low, verdict.interval.high) == pytest.approx((-expected.high, -expected.low))
@@ -81,11 +86,11 @@ def test_compare_and_gate_take_the_interval_that_reports_take(both):
 def test_graded_scores_take_wilcoxon_and_a_rank_correlation(both, runs):
     first, second = {"q1": 20.0, "q2": 60.0, "q3": 40.0}, {"q1": 60.0, "q2": 50.0, "q3": 40.0}
     (comparison,) = compared(both(first, second, runs.judged_rows, "med_cmr_open")).comparisons
-    of = comparison.found
+    of = comparison
     # Differences +40, -10, 0: ranks 2 and 1, so (2 - 1) / 3.
     assert (of.test, of.rank_biserial) == ("Wilcoxon", pytest.approx(1 / 3))
     assert (of.cohens_h, of.odds) == (None, None)
-    assert of.mean.estimate == pytest.approx(10)
+    assert of.change.interval.estimate == pytest.approx(10)
 
 
 @pytest.mark.parametrize("words", [(False, False), (True, False), (False, True), (True, True)])
@@ -96,7 +101,7 @@ def test_numbers_of_the_judge_that_compares_words_are_marked_and_the_sign_is_sai
         metadata = {"judge": {**runs.JUDGE, "name": judge}}
         runs.write(tmp_path / side, tasks, model=side, metadata=metadata)
     found = compared([tmp_path / "a", tmp_path / "b"])
-    assert {each.by_words for each in found.comparisons} == {words}
+    assert {each.pairs.by_words for each in found.comparisons} == {words}
     for table in (each for _, each in document(found).tables()):
         columns = [[column.name for column in table.columns].index(name) for name in "AB"]
         assert {tuple(row.cells[place].mark == LEXICAL for place in columns) for row in table.rows} == {words}
@@ -114,7 +119,7 @@ def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, 
     folders = both({"q1": 0.0, "q2": 60.0}, {"q1": 0.0, "q2": None}, rows, "med_cmr_open",
                    others=({}, {"reported": {"total,trials": None}}))  # fmt: skip
     (comparison,) = compared(folders).comparisons
-    assert (len(comparison.found.pairs), comparison.found.second, comparison.found.p) == (0, None, None)
+    assert (len(comparison.pairs), comparison.change.second, comparison.change.p) == (0, None, None)
     found = gate(*map(compared_entries.read, folders), gate_rules.read(None))
     assert [(verdict.candidate, verdict.test) for verdict in found.verdicts] == [(None, None)]
 
@@ -249,7 +254,7 @@ def test_a_broken_log_is_the_first_remark(tmp_path, runs):
 
 def test_questions_of_one_side_alone_are_counted(both):
     found = compared(both(second={name: letter for name, letter in SECOND.items() if name != "q2"}))
-    pairs = found.comparisons[0].found.pairs
+    pairs = found.comparisons[0].pairs
     assert (len(pairs), pairs.only_first, pairs.only_second) == (4, 1, 0)
 
 
@@ -334,7 +339,7 @@ def test_where_no_question_differs_p_is_1_and_said(both):
     same = {f"q{row}": "AB"[row % 2] for row in range(8)}
     found = compared(both(same, same))
     (comparison,) = found.comparisons
-    assert (comparison.found.p, comparison.adjusted, comparison.found.question_p) == (1.0, 1.0, None)
+    assert (comparison.change.p, comparison.adjusted, comparison.question_p) == (1.0, 1.0, None)
     (table,) = document(found).parts[0].sections[0].tables
     columns = [column.name for column in table.columns]
     assert [table.rows[0].cells[columns.index(name)].value for name in ("p", "p (Holm)")] == [1.0, 1.0]
@@ -355,7 +360,7 @@ def test_an_interval_without_0_beside_a_p_above_the_level_is_marked_and_explaine
     first = {f"q{number}": "B" for number in range(5)}
     found = compared(both(first=first, second=dict.fromkeys(first, "A")))
     (comparison,) = found.comparisons
-    assert comparison.found.mean.low > 0 and comparison.adjusted > 0.05
+    assert comparison.change.interval.low > 0 and comparison.adjusted > 0.05
     lines = _screen(found)
     (row,) = [line for line in lines if line.startswith(f"=  {TASK}")]
     assert row.count("†") == 1 and max(map(len, lines)) <= 100
@@ -384,15 +389,15 @@ def test_what_is_no_mean_over_questions_is_compared_image_by_image():
     by_name = {each.measure: each for each in found.comparisons}
     drop, balanced, robust = (by_name[name] for name in ("drop", "balanced", "robust"))
     # Parts of the drop, easy less hard: A 0 0 1 1 1 0, B none. All signs alike in 2 of 2 ** 3 cases.
-    of = drop.found
-    assert (of.first, of.second, of.mean.estimate) == pytest.approx((0.5, 0.0, -0.5))
-    assert (of.wins, of.ties, of.losses, of.p, of.test) == (3, 3, 0, 0.25, "signs flipped")
+    of = drop
+    assert (of.change.first, of.change.second, of.change.interval.estimate) == pytest.approx((0.5, 0.0, -0.5))
+    assert (of.wins, of.ties, of.losses, of.change.p, of.test) == (3, 3, 0, 0.25, "signs flipped")
     assert of.pairs.ids.tolist() == [f"image {number:02}" for number in range(6)]
     assert of.pairs.first.tolist() == pytest.approx([0, 0, 1, 1, 1, 0])
     # Of the macro mean: 0 0 1/2 1/2 1/2 1, so 2 of 2 ** 4.
-    assert (balanced.found.first, balanced.found.p) == pytest.approx((7 / 12, 0.125))
-    assert (robust.found.first, robust.found.second) == pytest.approx((0.4, 1.0))
-    assert robust.found.test == "signs flipped, asymptotic"
+    assert (balanced.change.first, balanced.change.p) == pytest.approx((7 / 12, 0.125))
+    assert (robust.change.first, robust.change.second) == pytest.approx((0.4, 1.0))
+    assert robust.test == "signs flipped, asymptotic"
     written = {each["measure"]: each for each in to_json(found)["comparisons"]}
     assert {name: each["of"] for name, each in written.items()} == {
         "accuracy": "questions", **dict.fromkeys((each.name for each in KINDS), "images")
@@ -422,17 +427,17 @@ def test_why_there_is_no_test_is_told():
     """B has no score of a hard question; four images have no jackknife; questions of one alone are counted."""
     one, other = of_every_kind("a", "11110", "10100"), of_every_kind("b", "11100", "-----")
     found = measure_comparison.compare(*sides(one, other))
-    by_name = {each.measure: each.found for each in found.comparisons}
-    assert by_name["drop"].pairs.lacking == "There is no value in both." and by_name["drop"].p is None
+    by_name = {each.measure: each for each in found.comparisons}
+    assert by_name["drop"].pairs.lacking == "There is no value in both." and by_name["drop"].change.p is None
     assert (by_name["drop"].pairs.unscored, by_name["balanced"].pairs.unscored) == (5, 5)
     assert "There is no value in both: made_up_task, drop, and " in " ".join(_screen(found))
     found = measure_comparison.compare(*sides(of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000")))
     (robust,) = [each for each in found.comparisons if each.measure == "robust"]
-    assert (robust.found.first, robust.found.second) == pytest.approx((0.5, 1 / 3))
-    assert (robust.found.p, robust.found.pairs.lacking) == (None, "No test: fewer than 5 images.")
+    assert (robust.change.first, robust.change.second) == pytest.approx((0.5, 1 / 3))
+    assert (robust.change.p, robust.pairs.lacking) == (None, "No test: fewer than 5 images.")
     screen = " ".join(" ".join(_screen(found)).split())
     assert "No test: fewer than 5 images: made_up_task, robust" in screen
     larger = measure_comparison.compare(
         *sides(of_every_kind("a", "1" * 8, "10" * 4), of_every_kind("b", "1" * 6, "10" * 3))
     )
-    assert {each.found.pairs.only_first for each in larger.comparisons} == {4}
+    assert {each.pairs.only_first for each in larger.comparisons} == {4}
