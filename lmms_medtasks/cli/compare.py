@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from enum import Enum
 from pathlib import Path
@@ -62,44 +61,33 @@ def compare(
     Differences are B minus A over the same questions, with intervals and tests over images, Holm-corrected over all
     rows. For credentialed data questions are named by their ids only.
     """
-    from lmms_medtasks.board.comparison import compared_entries, measure_comparison
-    from lmms_medtasks.suites import registry
+    from rich.console import Console
 
-    registry.give(include_path or ())
-    cores = os.cpu_count() or 1
-    one, other = (compared_entries.read(path, tasks=task or (), processes=cores) for path in (first, second))
-    compared = measure_comparison.compare(one, other, telling=questions)
-    chosen = format or (_of_file(output) if output else Format.terminal)
-    if output is None:
-        _print(compared, chosen, everything)
-        return
+    from lmms_medtasks.board.comparison import compared_entries, measure_comparison
+    from lmms_medtasks.board.comparison.comparison_document import document, screen
+    from lmms_medtasks.report import terminal
+    from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
-    write_text(output, _text(compared, chosen))
-    typer.echo(f"Written: {output}", err=True)
+    registry.give(include_path or ())
+    sides = compared_entries.read_both(first, second, tasks=task or ())
+    compared = measure_comparison.compare(*sides, telling=questions)
+    chosen = format or (_of_file(output) if output else Format.terminal)
+    if output is not None:
+        write_text(output, _text(compared, chosen))
+        typer.echo(f"Written: {output}", err=True)
+    elif chosen is Format.terminal and not everything:
+        typer.echo(terminal.screen(screen(compared)), nl=False)
+    elif chosen is Format.terminal and sys.stdout.isatty():
+        terminal.show(document(compared), Console(), everything=True)
+    else:
+        typer.echo(_text(compared, chosen), nl=False)
 
 
 def _of_file(output: Path) -> Format:
     if output.suffix not in _BY_SUFFIX:
         raise UserError(f"--output {output}: its suffix says no format. Use {', '.join(_BY_SUFFIX)}, or --format.")
     return _BY_SUFFIX[output.suffix]
-
-
-def _print(compared: Compared, chosen: Format, everything: bool) -> None:
-    if chosen is not Format.terminal:
-        typer.echo(_text(compared, chosen), nl=False)
-        return
-    from lmms_medtasks.board.comparison.comparison_document import document, screen
-    from lmms_medtasks.report import terminal
-
-    if not everything:
-        typer.echo(terminal.screen(screen(compared)), nl=False)
-    elif sys.stdout.isatty():
-        from rich.console import Console
-
-        terminal.show(document(compared), Console(), everything=True)
-    else:
-        typer.echo(_text(compared, chosen), nl=False)
 
 
 def _text(compared: Compared, chosen: Format) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -74,12 +73,8 @@ def gate(
 
     registry.give(include_path or ())
     chosen = gate_rules.read(rules, margin=margin, on_cannot_tell=cannot_tell.value if cannot_tell else None)
-    cores = os.cpu_count() or 1
-    one, other = (
-        compared_entries.read(path, tasks=task or (), rules=chosen.board, processes=cores)
-        for path in (baseline, candidate)
-    )
-    found = decided(one, other, chosen)
+    sides = compared_entries.read_both(baseline, candidate, tasks=task or (), rules=chosen.board)
+    found = decided(*sides, chosen)
     text = markdown(gate_summary.document(found))
     printed = text if format is Format.markdown else screen(gate_summary.document(found, is_screen=True))
     typer.echo(printed, nl=False)

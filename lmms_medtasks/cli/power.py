@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -48,7 +47,7 @@ def power(
 
     Questions of one image are not taken as independent, nor the trials of one question.
     """
-    from lmms_medtasks.board.comparison import planning
+    from lmms_medtasks.board.comparison import compared_entries, planning
     from lmms_medtasks.report.terminal import screen
     from lmms_medtasks.statistics.power import Criterion
     from lmms_medtasks.suites import registry
@@ -59,10 +58,7 @@ def power(
     if runs and len(runs) != 2:
         raise UserError(f"Got {len(runs)} run(s): expected two, A and B, or none and --tasks.")
     if runs:
-        from lmms_medtasks.board.comparison import compared_entries
-
-        cores = os.cpu_count() or 1
-        one, other = (compared_entries.read(path, tasks=asked, processes=cores) for path in runs)
+        one, other = compared_entries.read_both(*runs, tasks=asked)
         found = planning.of_runs(one, other, plan)
         notes: tuple[str, ...] = (
             f"From the changes between {one.name} and {other.name}. T: the trials of these runs; another number is "

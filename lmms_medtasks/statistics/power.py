@@ -75,14 +75,12 @@ class Detectable:
     """The smallest true difference that a test of these data would have shown with the wanted power.
 
     ``difference``: None where it can't be told, with the ``reason``. ``standard_error``: of the mean change, by the
-    jackknife over images. ``clusters``: images. ``n``: questions.
+    jackknife over images. ``clusters``: images.
     """
 
     difference: float | None
     standard_error: float | None
     clusters: int
-    n: int
-    criterion: Criterion
     reason: str = ""
 
 
@@ -146,20 +144,19 @@ def detectable(
     ``changes``: of n questions, second run less first. ``clusters``: the image of each. ``largest``: the largest change
     that the scale allows; where it takes a larger one, none would have been shown.
     """
-    asked = criterion or Criterion()
     numbers = np.asarray(changes, dtype=float)
     sums, sizes = _by_cluster(clusters, numbers)
     count = len(sums)
     if count < MINIMUM:
-        return Detectable(None, None, count, len(numbers), asked, FEW)
+        return Detectable(None, None, count, FEW)
     left_out = (sums.sum() - sums) / (sizes.sum() - sizes)
     error = math.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
     if error < 1e-12:
-        return Detectable(None, 0.0, count, len(numbers), asked, ALIKE)
-    difference = standard_errors_needed(count, asked) * error + _unit(sums) / len(numbers)
+        return Detectable(None, 0.0, count, ALIKE)
+    difference = standard_errors_needed(count, criterion or Criterion()) * error + _unit(sums) / len(numbers)
     if difference > largest:
-        return Detectable(None, error, count, len(numbers), asked, BEYOND)
-    return Detectable(difference, error, count, len(numbers), asked)
+        return Detectable(None, error, count, BEYOND)
+    return Detectable(difference, error, count)
 
 
 def detectable_with(standard_error: float | None, clusters: int, criterion: Criterion | None = None) -> float | None:
@@ -212,13 +209,12 @@ def images_needed(
     *,
     questions: float = 1,
     trials: int = 1,
-    unit: float = 1.0,
     criterion: Criterion | None = None,
 ) -> int | None:
     """How many images show a true ``difference`` with the wanted power; None where ten million do not.
 
-    ``questions``: of each image, on average. ``unit``: the smallest step of a trial's score. Raises UserError for a
-    difference of 0 or less, or below one question or trial.
+    ``questions``: of each image, on average. Of an exact test a step is taken off, one trial of one question. Raises
+    UserError for a difference of 0 or less, or below one question or trial.
     """
     if trials < 1:
         raise UserError(f"trials is {trials!r}: a question has 1 trial or more.")
@@ -230,7 +226,7 @@ def images_needed(
         )
 
     def enough(images: int) -> bool:
-        left = difference - unit / (trials * questions * images)
+        left = difference - 1 / (trials * questions * images)
         error = math.sqrt(varied.of_mean(images, questions, trials))
         return left > 0 and (error == 0 or power_of(left, error, images, asked) >= asked.power)
 

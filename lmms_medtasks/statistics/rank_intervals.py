@@ -85,13 +85,9 @@ def rank_intervals(
     return RankIntervals(*ranks, p, better, *_differences(values, counts, _critical(largest, alpha)))
 
 
-def no_better_p(sums: np.ndarray) -> np.ndarray:
-    """(m, m) p values of "the row's model is no better than the column's", corrected over all ordered pairs."""
-    return _compared(np.asarray(sums, dtype=float))[0]
-
-
 def _compared(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The p values, and of each assignment of signs the largest statistic of all pairs."""
+    """(m, m) p values of "the row's model is no better than the column's", corrected over all ordered pairs; and of
+    each assignment of signs the largest statistic of all pairs."""
     clusters, models = values.shape
     adjusted = np.ones((models, models))
     first, second = np.nonzero(~np.eye(models, dtype=bool))

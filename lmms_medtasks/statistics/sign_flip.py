@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-Alternative = Literal["two-sided", "less", "greater"]
+Alternative = Literal["two-sided", "greater"]
 
 EXACT_UP_TO = 2000
 """Clusters with a difference up to which the distribution is computed; beyond, the normal one of the same variance."""
@@ -27,9 +27,9 @@ _WHOLE = 1e-6
 def sign_flip(sums: np.ndarray, alternative: Alternative = "two-sided") -> float | None:
     """p value of ``sums``, (k,) floats: each cluster's summed differences. 1 where none differs, None without any.
 
-    ``less``: small sums are evidence. Exact up to :data:`EXACT_UP_TO` clusters that differ. Differences that are no
-    multiples of a common unit (1/1 to 1/600), or of one that is very small, are rounded to 131,072 steps of the largest
-    possible sum; as the signs of rounded differences can be flipped as well, the test is exact all the same.
+    ``greater``: large sums alone are evidence. Exact up to :data:`EXACT_UP_TO` clusters that differ. Differences that
+    are no multiples of a common unit (1/1 to 1/600), or of one that is very small, are rounded to 131,072 steps of the
+    largest possible sum; as the signs of rounded differences can be flipped as well, the test is exact all the same.
 
     >>> round(sign_flip(np.array([1.0, 1.0, 1.0, -1.0])), 9)  # 2 * (1 + 4) / 16: McNemar's exact test of 3 against 1
     0.625
@@ -45,9 +45,7 @@ def sign_flip(sums: np.ndarray, alternative: Alternative = "two-sided") -> float
     else:
         z = float(own.sum()) / math.sqrt(float((own**2).sum()))
         below, above = _normal(z), _normal(-z)
-    if alternative == "two-sided":
-        return min(1.0, 2 * min(below, above))
-    return below if alternative == "less" else above
+    return above if alternative == "greater" else min(1.0, 2 * min(below, above))
 
 
 def _in_units(sums: np.ndarray) -> np.ndarray:

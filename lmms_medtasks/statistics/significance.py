@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-Correction = Literal["holm", "bh", "none"]
-"""holm: Holm (1979), the chance of any false win. bh: Benjamini and Hochberg (1995), the share of false wins."""
+Correction = Literal["holm", "none"]
+"""holm: Holm (1979), the chance of any false win."""
 
 
 def adjust(p: Sequence[float], correction: Correction = "holm") -> list[float]:
@@ -21,11 +21,6 @@ def adjust(p: Sequence[float], correction: Correction = "holm") -> list[float]:
     if correction == "none" or not len(raw):
         unchanged: list[float] = raw.tolist()
         return unchanged
-    if correction == "bh":
-        from scipy.stats import false_discovery_control
-
-        controlled: list[float] = false_discovery_control(raw).tolist()
-        return controlled
     order = np.argsort(raw, kind="stable")
     stepped = np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1))
     adjusted = np.empty(len(raw))

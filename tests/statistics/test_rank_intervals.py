@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.statistics import rank_intervals as module
-from lmms_medtasks.statistics.rank_intervals import no_better_p, rank_intervals
+from lmms_medtasks.statistics.rank_intervals import rank_intervals
 from lmms_medtasks.statistics.sign_flip import sign_flip
+
+
+def no_better_p(sums):
+    """Of any number of images, of which ranks are made of ten at least."""
+    return module._compared(sums)[0]
 
 
 def test_of_two_models_p_is_twice_the_one_sided_sign_flip_p():

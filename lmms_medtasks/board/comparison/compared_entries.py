@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,13 @@ def read(path: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, p
         more = f" And {len(reasons) - 3} more." if len(reasons) > 3 else ""  # noqa: PLR2004 - enough to see what is wrong
         raise UserError(f"No result{wanted} in {path} that can be compared. {' '.join(reasons[:3])}{more}")
     return Side(path, board)
+
+
+def read_both(first: Path, second: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None) -> tuple[Side, Side]:
+    """Read both sides with all processors, see :func:`read`."""
+    processes = os.cpu_count() or 1
+    one, other = (read(path, tasks=tasks, rules=rules, processes=processes) for path in (first, second))
+    return one, other
 
 
 def _check_tasks(tasks: Sequence[str], path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,16 +72,16 @@ class Planned:
 def of_runs(first: Side, second: Side, plan: Plan) -> list[Planned]:
     """From two runs of the same tasks: their changes have the variances that are planned with.
 
-    Raises UserError where the two have no task in common, or one with scores on too few images.
+    Raises UserError where the two have no task, or no number of one, in common.
     """
-    for side in (first, second):
-        compared_entries.one_model(side)
-    others = {entry.task: entry for entry in second.board.entries}
-    found = [each for entry in first.board.entries if entry.task in others
-             for each in _of_entries(entry, others[entry.task], plan)]  # fmt: skip
+    found = [
+        _of_entries(one, other, metric, plan)
+        for one, other in compared_entries.matched(first, second)
+        for metric in one.main_metrics
+        if metric in other.metrics
+    ]
     if not found:
-        tasks = [", ".join(entry.task for entry in side.board.entries) for side in (first, second)]
-        raise UserError(f"No task in common: {first.path} has {tasks[0]}; {second.path} has {tasks[1]}.")
+        raise UserError(f"{first.path} and {second.path} have tasks in common, and no number of them: nothing to plan.")
     return found
 
 
@@ -110,13 +110,12 @@ def assumed(sizes: Mapping[str, tuple[int, int, int]], plan: Plan, changed: floa
         each = questions / images
         error = float(np.sqrt(varied.of_mean(images, each)))
         shown = power.detectable_with(error, images, plan.criterion)
-        few = shown is None
+        reason = FEW if shown is None else ""
         if shown is not None:
             shown += 1 / questions  # a step of an exact test, which the number of images has too
-        if shown is not None and shown > changed:  # no difference is larger than the share of questions that change
-            shown = None
+            if shown > changed:  # no difference is larger than the share of questions that change
+                shown, reason = None, power.BEYOND
         needed = {1: power.images_needed(plan.difference, varied, questions=each, criterion=plan.criterion)}
-        reason = FEW if few else power.BEYOND if shown is None else ""
         found.append(Planned(task, ALL, images, questions, trials, shown, reason, needed))
     return found
 
@@ -157,49 +156,33 @@ def _meaning(plan: Plan) -> str:
     )
 
 
-def _of_entries(one: Entry, other: Entry, plan: Plan) -> Iterator[Planned]:
-    for metric in one.main_metrics:
-        if metric not in other.metrics:
-            continue
-        scale, joined = one.scale(metric), pairs(one, other, metric)
-        width = scale.high - scale.low
-        clusters, changes = joined.clusters.tolist(), joined.differences / width
-        trials = _trials(one)
-        seen = power.detectable(clusters, changes, plan.criterion, largest=1.0)
+def _of_entries(one: Entry, other: Entry, metric: str, plan: Plan) -> Planned:
+    scale, joined = one.scale(metric), pairs(one, other, metric)
+    clusters, changes = joined.clusters.tolist(), joined.differences / (scale.high - scale.low)
+    trials = max(map(len, one.samples.column("trials")), default=1)
+    seen = power.detectable(clusters, changes, plan.criterion, largest=1.0)
+    needed: dict[int, int | None] = {}
+    if seen.clusters >= MINIMUM:
         several = trials > 1 and joined.of_questions
-        noise = _trial_variances(one, joined.ids) if several else None
-        own = _trial_variances(other, joined.ids) if several else None
+        noise, own = (_trial_variances(each, joined.ids) if several else None for each in (one, other))
         both = noise + own if noise is not None and own is not None else None
-        needed: dict[int, int | None] = {}
-        if seen.clusters >= MINIMUM:
-            varied = power.variation(clusters, changes, both, trials)
-            numbers = plan.trials if varied.trials_known else (trials,)
-            each = len(changes) / seen.clusters
-            needed = {
-                number: power.images_needed(
-                    plan.difference, varied, questions=each, trials=number if varied.trials_known else 1,
-                    criterion=plan.criterion,
-                )
-                for number in numbers
-            }  # fmt: skip
-        count = len(changes) if joined.of_questions else None
-        yield Planned(one.task, metric, seen.clusters, count, trials, seen.difference, seen.reason, needed)
-
-
-def _trials(entry: Entry) -> int:
-    return max(map(len, entry.samples.column("trials")), default=1)
+        varied = power.variation(clusters, changes, both, trials)
+        each = len(changes) / seen.clusters
+        for number in plan.trials if varied.trials_known else (trials,):
+            planned = number if varied.trials_known else 1
+            needed[number] = power.images_needed(
+                plan.difference, varied, questions=each, trials=planned, criterion=plan.criterion
+            )
+    count = len(changes) if joined.of_questions else None
+    return Planned(one.task, metric, seen.clusters, count, trials, seen.difference, seen.reason, needed)
 
 
 def _trial_variances(entry: Entry, ids: np.ndarray) -> np.ndarray | None:
     """Of each of these questions the variance of one trial; None where trials have no right answer to agree with."""
-    rows = entry.samples
-    places = {name: row for row, name in enumerate(rows.column("id"))}
-    expected, trials = rows.column("expected"), rows.column("trials")
+    rows = entry.samples.take(np.searchsorted(entry.questions.ids, ids))
     found = []
-    for name in ids:
-        row = places[name]
-        right = [float(each == expected[row]) for each in trials[row]]
-        if expected[row] is None or len(right) < 2:
+    for expected, trials in zip(rows.column("expected"), rows.column("trials"), strict=True):
+        if expected is None or len(trials) < 2:
             return None
-        found.append(np.var(right, ddof=1))
+        found.append(np.var([float(each == expected) for each in trials], ddof=1))
     return np.array(found)
