@@ -42,6 +42,7 @@ def compare(
     ],
     second: Annotated[Path, typer.Argument(metavar="B", help="The same of the model to compare with it.")],
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    pins: Annotated[Path | None, typer.Option(help="A board's pins.yml: say what is not as pinned.")] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json, .txt) says the format."),
@@ -70,7 +71,7 @@ def compare(
     from lmms_medtasks.writing import write_text
 
     registry.give(include_path or ())
-    sides = compared_entries.read_both(first, second, tasks=task or ())
+    sides = compared_entries.read_both(first, second, tasks=task or (), pins=pins)
     compared = measure_comparison.compare(*sides, telling=questions)
     chosen = format or (_of_file(output) if output else Format.terminal)
     if output is not None:

@@ -53,6 +53,7 @@ def gate(
         typer.Option(help="If neither is shown: fail (status 3, the default), warn, pass (both status 0)."),
     ] = None,
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    pins: Annotated[Path | None, typer.Option(help="A board's pins.yml: say what is not as pinned.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
     format: Annotated[Format, typer.Option("--format", help="What to print; md for a pull request.")] = Format.terminal,
     confidence: Confidence = DEFAULT,
@@ -73,7 +74,7 @@ def gate(
 
     registry.give(include_path or ())
     chosen = gate_rules.read(rules, margin=margin, on_cannot_tell=cannot_tell.value if cannot_tell else None)
-    sides = compared_entries.read_both(baseline, candidate, tasks=task or (), rules=chosen.board)
+    sides = compared_entries.read_both(baseline, candidate, tasks=task or (), rules=chosen.board, pins=pins)
     found = decided(*sides, chosen)
     text = markdown(gate_summary.document(found))
     printed = text if format is Format.markdown else screen(gate_summary.document(found, is_screen=True))

@@ -12,6 +12,7 @@ from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect, task_names
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
+from lmms_medtasks.board.trust import rules_of_trust
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
 from lmms_medtasks.short_texts import first_named
@@ -37,9 +38,19 @@ class Side:
         return self.name if self.name == str(self.path) else f"{self.name}  ({self.path})"
 
 
-def read(path: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, processes: int = 1) -> Side:
-    """Read one side. Raises UserError when one of ``tasks``, or all that can be compared, is not there."""
-    board = collect([path], tasks=tasks, rules=rules, processes=processes)
+def read(
+    path: Path,
+    *,
+    tasks: Sequence[str] = (),
+    rules: Rules | None = None,
+    processes: int = 1,
+    pins: Path | None = None,
+) -> Side:
+    """Read one side; of what is not as it is pinned in the file ``pins`` the board's problems say so.
+
+    Raises UserError when one of ``tasks``, or all that can be compared, is not there.
+    """
+    board = collect([path], tasks=tasks, rules=rules, processes=processes, trust=rules_of_trust.read(pins))
     without_entry = [task for task in tasks if task not in tasks_of(board.entries)]
     if without_entry:
         _check_tasks(without_entry, path)
@@ -56,10 +67,12 @@ def read(path: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, p
     return Side(path, board)
 
 
-def read_both(first: Path, second: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None) -> tuple[Side, Side]:
+def read_both(
+    first: Path, second: Path, *, tasks: Sequence[str] = (), rules: Rules | None = None, pins: Path | None = None
+) -> tuple[Side, Side]:
     """Read both sides with all processors, see :func:`read`."""
     processes = os.cpu_count() or 1
-    one, other = (read(path, tasks=tasks, rules=rules, processes=processes) for path in (first, second))
+    one, other = (read(path, tasks=tasks, rules=rules, processes=processes, pins=pins) for path in (first, second))
     return one, other
 
 

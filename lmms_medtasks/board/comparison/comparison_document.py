@@ -36,20 +36,15 @@ _NOTES = (
     "Difference: B minus A over the same questions, with a {level} interval over {clusters}, here and below. "
     "Wins: questions on which B is better; in a row without a number of questions, images.",
     "Detectable: the smallest true difference that these questions would have shown with 80 % probability, two-sided "
-    "and corrected for all rows of all tables, from their own variance over {clusters}. Where no difference is shown, "
-    "a true one below that may still be there. Empty: fewer than five {clusters}, all give the same change, or no "
-    "difference that the scale allows would have been shown.",
+    "and corrected for all rows. Where no difference is shown, a true one below that may still be there. Empty: fewer "
+    "than five {clusters}, all give the same change, or no difference that the scale allows would have been shown.",
     "p: two-sided, of the hypothesis that both are equally able, so that each image's difference is as likely to have "
-    "the other sign (Fisher-Pitman's permutation test, exact up to 2,000 images that differ; with one question an "
-    "image and scores of 0 and 1 it is McNemar's exact test). Independent are images, not questions. p (Holm): "
-    "corrected over all rows of all tables: that any row of two equally able models is at or below {alpha} has a "
-    "chance of at most {error}. `gate` asks something else, whether a drop is larger or smaller than a margin "
-    "(one-sided), and can say otherwise.",
-    "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test, exact up to 2,000 "
-    "questions that differ; not corrected. It takes questions as independent, which those on one image are not, and is "
-    "then too small. None where no question differs, and of a number that is no mean over questions: the test named is "
-    "then that of p. Signs flipped, asymptotic: p is of what each image adds to first order (jackknife pseudo-values), "
-    "so it holds with many images.",
+    "the other sign (Fisher-Pitman's permutation test). Independent are images, not questions. p (Holm): corrected "
+    "over all rows of all tables: that any row of two equally able models is at or below {alpha} has a chance of at "
+    "most {error}. `gate` asks whether a drop is larger or smaller than a margin (one-sided), and can say otherwise.",
+    "p (questions): McNemar's exact test for scores of 0 and 1, else Wilcoxon's signed-rank test; not corrected, and "
+    "too small where an image has several questions. None of a number that is no mean over questions: the test named "
+    "is then that of p. Signs flipped, asymptotic: p holds with many images.",
     "Cohen's h: 0.2 is small, 0.5 medium, 0.8 large. Odds: of B right and A wrong against the reverse, half a question "
     "added to both. Rank-biserial: from -1 to 1, for graded scores.",
 )

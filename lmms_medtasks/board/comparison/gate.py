@@ -105,10 +105,6 @@ class Verdict:
         found = self.pairs.change.contributions
         return _OTHER_ROWS if found is not None and found.other_rows else _NO_TEST
 
-    def oriented(self, drop: float) -> float:
-        """A drop as a change of the measure, candidate less baseline."""
-        return 0.0 - drop if self.scale.higher_is_better else drop
-
 
 @dataclass(frozen=True)
 class Gate:

@@ -127,27 +127,23 @@ _TESTS = "Tests: one-sided against the margin. compare tests any difference, two
 _WIDE = "A margin is a share of the scale's width: that of a change, from -1 to 1, is twice as wide as that of a share."
 _NOTE = (
     "Change: candidate less baseline over the same questions, with a {level} interval over {clusters}. Drop, upper "
-    "limit: one-sided, at the level of the tests; it is that of the second test, which assumes less than the interval "
-    "does, and may lie beyond the interval's end. Both tests take images as independent, not questions. p (worse): of "
-    "the hypothesis that the drop is at most the margin, by flipping the signs of images (exact up to 2,000; of a "
+    "limit: that of the second test, one-sided; it may lie beyond the interval's end. Both tests take images as "
+    "independent, not questions. p (worse): that the drop is at most the margin, by flipping the signs of images (of a "
     "ratio, a fraction or a calibration error asymptotic), {correction}; at {alphas} or below the measure is worse. p "
-    "(not worse): of the hypothesis that the drop is at least the margin; at {alphas} or below the measure is not "
-    "worse; not corrected, since the gate passes only where every measure with this test is not worse. Detectable "
-    "drop: the smallest true drop that would have been called worse with 80 % probability, by the images' own "
-    "variance. Where neither is rejected it can't be told: more images, or a wider margin, would decide. `compare` "
-    "asks something else, whether there is any difference (two-sided, corrected for all rows), and can say otherwise."
+    "(not worse): that the drop is at least the margin; at {alphas} or below the measure is not worse; not corrected, "
+    "since the gate passes only where every measure with this test is not worse. Detectable drop: the smallest true "
+    "drop that would have been called worse with 80 % probability. Where neither is rejected it can't be told: more "
+    "images, or a wider margin, would decide."
 )
 
 
 def _row(each: Verdict) -> FrameRow:
     """Its numbers as texts: digits and unit are those of the row's measure."""
-    interval, test = each.interval, each.test
+    pairs, test = each.pairs, each.test
     change = None
-    if test is not None:
-        low, high = (interval.low, interval.high) if interval else (None, None)
-        ends = () if low is None or high is None else sorted([each.oriented(low), each.oriented(high)])
-        change = _number(each, each.oriented(test.drop), *ends, signed=True)
-    pairs = each.pairs
+    if pairs is not None and test is not None:
+        found = pairs.change.interval
+        change = _number(each, found.estimate, found.low, found.high, signed=True)
     one, other = word_signs((False, False) if pairs is None else pairs.by_words)
     questions = None if pairs is not None and not pairs.of_questions else test.n if test else 0
     return FrameRow((

@@ -17,6 +17,7 @@ from lmms_medtasks.board.comparison import compared_entries, gate_rules, measure
 from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
 from lmms_medtasks.board.comparison.gate import gate
 from lmms_medtasks.board.comparison.measure_comparison import cohens_h
+from lmms_medtasks.board.trust import pins
 from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import terminal
@@ -256,6 +257,17 @@ def test_questions_of_one_side_alone_are_counted(both):
     found = compared(both(second={name: letter for name, letter in SECOND.items() if name != "q2"}))
     pairs = found.comparisons[0].pairs
     assert (len(pairs), pairs.only_first, pairs.only_second) == (4, 1, 0)
+
+
+def test_what_is_not_as_a_board_pins_it_is_said_by_compare_and_by_the_gate(both, tmp_path):
+    folders = both(second={name: letter for name, letter in SECOND.items() if name != "q2"})
+    path = tmp_path / "pins.yml"
+    pins.write(collect(folders[:1]).entries, path)
+    said = "Its 5 questions are not the 6 pinned ones"
+    for options, is_said in ((["--pins", str(path)], True), ([], False)):
+        assert (said in " ".join(_invoke([*map(str, folders), *options]).output.split())) is is_said
+    found = gate(*compared_entries.read_both(*folders, pins=path), gate_rules.read())
+    assert [action for action, problem in found.problems if problem.code == "other_questions"] == ["warn"]
 
 
 def test_a_side_with_two_models_is_refused(both, runs, tmp_path):
