@@ -25,7 +25,7 @@ from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval, intervals
 from lmms_medtasks.statistics.sign_flip import sign_flip
-from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.statistics.significance import adjust_known
 from lmms_medtasks.statistics.sums import mean_statistic, scored
 
 TITLE = "Degraded tasks"
@@ -147,9 +147,8 @@ def _corrected(found: Sequence[Loss]) -> Iterator[Loss]:
     """The losses with p values corrected over all degradations and levels of a task and metric, controls apart."""
     for _, family in groupby(found, key=attrgetter("base", "metric")):
         own = list(family)
-        adjusted = iter(adjust([each.p for each in own if each.p is not None and each.level != "0"]))
-        for each in own:
-            yield each if each.p is None or each.level == "0" else replace(each, adjusted=next(adjusted))
+        adjusted = adjust_known([None if each.level == "0" else each.p for each in own])
+        yield from (replace(each, adjusted=p) for each, p in zip(own, adjusted, strict=True))
 
 
 def _is_number(value: Any) -> bool:

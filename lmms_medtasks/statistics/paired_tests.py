@@ -21,7 +21,6 @@ class PairedTest:
 
     Attributes:
         n: pairs. up, down: pairs in which the second has more, less. The rest are the same and are in neither test.
-        mean: mean difference over all pairs; None without pairs.
         sign_p: sign test: probability of a split at least as uneven as up to down, had each the chance of one half.
         wilcoxon_p: of Wilcoxon's signed ranks: the share of all assignments of signs to the ranks that reach as far
             (:mod:`.sign_flip`), with or without ties; up to 2,000 differences, beyond by the normal distribution.
@@ -33,7 +32,6 @@ class PairedTest:
     n: int
     up: int
     down: int
-    mean: float | None
     sign_p: float | None
     wilcoxon_p: float | None
     effect: float | None
@@ -52,19 +50,18 @@ def paired_tests(differences: Iterable[float]) -> PairedTest:
     values = np.array(list(differences), dtype=float)
     if not np.isfinite(values).all():
         raise ValueError("A difference is NaN or infinite: leave pairs without a value out, and say how many.")
-    n, mean = len(values), float(values.mean()) if len(values) else None
+    n = len(values)
     # Rounded, so that equal differences of decimal scores are equal sizes, whatever their last bits.
     values = np.round(values[np.abs(values) > _SAME], 12)
     up, down = int((values > 0).sum()), int((values < 0).sum())
     if not up + down:
-        return PairedTest(n, 0, 0, mean, None, None, None)
+        return PairedTest(n, 0, 0, None, None, None)
     ranks = stats.rankdata(np.abs(values))
     above, below = float(ranks[values > 0].sum()), float(ranks[values < 0].sum())
     return PairedTest(
         n=n,
         up=up,
         down=down,
-        mean=mean,
         sign_p=float(stats.binomtest(up, up + down, 0.5).pvalue),
         wilcoxon_p=sign_flip(np.sign(values) * ranks),
         effect=(above - below) / (above + below),

@@ -27,3 +27,13 @@ def adjust(p: Sequence[float], correction: Correction = "holm") -> list[float]:
     adjusted[order] = np.minimum(stepped, 1.0)
     stepped_down: list[float] = adjusted.tolist()
     return stepped_down
+
+
+def adjust_known(p: Sequence[float | None]) -> list[float | None]:
+    """Holm's correction over the tests that were made; what was not tested (None) stays so and counts for none.
+
+    >>> adjust_known([0.01, None, 0.5])
+    [0.02, None, 0.5]
+    """
+    adjusted = iter(adjust([each for each in p if each is not None]))
+    return [None if each is None else next(adjusted) for each in p]

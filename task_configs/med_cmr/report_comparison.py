@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,9 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_tests import PairedTest, paired_tests
-from lmms_medtasks.statistics.sign_flip import sign_flip
-from lmms_medtasks.statistics.significance import adjust
-from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.statistics.significance import adjust_known
+from lmms_medtasks.suites.contributions import paired_change
+from lmms_medtasks.suites.estimates import Contrast, Mean
 from lmms_medtasks.suites.rotated_options import EVERY_ROTATION
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
@@ -174,10 +175,10 @@ def _pair(name: str, base: Source, tuned: Source, form: str) -> Pair:
     }
     paired = sides[0].scored(measure).paired(sides[1].scored(measure), ["id"])
     first, second = (rows.column(f"{measure}.score") for rows in paired)
-    images, codes = np.unique(paired.first.column("cluster").astype(str), return_inverse=True)
-    p = sign_flip(np.bincount(codes, weights=second - first))
-    p = 1.0 if p is None and len(images) else p
-    return Pair(name, form, changes, paired_tests((second - first).tolist()), len(images), p)
+    one, other = (partial(each.where, {}) for each in sides)
+    by_image = paired_change(one, other, Mean(measure=measure, bounds=RANGES[measure]))
+    images = len(by_image.contributions.clusters) if by_image.contributions else 0
+    return Pair(name, form, changes, paired_tests((second - first).tolist()), images, by_image.p)
 
 
 def over_dimensions(found: Sequence[Pair], form: str) -> PairedTest:
@@ -188,11 +189,11 @@ def over_dimensions(found: Sequence[Pair], form: str) -> PairedTest:
 
 
 def _tests(found: Sequence[Pair]) -> Frame | None:
-    adjusted = iter(adjust([each.p for each in found if each.p is not None]))
+    adjusted = adjust_known([each.p for each in found])
     rows: list[Sequence[Any]] = [
         (each.name, _FORMS[each.form], "questions", each.cells("")[-1], *_counts(each.questions), each.images,
-         probability(each.p), probability(None if each.p is None else next(adjusted)), *_paper_tests(each.questions))
-        for each in found
+         probability(each.p), probability(p), *_paper_tests(each.questions))
+        for each, p in zip(found, adjusted, strict=True)
     ]  # fmt: skip
     for form in dict.fromkeys(each.form for each in found):
         test = over_dimensions(found, form)

@@ -23,7 +23,7 @@ from lmms_medtasks.report.cells import NONE, count, frame, label, p_value, proba
 from lmms_medtasks.report.document import Cell, Flag, Frame
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.sign_flip import sign_flip
-from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.statistics.significance import adjust_known
 from lmms_medtasks.task_configs.sure_vqa import report_shifts
 from lmms_medtasks.task_configs.sure_vqa.report_published import Method, score
 from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, answered, baseline_of, model_of
@@ -123,8 +123,8 @@ def standings(
 
 def corrected(found: Sequence[Standing]) -> list[Standing]:
     """The standings with their p values corrected together."""
-    adjusted = iter(adjust([each.p for each in found if each.p is not None]))
-    return [each if each.p is None else replace(each, adjusted=next(adjusted)) for each in found]
+    adjusted = adjust_known([each.p for each in found])
+    return [replace(each, adjusted=p) for each, p in zip(found, adjusted, strict=True)]
 
 
 def against(method: Mapping[str, Scored], baseline: Mapping[str, Scored]) -> Against:

@@ -16,7 +16,7 @@ from lmms_medtasks.board.shown_answers import SampleLogs, Shown
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics.paired_tests import paired_tests
 from lmms_medtasks.statistics.power import Criterion, Detectable
-from lmms_medtasks.statistics.significance import adjust
+from lmms_medtasks.statistics.significance import adjust_known
 from lmms_medtasks.suites.contributions import PairedChange
 from lmms_medtasks.suites.suite import Measure
 
@@ -154,15 +154,11 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ..
     found = [
         _comparison(one, other, name) for one, other in matched for name in one.main_metrics if name in other.metrics
     ]
-    p_values = [each.change.p for each in found if each.change.p is not None]
-    criterion, adjusted = Criterion(comparisons=max(1, len(p_values))), iter(adjust(p_values))
+    adjusted = adjust_known([each.change.p for each in found])
+    criterion = Criterion(comparisons=max(1, len(adjusted) - adjusted.count(None)))
     return tuple(
-        replace(
-            each,
-            adjusted=None if each.change.p is None else next(adjusted),
-            detectable=each.pairs.detectable(criterion, each.scale.high - each.scale.low),
-        )
-        for each in found
+        replace(each, adjusted=p, detectable=each.pairs.detectable(criterion, each.scale.high - each.scale.low))
+        for each, p in zip(found, adjusted, strict=True)
     )
 
 
