@@ -6,12 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
-def short(text: str, most: int = 28, mark: str = "…", *, from_end: bool = False) -> str:
-    """The text, cut to so many characters with the ``mark`` of what is missing; ``from_end``: its end is kept."""
-    if len(text) <= most:
-        return text
-    kept = most - len(mark)
-    return mark + text[len(text) - kept :] if from_end else text[:kept] + mark
+def short(text: str, most: int = 28, mark: str = "…") -> str:
+    """The text, cut to so many characters with the ``mark`` of what is missing."""
+    return text if len(text) <= most else text[: most - len(mark)] + mark
 
 
 def cut_apart(texts: Iterable[str], width: int) -> Mapping[str, str]:

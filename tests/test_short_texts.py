@@ -12,7 +12,7 @@ LONG = "x" * 30
 
 @pytest.mark.parametrize(
     ("options", "expected"),
-    [({}, "abcd…"), ({"mark": " […]"}, "a […]"), ({"from_end": True}, "…fghi")],
+    [({}, "abcd…"), ({"mark": " […]"}, "a […]")],
 )
 def test_a_cut_text_has_so_many_characters_with_its_mark(options, expected):
     assert short("abcdefghi", 5, **options) == expected and len(expected) == 5
