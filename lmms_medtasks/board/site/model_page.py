@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import (
     board_tables,
     bullets,
-    failures,
     finding_words,
     model_tables,
     model_words,
@@ -25,23 +24,10 @@ from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.model_words import GroupSentence
 from lmms_medtasks.board.site.pages import Body, Pages
 from lmms_medtasks.board.site.question_addresses import list_address
-from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report.document import PUBLISHED, Figure, Part, Section
 from lmms_medtasks.report.suite_report import Planned
-
-_FIRST = 3
-"""Failures that are not folded."""
-
-
-@dataclass(frozen=True)
-class FailureCard:
-    """A question that the model got wrong, under the benchmark's title, and what others got."""
-
-    card: Card
-    heading: str
-    said: str
 
 
 class ModelPages:
@@ -53,22 +39,16 @@ class ModelPages:
         standings: Standings,
         slugs: Mapping[str, str],
         known: KnownModels,
-        cards: QuestionCards,
         roots: Sequence[Path],
     ) -> None:
-        """``slugs``: by the model's key. ``known``: facts. ``cards``: makes the questions' cards.
-
-        ``roots``: folders whose names are left out of paths.
-        """
+        """``slugs``: by the model's key. ``known``: facts. ``roots``: folders whose names are left out of paths."""
         self._pages = pages
         self._standings = standings
         self._slugs = slugs
         self._known = known
-        self._cards = cards
         self._roots = roots
         # Of all models at once: most of the work is the same for each.
         self._groups = functools.cache(self._groups_of)
-        self._verdicts = functools.cache(self._verdicts_of)
 
     def write(self, model: Model, links: Links, reports: Mapping[str, Report], *, questions: bool) -> None:
         """Write a model's page. ``reports``: by suite. ``questions``: whether the site has pages of questions."""
@@ -89,7 +69,6 @@ class ModelPages:
             texts=texts, warnings=warnings, facts=facts,
             headlines=headlines, strongest=best, weakest=worst, looked=looked, least=strengths.LEAST_CLUSTERS,
             others=any(each.quartiles for each in headlines),
-            failures=self._failures(model.key, own) if questions else [], first=_FIRST,
             scores=model_tables.scores(model.key, self._standings, links), entries=model_tables.facts(own),
             digests=sorted({item for entry in own for item in entry.source.sha256.items()}),
         )  # fmt: skip
@@ -154,28 +133,6 @@ class ModelPages:
         ranked = [entry for entry in self._standings.board.of(task=task, ranked=True) if metric in entry.metrics]
         return strengths.of_task(ranked, metric) if ranked else {}
 
-    def _failures(self, model: str, own: Sequence[Entry]) -> list[FailureCard]:
-        suites = dict.fromkeys(entry.suite for entry in own)
-        found = {name: self._verdicts(name).failures(model) for name in suites}
-        chosen = failures.chosen({name: each for name, each in found.items() if each})
-        by_task: dict[tuple[str, str], list[failures.Failure]] = {}
-        for each in chosen:
-            by_task.setdefault((each.suite, each.task), []).append(each)
-        cards: dict[tuple[str, str], Card] = {}
-        for (suite, task), group in by_task.items():
-            # Of this model alone: the question's own page has the others.
-            entries = [entry for entry in own if entry.suite == suite]
-            made = self._cards.of(task, [each.id for each in group], entries)
-            cards |= {(task, card.id): card for card in made}
-        return [
-            FailureCard(cards[each.task, each.id], suite_words.about(each.suite).title, _said_of(each))
-            for each in chosen
-            if (each.task, each.id) in cards
-        ]
-
-    def _verdicts_of(self, suite: str) -> failures.SuiteVerdicts:
-        return failures.SuiteVerdicts(suite, self._standings.board.of(suite=suite, ranked=True))
-
 
 def _linked(part: Part, suite: str, model: str) -> Part:
     """The part with charts whose cells lead to the model's questions behind them."""
@@ -188,10 +145,3 @@ def _linked(part: Part, suite: str, model: str) -> Part:
         return replace(found, figures=tuple(map(figure, found.figures)))
 
     return replace(part, sections=tuple(map(section, part.sections)))
-
-
-def _said_of(failure: failures.Failure) -> str:
-    said = [f"{failure.right} of {failure.others} other models correct."] if failure.others > 1 else []
-    said += [f"The one other model is {'correct' if failure.right else 'wrong too'}."] if failure.others == 1 else []
-    said += ["This model is correct on the clean image."] if failure.lost else []
-    return " ".join(said)

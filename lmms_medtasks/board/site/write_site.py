@@ -71,9 +71,7 @@ class _Site:
         self._browsed = options.questions
         self._question_data = QuestionData(folder, options.shown, options.cache, board.owned)
         self._cards = QuestionCards(self._question_data, self._standings.title)
-        self._model_pages = ModelPages(
-            self._pages, self._standings, self._slugs, options.models, self._cards, options.roots
-        )  # fmt: skip
+        self._model_pages = ModelPages(self._pages, self._standings, self._slugs, options.models, options.roots)
         self._reports: dict[str, dict[str, reports.Report]] = {}
 
     def write(self) -> None:

@@ -1,4 +1,4 @@
-"""A model's page: finding, charts beside the field, extremes beyond chance, failures by rule, folded reports."""
+"""A model's page: finding, charts beside the field, extremes beyond chance, folded reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.model_facts import ModelFacts
-from lmms_medtasks.board.site import bullets, failures, finding_words, model_tables, model_words
+from lmms_medtasks.board.site import bullets, finding_words, model_tables, model_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
@@ -144,7 +144,5 @@ def test_the_page_folds_its_report_one_suite_at_a_time_beside_a_tree(page: str) 
     assert folded.count("<table") > 3 and "published, Table" not in folded
 
 
-def test_the_page_has_ten_failures_each_with_its_address_and_the_groups_link_to_their_questions(page: str) -> None:
-    assert page.count('<article class="question-card">') == failures.SHOWN
-    assert len(set(re.findall(rf"\.\./questions/{SUITE}\.html#{TASK}/q\d\d", page))) == failures.SHOWN
+def test_the_groups_link_to_their_questions(page: str) -> None:
     assert f"../questions/{SUITE}.html?task={TASK}&amp;tag=modality:MRI&amp;model=odd" in page
