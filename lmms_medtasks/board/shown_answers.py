@@ -35,16 +35,18 @@ class Shown:
 class SampleLogs:
     """The logs of a build: each is gone through once for its line breaks, then only the lines asked for are read."""
 
-    def __init__(self) -> None:
+    def __init__(self, local: bool = False) -> None:
+        """``local``: of a page that this machine alone shows, which has the texts of all data."""
+        self._local = local
         self._starts: dict[Path, np.ndarray] = {}
 
     def of(self, entry: Entry, ids: Collection[str]) -> dict[str, Shown]:
         """Prompt, right answer and replies of these questions, each text cut to 2,000 characters.
 
-        {} for credentialed data, whose texts are shown nowhere, and for a pack, which has none.
+        {} for a pack, which has none, and for credentialed data, whose texts are shown on this machine only.
         """
         path = entry.source.samples
-        if entry.credentialed or path is None or not ids:
+        if entry.credentialed and not self._local or path is None or not ids:
             return {}
         known = entry.questions.ids
         wanted = np.array(sorted(set(ids)))
@@ -57,7 +59,7 @@ class SampleLogs:
         with path.open("rb") as file:
             for id, line in zip(wanted[here].tolist(), lines.tolist(), strict=True):
                 file.seek(starts[line - 1])
-                shown = _shown(results.row_of(file.readline(), line, path), f"{path}, line {line}")
+                shown = self._shown(results.row_of(file.readline(), line, path), f"{path}, line {line}")
                 if shown is not None:
                     found[id] = shown
         return found
@@ -72,20 +74,21 @@ class SampleLogs:
             self._starts[path] = np.concatenate(breaks)
         return self._starts[path]
 
-
-def _shown(row: Mapping[str, Any], where: str) -> Shown | None:
-    record = from_json(row.get(KEY), where)
-    if record.judgement is not None and isinstance(record.judgement.items, str):
-        return None  # withheld by its terms, whatever the result file says of them
-    replies = row.get("filtered_resps")
-    target = row.get("target", "") if record.right_answer is None else record.right_answer
-    drawn = record.details.get("degradation_parameters")
-    return Shown(
-        _cut(row.get("input", "")),
-        _cut(target),
-        tuple(map(_cut, replies)) if isinstance(replies, list) else (),
-        tuple(each for each in drawn if isinstance(each, dict)) if isinstance(drawn, list) else (),
-    )
+    def _shown(self, row: Mapping[str, Any], where: str) -> Shown | None:
+        record = from_json(row.get(KEY), where)
+        drawn = record.details.get("degradation_parameters")
+        degraded_with = tuple(each for each in drawn if isinstance(each, dict)) if isinstance(drawn, list) else ()
+        if record.judgement is not None and isinstance(record.judgement.items, str):
+            # Withheld by its terms, whatever the result file says of them: the log has no texts.
+            return Shown("", "", (), degraded_with) if self._local else None
+        replies = row.get("filtered_resps")
+        target = row.get("target", "") if record.right_answer is None else record.right_answer
+        return Shown(
+            _cut(row.get("input", "")),
+            _cut(target),
+            tuple(map(_cut, replies)) if isinstance(replies, list) else (),
+            degraded_with,
+        )
 
 
 def _cut(text: object) -> str:

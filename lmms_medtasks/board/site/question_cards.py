@@ -266,9 +266,11 @@ def content(material: Material | None, shown: Shown | None) -> tuple[str, tuple[
     """
     if shown is None:
         return "", (), ""
-    if material is None or not material.question or material.question not in shown.prompt:
+    if material is None or not material.question or material.question not in (shown.prompt or material.question):
         return visible(shown.prompt), (), visible(shown.expected)
     text, options = material.question, list(zip(LETTERS, material.options, strict=False))
+    if not shown.prompt:  # a log without texts
+        return visible(text), tuple((letter, visible(option)) for letter, option in options), visible(material.answer)
     if not options:
         return visible(text), (), visible(shown.expected)
     if not all(_line(letter, option).search(shown.prompt) for letter, option in options):

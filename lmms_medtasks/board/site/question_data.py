@@ -1,26 +1,49 @@
-"""What may be shown of a task's questions: their texts and options from the prepared data, and their pictures."""
+"""What may be shown of a task's questions: their texts and options from the prepared data, and their pictures.
+
+A picture is as the data has it, or as a model saw it degraded. It is called by what it is made of: the bytes of the
+source, the degradation with its code and parameters, and the form of the file. So each is written once, and made once.
+"""
 
 from __future__ import annotations
 
 import fnmatch
+import hashlib
+import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from PIL import Image
 
+from lmms_medtasks import degradations
+from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.question_pictures import NotMade, Pictures, Written
+from lmms_medtasks.board.trust import drawn_parameters
 from lmms_medtasks.board.trust.levels import OWN_RUN
-from lmms_medtasks.build_cache import NO_CACHE, BuildCache
+from lmms_medtasks.build_cache import NO_CACHE, BuildCache, name_of
+from lmms_medtasks.data import question_pictures
 from lmms_medtasks.data.question_pictures import Document, Split
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.pictures import opened
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import settings_of, splits_of
+
+_FORM = f"webp lossless {question_pictures.LONGEST} 1"
+"""Changes when the same source gives another file."""
+
+_AS_SHOWN = "shown_as"
+"""What a record of parameters says beside them: the window or background that the picture was shown with."""
+
+
+_Degraded = tuple[str, Mapping[str, Any], str | None] | None
+"""Name, recorded parameters and modality; None: clean."""
 
 _TERMS = {
     True: "Texts and images of this data may not be shown: its terms (credentialed data) keep them back.",
@@ -136,15 +159,15 @@ class QuestionData:
         """``owned``: of a board that strangers submit to; it takes no text from their logs."""
         self._shown = shown
         self._owned = owned
-        self._pictures = Pictures(folder, cache=cache)
+        self._pictures = Pictures(folder, cache)
         self._splits: dict[tuple[str, str, str], Split] = {}
         self._runs: dict[Path, Run] = {}
-        self.logs = SampleLogs()
+        self.logs = SampleLogs(shown.local)
 
     def withheld(self, entries: Sequence[Entry]) -> str:
         """Why no text of these entries of a task is shown; "" where texts are."""
         # A submission says of its data what it likes: it keeps nothing back of what the board's own runs may show.
-        if any(entry.credentialed and self._is_trusted(entry) for entry in entries):
+        if not self._shown.local and any(entry.credentialed and self._is_trusted(entry) for entry in entries):
             return _TERMS[True]
         logged = [entry for entry in entries if entry.source.samples]
         if not logged:
@@ -163,8 +186,11 @@ class QuestionData:
         """Whether a log's texts are what was asked and replied: pins cover ids and answers, but no texts."""
         return not self._owned or entry.level == OWN_RUN
 
-    def of(self, entries: Sequence[Entry], ids: Collection[str]) -> dict[str, Material]:
-        """What the data has of these questions of one task, of the first entries that may tell; {} where none may."""
+    def of(self, entries: Sequence[Entry], ids: Collection[str], pictures: bool = True) -> dict[str, Material]:
+        """What the data has of these questions of one task, of the first entries that may tell; {} where none may.
+
+        ``pictures``: whether to make those of the questions too.
+        """
         found: dict[str, Material] = {}
         missing = set(ids)
         for entry in entries:
@@ -172,7 +198,7 @@ class QuestionData:
                 break
             if not self.may_tell(entry):
                 continue
-            for id, material in self._materials(entry, missing):
+            for id, material in self._materials(entry, missing, pictures):
                 if id not in found or material.pictures and not found[id].pictures or not material.note:
                     found[id] = material
             # Another run may know these: it was asked what this one was not, or recorded what this one did not.
@@ -185,13 +211,13 @@ class QuestionData:
             self._runs[path] = results.read(path)
         return self._runs[path]
 
-    def _materials(self, entry: Entry, ids: Collection[str]) -> Iterator[tuple[str, Material]]:
+    def _materials(self, entry: Entry, ids: Collection[str], pictures: bool) -> Iterator[tuple[str, Material]]:
         run, rows = self._run(entry), rows_of(entry, ids)
         places = splits_of(run, entry.task)
         asked = forms(entry, rows)
         others = dict(zip((form.id for form in asked), _declared(entry, rows), strict=True))
         settings = settings_of(run, entry.task)
-        why = ""
+        why = "" if pictures else _NO_PICTURE
         if settings.get("no_image"):
             why = _ASKED_WITHOUT
         elif not self._shown.images_of(entry, [name for name, _ in places]):
@@ -253,7 +279,7 @@ class QuestionData:
             return replace(material, pictures=first, note=_NOT_RECORDED)
         try:
             made = [
-                self._pictures.degraded(image, form.degradation, parameters, form.modality)
+                self._pictures.write(image, (form.degradation, _drawn(parameters), form.modality))
                 for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
             ]
         except NotMade:
@@ -261,7 +287,12 @@ class QuestionData:
         return replace(material, pictures=first + _labelled(made, form.label))
 
     def _plain(self, document: Document, label: str) -> tuple[Picture, ...]:
-        return _labelled([self._pictures.clean(image) for image in document.images], label)
+        return _labelled([self._pictures.write(image) for image in document.images], label)
+
+
+def _drawn(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a degradation, without what a log says beside them of how the picture was shown."""
+    return {key: value for key, value in recorded.items() if key != _AS_SHOWN}
 
 
 def _labelled(written: Sequence[Written], label: str) -> tuple[Picture, ...]:
@@ -289,3 +320,67 @@ def _declared(entry: Entry, rows: Sequence[int]) -> list[str | None]:
             tags = zip(*(_column(entry, name, rows) for name in names), strict=True)
             return [template.format(**dict(zip(names, values, strict=True))) for values in tags]
     return [None] * len(rows)
+
+
+class Written(NamedTuple):
+    """A picture in the site: its path there, and its size in pixels."""
+
+    path: str
+    width: int
+    height: int
+
+
+class NotMade(UserError):
+    """A picture that can't be read, or not be degraded as a run recorded it."""
+
+
+class Pictures:
+    """Writes each picture into the site once; no metadata of the file goes along."""
+
+    def __init__(self, folder: Folder, cache: BuildCache = NO_CACHE) -> None:
+        self._folder = folder
+        self._cache = cache
+        self._written: dict[str, Written] = {}
+
+    def write(self, image: Mapping[str, Any], degraded: _Degraded = None) -> Written:
+        """A picture as the data has it, or degraded with the parameters that a run recorded: what its model saw.
+
+        Raises NotMade where it can't be read, where the degradation is not known here, takes other parameters, or draws
+        none as large.
+        """
+        with _making(degraded):
+            source = image["bytes"] if image["bytes"] is not None else Path(image["path"]).read_bytes()
+            recipe: list[Any] = [_FORM, hashlib.sha256(source).hexdigest()]
+            if degraded is not None:
+                name, drawn, modality = degraded
+                recipe += [degradations.code_of(name, modality), degradations.canonical_name(name), drawn, modality]
+        digest = name_of(recipe)[:24]
+        if digest not in self._written:
+            content = self._cache.kept(recipe, lambda: _made(source, degraded), bytes, bytes)
+            path = f"images/{digest}.webp"
+            self._folder.data(path, content)
+            with Image.open(io.BytesIO(content)) as picture:  # the head alone is read
+                self._written[digest] = Written(path, *picture.size)
+        return self._written[digest]
+
+
+def _made(source: bytes, degraded: _Degraded) -> bytes:
+    with _making(degraded):
+        image = opened(source)
+        if degraded is not None:
+            name, drawn, modality = degraded
+            drawn_parameters.check(name, drawn, (image.height, image.width), modality)
+            parameters = degradations.parameters_from_json(name, drawn, modality)
+            image = degradations.apply_parameters(image, name, parameters, modality)
+        return question_pictures.webp(image)
+
+
+@contextmanager
+def _making(degraded: _Degraded) -> Iterator[None]:
+    """Tell what is wrong with a picture from a cache or a site that can't be written."""
+    # A log may say anything; some degradations need a package that a board does without (Numba).
+    wrong = (UserError, OSError) if degraded is None else (UserError, OSError, ImportError, *packs.UNCOMPUTABLE)
+    try:
+        yield
+    except wrong as error:
+        raise NotMade(str(error)) from error

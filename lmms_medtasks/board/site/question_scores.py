@@ -1,15 +1,20 @@
-"""The models' scores on a task's questions, as texts and from 0 (worst) to 1 (best)."""
+"""The models' scores on a task's questions: as texts, from 0 (worst) to 1 (best), and as what they are filtered by."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.question_index import digit
 from lmms_medtasks.suites.suite import Measure
+
+_BETWEEN = 8
+RIGHT, WRONG, MIDDLE, MISSING = 1, 2, 4, 8
+"""What any model was, as bits."""
+NONE_RIGHT, ALL_RIGHT, SPLIT = 1, 2, 4
+"""What the models were together, as bits."""
 
 
 @dataclass(frozen=True)
@@ -89,3 +94,38 @@ def _compact(values: np.ndarray, measure: np.ndarray, units: Sequence[Measure]) 
 def mark(normal: float) -> str:
     """✓ of the best score, ✗ of the worst, ~ between, "" of none."""
     return "" if np.isnan(normal) else "✓" if normal >= 1 else "✗" if normal <= 0 else "~"
+
+
+def digits(shares: np.ndarray, places: np.ndarray) -> str:
+    """A character a question: 0 worst, 9 best, 1 to 8 between, - none. ``places``: of its score among ``shares``."""
+    found = np.array([ord(digit(value)) for value in shares.tolist()], dtype=np.uint8)
+    return bytes(found[places]).decode()
+
+
+def digit(value: float) -> str:
+    """The character of a score from 0 to 1, NaN of none."""
+    if np.isnan(value):
+        return "-"
+    return "0" if value <= 0 else "9" if value >= 1 else str(1 + min(_BETWEEN - 1, int(value * _BETWEEN)))
+
+
+def verdicts(normals: Iterable[np.ndarray], count: int) -> tuple[str, str]:
+    """For each question what any model was, and what they were together: a hexadecimal digit of bits each.
+
+    ``normals``: of each model the scores of the ``count`` questions from 0 to 1; one is in memory at a time.
+    """
+    anyone = np.zeros(count, dtype=int)
+    highest, lowest = np.full(count, -np.inf), np.full(count, np.inf)
+    for normal in normals:
+        right, wrong, none = normal >= 1, normal <= 0, np.isnan(normal)
+        for bit, kind in ((RIGHT, right), (WRONG, wrong), (MIDDLE, ~right & ~wrong & ~none), (MISSING, none)):
+            anyone[kind] |= bit
+        np.fmax(highest, normal, out=highest)
+        np.fmin(lowest, normal, out=lowest)
+    some = highest >= lowest
+    together = (
+        NONE_RIGHT * (some & (anyone & RIGHT == 0))
+        + ALL_RIGHT * (some & (anyone & (WRONG | MIDDLE) == 0))
+        + SPLIT * (some & (highest != lowest))
+    )
+    return "".join(map("{:x}".format, anyone)), "".join(map("{:x}".format, together))

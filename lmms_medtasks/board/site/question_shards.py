@@ -1,29 +1,40 @@
-"""The questions of a task in files of bounded size, with what each model answered; the page loads what it shows."""
+"""The questions of a task in files, each made when it is asked for: what they are filtered by, and what they are.
+
+All are scripts that hand a JSON value to the browser's code: a page that was opened as a file may load a script beside
+it, but not fetch a file.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import Entry, all_ids
 from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.question_cards import content, read_replies
 from lmms_medtasks.board.site.question_data import Material, QuestionData
-from lmms_medtasks.board.site.question_scores import Scores
+from lmms_medtasks.board.site.question_scores import Scores, digits, scores_of, verdicts
+from lmms_medtasks.natural_order import natural_order
+from lmms_medtasks.short_texts import short
+from lmms_medtasks.visible_text import visible
 
 SHARD_BYTES = 200_000
-"""Bytes of a shard at which the next one begins; a single question may have more."""
+"""Bytes of a file of questions, about: it has as many as would fit if all were as long as the first ones."""
 
 _BLOCK = 64
 _MOST_KNOWN = 2**16
 """Readings of replies that are remembered at most."""
 _LONGEST, _SHORTEST, _SUITE_BYTES = 2_000, 60, 60_000_000
+_TAG_VALUES = 40
+_HEAD = 120
 _Replies = str | tuple[tuple[str, str], ...] | None
 _Answer = tuple[tuple[str, str], _Replies]
 
@@ -34,85 +45,128 @@ def reply_length(entries: Sequence[Entry]) -> int:
     return max(_SHORTEST, min(_LONGEST, _SUITE_BYTES // max(count, 1)))
 
 
-@dataclass(frozen=True)
-class Shard:
-    """A file of questions. ``first``: the row of its first one. ``heads``: the text of each, for the index."""
-
-    first: int
-    content: Mapping[str, Any]
-    heads: Sequence[str]
+def script(name: str, *values: object) -> tuple[str]:
+    """A script that hands values to the browser's code."""
+    return (f"medtasks.{name}({','.join(map(harmless, values))});\n",)
 
 
-@dataclass(frozen=True)
+def harmless(value: Any) -> str:
+    """JSON that neither ends a script element nor starts one, whatever its texts say."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
 class TaskQuestions:
-    """The questions of a task in the order of their list, with the scores of each entry.
+    """The questions of a task in the order in which people count, with the scores of each entry.
 
-    ``order``: the places that ``ids`` have when they are sorted as texts.
+    ``ids``: (n,) strings. ``scores``: of each entry. ``withheld``: why no text is shown, "" where texts are.
     """
 
-    entries: Sequence[Entry]
-    ids: np.ndarray
-    order: np.ndarray
-    scores: Sequence[Scores]
-    materials: Mapping[str, Material]
-    data: QuestionData
-    cut: int
+    def __init__(self, entries: Sequence[Entry], data: QuestionData, cut: int, single: bool = False) -> None:
+        """``cut``: characters of a reply at most. ``single``: a file for each question, with the replies' words."""
+        self._entries = entries
+        self._data = data
+        self._cut = cut
+        self._single = single
+        self._known = all_ids(entries)
+        self._order = natural_order(self._known)
+        self.ids = self._known[self._order]
+        self.scores = [scores_of(entry, self._known).ordered(self._order) for entry in entries]
+        self.withheld = data.withheld(entries)
+        self._places: dict[str, np.ndarray] = {}
+        self._read_before: dict[Any, _Replies] = {}
+        self._heads: dict[int, str] = {}
 
-    @property
-    def known(self) -> np.ndarray:
-        """The ids, sorted as texts."""
-        found = np.empty_like(self.ids)
-        found[self.order] = self.ids
-        return found
+    def files(self) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
+        """The name of each file and what makes its text; the last one is quick where all others were made."""
+        yield "index.js", self._index
+        for number in range(len(self.scores)):
+            yield f"model-{number}.js", functools.partial(self._digits, number)
+        for number in range(-(-len(self.ids) // self._size)):
+            yield f"{number}.js", functools.partial(self._shard, number)
+        yield "heads.js", self._all_heads
 
-    def shards(self) -> Iterator[Shard]:
-        """The shards, in the order of the list.
+    @functools.cached_property
+    def _size(self) -> int:
+        """Questions of a file."""
+        if self._single or not len(self.ids):
+            return 1
+        rows = range(min(_BLOCK, len(self.ids)))
+        length = len(json.dumps(list(self._questions(rows, self._materials))))
+        return max(1, SHARD_BYTES * len(rows) // length)
 
-        Each is ``scores``: pairs of a score's text and its digit, and ``questions``: mappings of ``id``, ``text``,
+    @functools.cached_property
+    def _materials(self) -> Mapping[str, Material]:
+        return self._material(range(len(self.ids)))
+
+    def _material(self, rows: range, pictures: bool = True) -> Mapping[str, Material]:
+        ids = self.ids[rows.start : rows.stop].tolist()
+        return {} if self.withheld else self._data.of(self._entries, ids, pictures)
+
+    def _index(self) -> tuple[str]:
+        anyone, together = verdicts((each.normal for each in self.scores), len(self.ids))
+        index = {
+            "ids": self.ids.tolist(),
+            "tags": tags(self._entries, self._known, self._order),
+            "any": anyone,
+            "together": together,
+            "size": self._size,
+        }
+        return script("task", index)
+
+    def _digits(self, number: int) -> tuple[str]:
+        each = self.scores[number]
+        return script("scores", number, digits(each.shares, each.places))
+
+    def _all_heads(self) -> tuple[str]:
+        """Beginnings of the texts, by which questions are found; in a file of its own: few people search for words."""
+        for start in range(0, len(self.ids), _BLOCK):
+            rows = range(start, min(start + _BLOCK, len(self.ids)))
+            if not self._heads.keys() >= set(rows):
+                list(self._questions(rows, self._material(rows, pictures=False)))
+        return script("heads", coded([self._heads[row] for row in range(len(self.ids))]))
+
+    def _shard(self, number: int) -> tuple[str]:
+        """Some of the questions, in the order of the list.
+
+        They are ``scores``: pairs of a score's text and its digit, and ``questions``: mappings of ``id``, ``text``,
         ``options``, ``right``, ``pictures`` (path, label, alternative text, width, height), ``note``, ``answers`` and
         ``who``.
         ``answers`` are distinct pairs of the place of a score and of replies: null where there are none to show, a
         text of letters of which the right one is ``right`` (those first), or a list of pairs of text and mark. ``who``
         has for each entry the place of its answer, -1 where it was not asked.
         """
-        rows: list[dict[str, Any]] = []
-        heads: list[str] = []
+        rows = range(number * self._size, min((number + 1) * self._size, len(self.ids)))
         scores: dict[tuple[str, str], int] = {}
-        first = size = 0
-        for row, question in enumerate(self._questions()):
-            length = len(json.dumps(question))
-            if rows and size + length > SHARD_BYTES:
-                yield Shard(first, {"scores": list(scores), "questions": rows}, heads)
-                rows, heads, scores, first, size = [], [], {}, row, 0
+        questions = []
+        for question in self._questions(rows, self._material(rows) if self._single else self._materials):
             answers = [[scores.setdefault(said, len(scores)), replies] for said, replies in question["answers"]]
-            rows.append({**question, "answers": answers})
-            heads.append(question.get("text", ""))
-            size += length
-        yield Shard(first, {"scores": list(scores), "questions": rows}, heads)
+            questions.append({**question, "answers": answers})
+        return script("shard", number, {"scores": list(scores), "questions": questions})
 
-    def _questions(self) -> Iterator[dict[str, Any]]:
-        known: dict[Any, _Replies] = {}
-        telling = [self.data.may_tell(entry) for entry in self.entries]
-        known_ids = self.known
-        places: dict[str, np.ndarray] = {}
-        for start in range(0, len(self.ids), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+    def _questions(self, asked: range, materials: Mapping[str, Material]) -> Iterator[dict[str, Any]]:
+        """As :meth:`_shard` describes; an answer has its score itself."""
+        telling = [self._data.may_tell(entry) for entry in self._entries]
+        for start in range(asked.start, asked.stop, _BLOCK):
+            rows = slice(start, min(start + _BLOCK, asked.stop))
             ids = [str(id) for id in self.ids[rows]]
             blocks = []
-            for entry, may, scores in zip(self.entries, telling, self.scores, strict=True):
-                asked = entry.questions
-                if asked.digest not in places:
-                    places[asked.digest] = _places(asked.ids, known_ids)[self.order]
-                blocks.append(_Block(entry, places[asked.digest][rows], scores, rows, self.data, ids if may else ()))
-            if len(known) > _MOST_KNOWN:
-                known.clear()
+            for entry, may, scores in zip(self._entries, telling, self.scores, strict=True):
+                own = entry.questions
+                if own.digest not in self._places:
+                    self._places[own.digest] = _places(own.ids, self._known)[self._order]
+                blocks.append(
+                    _Block(entry, self._places[own.digest][rows], scores, rows, self._data, ids if may else ())
+                )
+            if len(self._read_before) > _MOST_KNOWN:
+                self._read_before.clear()
             for row, id in enumerate(ids):
-                yield self._question(row, id, blocks, known)
+                question = self._question(row, id, blocks, materials.get(id))
+                self._heads[start + row] = beginning(question.get("text", ""))
+                yield question
 
-    def _question(self, row: int, id: str, blocks: Sequence[_Block], known: dict[Any, _Replies]) -> dict[str, Any]:
-        """As :meth:`shards` describes; an answer has its score itself. ``known``: replies that were read before."""
+    def _question(self, row: int, id: str, blocks: Sequence[_Block], material: Material | None) -> dict[str, Any]:
         texts = [each.shown.get(id) for each in blocks]
-        material = self.materials.get(id)
         text, options, right = content(material, next(filter(None, texts), None))
         question: dict[str, Any] = {"id": id}
         if text:
@@ -129,15 +183,20 @@ class TaskQuestions:
             if not own.asked[row]:
                 who.append(-1)
                 continue
-            replies = None if shown is None else self._replies(own, row, shown, right, known)
+            replies = None if shown is None else self._replies(own, row, shown, right)
             who.append(answers.setdefault((own.said[row], replies), len(answers)))
         return {**question, "answers": list(answers), "who": who}
 
-    def _replies(self, own: _Block, row: int, shown: Shown, right: str, known: dict[Any, _Replies]) -> _Replies:
+    def _replies(self, own: _Block, row: int, shown: Shown, right: str) -> _Replies:
         trials, expected, normal = own.trials[row] or (), own.expected[row], own.normal[row]
         if expected is None:
             return self._read(trials, expected, normal, shown.replies, right)
-        key = tuple(trials), expected, right, normal
+        if self._single and len(shown.replies) == len(trials):
+            read = read_replies(trials, expected, normal, ())
+            return tuple(
+                (self._in_words(one.text, said), one.mark) for one, said in zip(read, shown.replies, strict=True)
+            )
+        known, key = self._read_before, (tuple(trials), expected, right, normal)
         if key not in known:
             known[key] = self._read(trials, expected, normal, (), right)
         return known[key]
@@ -145,11 +204,16 @@ class TaskQuestions:
     def _read(
         self, trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], right: str
     ) -> _Replies:
-        replies = read_replies(trials, expected, normal, texts, self.cut)
+        replies = read_replies(trials, expected, normal, texts, self._cut)
         if replies and all(len(each.text) == 1 and each.mark == "✗✓"[each.text == right] for each in replies):
             # Trials have no order that means anything, and so fewer models have replies of their own.
             return "".join(sorted((each.text for each in replies), key=lambda text: (text != right, text)))
         return tuple((each.text, each.mark) for each in replies)
+
+    def _in_words(self, read: str, reply: str) -> str:
+        """What was read of a reply, and the reply where it says more."""
+        said = short(visible(reply).strip(), self._cut)
+        return read if said in ("", read) else f"{read} – {said}"
 
 
 class _Block:
@@ -187,3 +251,38 @@ def _values(table: pa.Table, name: str, places: np.ndarray) -> list[Any]:
     distinct = pc.dictionary_encode(codes)
     values = [*column.dictionary.take(distinct.dictionary).to_pylist(), None]
     return [values[code] for code in distinct.indices.fill_null(len(values) - 1).to_pylist()]
+
+
+def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[str, dict[str, list[Any]]]:
+    """The tags that divide the questions into a few groups: their values, "" first for none, and each question's code.
+
+    ``words``: the values for people. Of the entry with most questions. ``ids``: sorted. ``order``: their places in the
+    list that the codes are of.
+    """
+    most = max(entries, key=lambda entry: len(entry.questions)).questions
+    found = {}
+    about = suite_words.about(entries[0].suite)
+    place = np.searchsorted(ids, most.ids)
+    for name in most.tags:
+        own = most.codes(name)
+        if 1 < len(np.unique(own)) <= _TAG_VALUES:
+            codes = np.zeros(len(ids), dtype=int)
+            codes[place] = own
+            values = ["", *(str(value) for value in most.tag(name).dictionary.to_pylist())]
+            words = [about.value_of(name, value) for value in values]
+            found[name] = {"values": values, "words": words, "codes": codes[order].tolist()}
+    return found
+
+
+def beginning(text: str) -> str:
+    """The last line with a question mark, else the first: what stands before is often the same in all prompts."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    asked = next((line for line in reversed(lines) if "?" in line), lines[0] if lines else "")
+    return short(asked, _HEAD)
+
+
+def coded(texts: Sequence[str]) -> Mapping[str, list[Any]]:
+    """Texts of which many are the same: each once, and for each place its number."""
+    known: dict[str, int] = {}
+    codes = [known.setdefault(text, len(known)) for text in texts]
+    return {"values": list(known), "codes": codes}

@@ -9,7 +9,7 @@ from typing import Any
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import file_names, index_page, questions_page, reports, suite_words
+from lmms_medtasks.board.site import file_names, index_page, questions, reports, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.model_page import ModelPages
@@ -86,7 +86,8 @@ class _Site:
                 if self._browsed:
                     found = self._board.of_known_questions(name)
                     titles = {key: (self._standings.titles[key], slug) for key, slug in self._slugs.items()}
-                    questions_page.write(self._folder, self._pages, name, found, self._question_data, titles)
+                    for path, make in questions.write(self._pages, name, found, self._question_data, titles):
+                        self._folder.texts(path, make())
                     step(1)
             for model in self._board.models:
                 own = self._reports.get(model.key, {})

@@ -11,7 +11,7 @@ from PIL import Image, UnidentifiedImageError
 from lmms_medtasks import build_cache
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Questions
-from lmms_medtasks.board.site import question_data, question_pictures
+from lmms_medtasks.board.site import question_data
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.suite_words import AllowedData
@@ -114,7 +114,7 @@ def test_a_picture_is_made_once_for_all_builds_with_a_cache_and_kept_nowhere_wit
     assert len([path for path in cache.folder.rglob("*") if path.is_file()]) == len(folder.files) == 4
     assert not list((tmp_path / "home").rglob("*.webp"))
     made = []
-    monkeypatch.setattr(question_pictures, "_made", lambda *of: made.append(of) or b"made again")
+    monkeypatch.setattr(question_data, "_made", lambda *of: made.append(of) or b"made again")
     again, other = materials(tmp_path / "again", entries, cache=cache)
     assert again == first and other.files == folder.files and not made
     with pytest.raises(UnidentifiedImageError):

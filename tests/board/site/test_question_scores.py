@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.board.site.question_scores import mark, scores_of
+from lmms_medtasks.board.site.question_scores import digit, digits, mark, scores_of, verdicts
 from lmms_medtasks.suites.suite import Measure
 from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, of_every_kind
 
+NAN = float("nan")
 IDS = np.array(["a", "b", "c", "d"])
 
 
@@ -64,3 +67,51 @@ def test_a_question_has_scores_of_means_alone() -> None:
     found = scores_of(entry, entry.questions.ids)
     assert [each.name for each in found.units] == ["accuracy"] and len(entry.main_metrics) == 8
     assert [found.text(row) for row in range(4)] == ["100.0%", "0.0%", "0.0%", None]
+
+
+def test_the_index_says_what_any_model_was_and_all_together() -> None:
+    scores = [np.array([1, 1, 0, 0.5, NAN]), np.array([1, 0, 0, NAN, NAN])]
+    anyone, together = verdicts(scores, 5)
+    # Bits: right 1, wrong 2, between 4, missing 8; none right 1, all right 2, models differ 4.
+    assert anyone == "132c8" and together == "24110"
+    assert [digits(each, np.arange(5)) for each in scores] == ["9905-", "900--"]
+
+
+@given(st.integers(1, 6).flatmap(
+    lambda count: st.lists(
+        st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, NAN]), min_size=count, max_size=count), min_size=1, max_size=4
+    )
+))  # fmt: skip
+def test_the_bits_are_those_of_a_plain_definition(models: list[list[float]]) -> None:
+    anyone, together = verdicts(map(np.array, models), len(models[0]))
+    for place, scores in enumerate(zip(*models, strict=True)):
+        had = [each for each in scores if not math.isnan(each)]
+        any_bits = (
+            1 * (1.0 in had) + 2 * (0.0 in had) + 4 * any(0 < each < 1 for each in had) + 8 * (len(had) < len(scores))
+        )
+        all_bits = (1 * (1.0 not in had) + 2 * (set(had) == {1.0}) + 4 * (len(set(had)) > 1)) if had else 0
+        assert (int(anyone[place], 16), int(together[place], 16)) == (any_bits, all_bits)
+
+
+@pytest.mark.parametrize(
+    ("value", "character"),
+    [
+        (0.0, "0"),
+        (1.0, "9"),
+        (1e-9, "1"),
+        (0.124, "1"),
+        (0.125, "2"),
+        (0.5, "5"),
+        (0.999999, "8"),
+        (NAN, "-"),
+        (-1.0, "0"),
+    ],
+)  # between worst and best eight steps of an eighth
+def test_only_the_worst_and_the_best_have_the_digits_of_both_ends(value: float, character: str) -> None:
+    assert digit(value) == character
+
+
+@given(st.lists(st.floats(0, 1), min_size=2))
+def test_a_better_score_has_no_lower_digit(values: list[float]) -> None:
+    found = [digit(each) for each in sorted(values)]
+    assert found == sorted(found) and digits(np.array(values), np.arange(len(values))) == "".join(map(digit, values))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import question_index, question_shards, questions, suite_words
+from lmms_medtasks.board.site import question_scores, question_shards, questions, suite_words
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.question_scores import Scores, scores_of
 from lmms_medtasks.board.site.suite_words import AllowedData, order, shown
@@ -69,18 +69,8 @@ def test_scores_are_digits_and_texts(browse, makers):
     # Right is A; the letters that were read, not the words of the replies.
     assert (shard["questions"][0]["text"], shard["questions"][0]["right"]) == ("SAID?", "A")
     assert answers_of(shard, 0) == [("100.0%", "9", "AA")]
-    assert index["heads"] == {"values": ["SAID?"], "codes": [0] * 6}
-
-
-def test_a_shard_is_bounded_in_bytes_and_the_index_says_where_each_begins(browse, makers, monkeypatch):
-    monkeypatch.setattr(question_shards, "SHARD_BYTES", 500)
-    task, index, _, site = browse("medq_deg", makers.medq_deg, "medq_deg")
-    folder = site / "questions" / "medq_deg" / task["folder"]
-    shards = [read(folder / f"{number}.js")["questions"] for number in range(len(index["shards"]))]
-    assert len(shards) > 1 and not (folder / f"{len(shards)}.js").exists()
-    assert [shard[0]["id"] for shard in shards] == [index["ids"][row] for row in index["shards"]]
-    assert [each["id"] for shard in shards for each in shard] == index["ids"]
-    assert all(len(json.dumps(shard)) < 700 for shard in shards)
+    heads = read(site / "questions" / "medq_deg" / task["folder"] / "heads.js")
+    assert heads == {"values": ["SAID?"], "codes": [0] * 6}
 
 
 def test_credentialed_data_is_never_shown(browse, makers):
@@ -163,7 +153,7 @@ def test_scores_take_a_byte_a_question_where_few_differ(board):
     ids = entry.questions.ids
     scores = scores_of(entry, ids)
     assert (scores.places.dtype, len(scores.places)) == (np.uint8, len(ids)) and len(scores.distinct) <= 3
-    shown = [(scores.text(row) or "–", question_index.digit(scores.normal[row])) for row in range(len(ids))]
+    shown = [(scores.text(row) or "–", question_scores.digit(scores.normal[row])) for row in range(len(ids))]
     assert scores.said(slice(0, len(ids))) == shown
 
 

@@ -51,15 +51,10 @@ const medtasks = (() => {
   }
 
   const folder = () => `${suite}/${task.folder}`;
-  function shardOf(row) {
-    let number = task.shards.length - 1;
-    while (task.shards[number] > row) number -= 1;
-    return number;
-  }
   async function question(row) {
-    const number = shardOf(row);
+    const number = Math.floor(row / task.size);
     const shard = await load(`${folder()}/${number}.js`, "shard", number);
-    return { ...shard.questions[row - task.shards[number]], scores: shard.scores };
+    return { ...shard.questions[row - number * task.size], scores: shard.scores };
   }
 
   function options(select, pairs) {
@@ -166,12 +161,13 @@ const medtasks = (() => {
     const kind = get("verdict").value, was = get("was").value;
     const model = task.entries.findIndex((entry) => entry.page === get("model").value);
     const scores = was && model >= 0 ? await load(`${folder()}/model-${model}.js`, "scores", model) : "";
-    const heads = words.length ? task.heads.values.map((head) => head.toLowerCase()) : [];
+    const heads = words.length ? await load(`${folder()}/heads.js`, "heads", undefined) : null;
+    const texts = heads?.values.map((head) => head.toLowerCase());
     rows = [];
     if (unknown.length) return;
     task.ids.forEach((id, row) => {
       if (words.length) {
-        const text = `${id.toLowerCase()} ${heads[task.heads.codes[row]]}`;
+        const text = `${id.toLowerCase()} ${texts[heads.codes[row]]}`;
         if (!words.every((word) => text.includes(word))) return;
       }
       if (!tags.every(([codes, code]) => codes[row] === code)) return;
@@ -389,6 +385,7 @@ const medtasks = (() => {
   return {
     index: hand("index"),
     task: hand("task"),
+    heads: hand("heads"),
     scores: (number, value) => { handed = { kind: "scores", number, value }; },
     shard: (number, value) => { handed = { kind: "shard", number, value }; },
   };
