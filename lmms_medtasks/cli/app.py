@@ -27,6 +27,7 @@ from lmms_medtasks.cli import (
     run,
     smoke,
     validate,
+    view,
 )
 
 
@@ -46,6 +47,7 @@ def build() -> typer.Typer:
     app.add_typer(judge.app, name="judge")
     reread.register(app)
     report.register(app)
+    view.register(app)
     compare.register(app)
     gate.register(app)
     power.register(app)

@@ -180,7 +180,15 @@ class QuestionData:
         """Whether questions and replies of an entry may be shown, and are there."""
         if entry.source.samples is None or not self._is_trusted(entry):
             return False
-        return self._shown.text_of(entry, [name for name, _ in splits_of(self._run(entry), entry.task)])
+        return self._shown.text_of(entry, self._data_sets(entry))
+
+    def may_be_published(self, entry: Entry) -> bool:
+        """Whether texts and images of an entry may be shown to anybody without being asked for."""
+        names, anybody = self._data_sets(entry), suite_words.AllowedData()
+        return anybody.text_of(entry, names) and anybody.images_of(entry, names)
+
+    def _data_sets(self, entry: Entry) -> list[str]:
+        return [name for name, _ in splits_of(self._run(entry), entry.task)]
 
     def _is_trusted(self, entry: Entry) -> bool:
         """Whether a log's texts are what was asked and replied: pins cover ids and answers, but no texts."""
@@ -220,7 +228,7 @@ class QuestionData:
         why = "" if pictures else _NO_PICTURE
         if settings.get("no_image"):
             why = _ASKED_WITHOUT
-        elif not self._shown.images_of(entry, [name for name, _ in places]):
+        elif not self._shown.images_of(entry, self._data_sets(entry)):
             why = _PICTURE_TERMS
         left = {form.id: form for form in asked}
         splits = [self._split(*place, entry.variant) for place in places]

@@ -213,7 +213,7 @@ class TaskQuestions:
     def _in_words(self, read: str, reply: str) -> str:
         """What was read of a reply, and the reply where it says more."""
         said = short(visible(reply).strip(), self._cut)
-        return read if said in ("", read) else f"{read} – {said}"
+        return read if said.rstrip(".") in ("", read) else f"{read} – {said}"
 
 
 class _Block:

@@ -1,0 +1,170 @@
+"""The question page of a run for browsers of this machine: every file is made when it is asked for, none written."""
+
+from __future__ import annotations
+
+import secrets
+import select
+import socketserver
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site import file_names, questions, suite_words
+from lmms_medtasks.board.site.folder import Folder
+from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.question_data import QuestionData
+from lmms_medtasks.board.site.suite_words import AllowedData
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import first_listed
+
+HOST = "127.0.0.1"
+_KINDS = {
+    ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8", ".webp": "image/webp",
+}  # fmt: skip
+_TIMEOUT = 30
+"""Seconds that a browser may take to ask."""
+_TERMS = "The terms of this data limit to whom it may be shown: it is shown on this machine only. Pass none of it on."
+
+
+def read(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Entry], list[str]]:
+    """The latest log of each model and task below ``run``, and why others can't be shown. ``tasks``: only these.
+
+    No link out of the folder is followed. Raises UserError where nothing can be shown.
+    """
+    board = collect([run], tasks=tasks)
+    logged = sorted((each for each in board.entries if each.source.samples), key=lambda each: each.source.date)
+    found = {(entry.model.key, entry.task): entry for entry in logged}
+    reasons = list(dict.fromkeys(each.reason for each in board.problems if each.level == "refused"))
+    if not found:
+        asked = f" of {first_listed(list(tasks))}" if tasks else ""
+        said = " ".join(reasons) or f"No sample log{asked} in {run}."
+        raise UserError(f"{said} Give the result folder of a run that was made with --log_samples.")
+    return list(found.values()), reasons
+
+
+class _Memory(Folder):
+    """Pages and pictures that were made."""
+
+    def __init__(self) -> None:
+        super().__init__(Path())
+        self.contents: dict[str, bytes] = {}
+
+    def data(self, path: str, content: bytes) -> None:
+        self.contents[path] = content
+
+
+class RunFiles:
+    """The files of a run's question pages, by their paths; ``start`` is that of the first page."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        models = {entry.model.key: entry.model for entry in entries}
+        titles, slugs = file_names.model_titles(models.values()), file_names.model_slugs(models.values())
+        names = suite_words.order({entry.suite for entry in entries})
+        self._memory, self._lock = _Memory(), threading.Lock()
+        data = QuestionData(self._memory, AllowedData(local=True))
+        titled = [(name, suite_words.about(name).title) for name in names]
+        pages = Pages(self._memory, ", ".join(titles.values()), titled, questions=True)
+        pages.assets()
+        self._makers: dict[str, Callable[[], Iterable[str]]] = {}
+        for name in names:
+            own = [entry for entry in entries if entry.suite == name]
+            shown = {key: (title, slugs[key]) for key, title in titles.items()}
+            terms = "" if all(map(data.may_be_published, own)) else _TERMS
+            self._makers |= dict(questions.write(pages, name, own, data, shown, single=True, terms=terms))
+        self.start = f"questions/{names[0]}.html?was=wrong"
+
+    def content(self, path: str) -> bytes | None:
+        """A file; None where there is none of this path."""
+        with self._lock:
+            if path in self._makers:
+                return "".join(self._makers[path]()).encode("utf-8", "replace")
+            return self._memory.contents.get(path)
+
+
+class _TerminalClosed(Exception):
+    pass
+
+
+class RunServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """Answers browsers of this machine that know ``address``: it has a random part. ``port`` 0: any that is free.
+
+    Raises UserError where the port is taken.
+    """
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, files: RunFiles, port: int = 0) -> None:
+        self.files = files
+        self.token = secrets.token_urlsafe(16)
+        try:
+            super().__init__((HOST, port), _Handler)
+        except OSError as error:
+            said = f"--port {port}: {error.strerror}. Name another one, or leave it out for any that is free."
+            raise UserError(said) from error
+        self.port = int(self.server_address[1])
+        self.address = f"http://{HOST}:{self.port}/{self.token}/"
+        self._input = select.poll()
+        if sys.stdin is not None:
+            with suppress(OSError, ValueError):  # a notebook's has no file
+                self._input.register(sys.stdin.fileno(), 0)
+
+    def serve(self) -> None:
+        """Answer until Ctrl-C, or until the terminal or the pipe that is the standard input is closed."""
+        with self, suppress(KeyboardInterrupt, _TerminalClosed):
+            self.serve_forever()
+
+    def service_actions(self) -> None:
+        """What is done twice a second."""
+        # Nothing is read: a process in the background that reads from its terminal is stopped.
+        if self._input.poll(0):
+            raise _TerminalClosed
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of browsers that went away."""
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: RunServer
+    server_version, sys_version = "lmms-medtasks", ""
+    timeout = _TIMEOUT
+
+    def do_GET(self) -> None:
+        # A page elsewhere may send a browser here under a name of its own, which then stands in Host.
+        if self.headers.get_all("Host") not in [[f"{name}:{self.server.port}"] for name in (HOST, "localhost")]:
+            return self.send_error(HTTPStatus.FORBIDDEN, "This page is for this machine alone")
+        _, token, *path = unquote(urlsplit(self.path).path).split("/", 2)
+        if not (path and secrets.compare_digest(token.encode(), self.server.token.encode())):
+            return self.send_error(HTTPStatus.NOT_FOUND)
+        if path == [""]:
+            return self._answer(HTTPStatus.FOUND, {"Location": quote(self.server.files.start, safe="/?=")})
+        try:
+            content = self.server.files.content(path[0])
+        except (UserError, OSError) as error:
+            return self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, explain=str(error))
+        if content is None:
+            return self.send_error(HTTPStatus.NOT_FOUND)
+        return self._answer(HTTPStatus.OK, {"Content-Type": _KINDS[PurePosixPath(path[0]).suffix]}, content)
+
+    def _answer(self, status: HTTPStatus, headers: dict[str, str], content: bytes = b"") -> None:
+        self.send_response(status)
+        always = {"Content-Length": len(content), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+                  "Cross-Origin-Resource-Policy": "same-origin", "Referrer-Policy": "no-referrer"}  # fmt: skip
+        for name, value in {**headers, **always}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing of each request."""
