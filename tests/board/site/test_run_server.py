@@ -1,0 +1,183 @@
+"""The question page of a run over HTTP on loopback: files made when they are asked for, nothing else answered."""
+
+import http.client
+import json
+import re
+import threading
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pyarrow.parquet as pq
+import pytest
+
+from lmms_medtasks.board.site.run_server import RunFiles, RunServer, read
+from lmms_medtasks.data import locating
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.medq_deg import measures
+from tests.board.site.test_browser import FOUND, SHOWN, WAIT, pressed
+
+
+@contextmanager
+def served(folder, *tasks):
+    with RunServer(RunFiles(read(folder, tasks)[0])) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def get(server, path, host=None):
+    """Status, headers and content of a path below the random part; of another where it begins with /."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    path = path if path.startswith("/") else urlsplit(server.address).path + path
+    connection.request("GET", path, headers={"Host": host} if host else {})
+    found = connection.getresponse()
+    content = found.read()
+    connection.close()
+    return found.status, found.headers, content
+
+
+def value(content):
+    return json.loads(re.sub(r"^medtasks\.\w+\((\d+,)?|\);\n$", "", content.decode()))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, write, rows_of):
+    folder = tmp_path_factory.mktemp("viewed")
+    write(folder, "m/odd", "ABBABB", "SAID", tasks={name: rows_of[name] for name in ("medq_deg", "medobvious")})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(run):
+    with served(run) as found:
+        yield found
+
+
+def test_the_address_leads_to_the_wrong_answers_and_each_question_has_its_own(server):
+    status, headers, _ = get(server, "")
+    assert (status, headers["Location"]) == (302, "questions/medq_deg.html?was=wrong")
+    status, headers, page = get(server, headers["Location"])
+    assert status == 200 and headers["Cache-Control"] == "no-store" and b"m/odd" in page
+    # Nothing is linked that is not here.
+    for link in re.findall(r'(?:href|src)="([^"#:]+)"', page.decode()):
+        assert get(server, f"questions/{link}".replace("questions/../", ""))[0] == 200, link
+    index = value(get(server, "questions/medq_deg/medq_deg/index.js")[2])
+    row = index["ids"].index("q1/blur/L2")
+    one = value(get(server, f"questions/medq_deg/medq_deg/{row}.js")[2])
+    assert [each["id"] for each in one["questions"]] == ["q1/blur/L2"] and index["size"] == 1
+    assert one["questions"][0]["note"].startswith("Its image is not shown: the data was not at hand")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "[::1]:{port}"])
+def test_a_request_with_another_host_is_refused(server, host):
+    assert get(server, "", host.format(port=server.port))[0] == 403
+
+
+def test_this_machine_has_two_names(server):
+    assert get(server, "", f"localhost:{server.port}")[0] == 302
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/wrong/questions/medq_deg.html", "/wrong", "questions", "questions/", "assets/", "../", "../../etc/passwd",
+     "questions/../questions/medq_deg.html", "%2e%2e/%2e%2e/etc/passwd", "//etc/passwd",
+     "questions/medq_deg/medq_deg/q1/blur/L2", "site.json", "%00", "\\..\\x"],
+)  # fmt: skip
+def test_nothing_else_is_answered_and_no_folder_is_listed(server, path):
+    status, _, content = get(server, path)
+    assert status == 404 and b"root:" not in content
+
+
+def test_nothing_is_changed_by_a_request(server):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("POST", urlsplit(server.address).path, body="x")
+    assert connection.getresponse().status == 501
+    connection.close()
+
+
+def test_a_second_one_has_another_port_and_another_random_part(server, run):
+    with served(run) as other:
+        assert other.port != server.port and other.token != server.token
+        assert get(other, f"/{server.token}/")[0] == 404 and get(other, "")[0] == 302
+    with pytest.raises(UserError, match=rf"--port {server.port}.*Name another one"):
+        RunServer(server.files, server.port)
+
+
+def test_nothing_is_written_and_pictures_are_made_when_they_are_asked_for(tmp_path, write):
+    """The mini data's first question of a CT, as its run's log has it."""
+    document = next(iter(pq.read_table(locating.find("medq_deg", "clean", "mini").path).slice(0, 1).to_pylist()))
+    told = {"degradation": "", "severity": 0, "question_id": document["id"], "data": "mini"}
+    record = measures.record({**document, **told}, ["B"] * 3).to_json()
+    row = {"questions": record, "accuracy_l0": {}, "filtered_resps": ["It is B."] * 3, "input": document["question"]}
+    write(tmp_path / "run", "m", "", tasks={"medq_deg": lambda *_: [row]}, metadata={"data": "mini"})
+    before = sorted(tmp_path.rglob("*"))
+    with served(tmp_path / "run") as server:
+        own = server.files._memory.contents
+        assert not any(path.startswith("images/") for path in own)
+        (one,) = value(get(server, "questions/medq_deg/medq_deg/0.js")[2])["questions"]
+        status, headers, content = get(server, one["pictures"][0][0])
+        assert (status, headers["Content-Type"], content[8:12]) == (200, "image/webp", b"WEBP")
+        assert one["answers"][0][1][0][0] == "B – It is B."
+        assert b"limit to whom" not in get(server, "questions/medq_deg.html")[2]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_data_that_may_not_be_shown_to_others_is_shown_here_and_the_page_says_so(tmp_path, write, rows_of):
+    metadata = {"agreement": "an agreement", "data": "full"}
+    tasks = {"sure_mimic_age": rows_of["sure_slake_modality"]}
+    write(tmp_path, "m", "AB", "SAID", tasks=tasks, metadata=metadata)
+    with served(tmp_path) as server:
+        assert b"on this machine only" in get(server, "questions/sure_vqa.html")[2]
+        (one,) = value(get(server, "questions/sure_vqa/sure_mimic_age/0.js")[2])["questions"]
+        assert one["text"] == "SAID"
+
+
+def test_what_a_run_lacks_is_said(tmp_path, write, rows_of):
+    task = {"medobvious": rows_of["medobvious"]}
+    with pytest.raises(UserError, match="is not there"):
+        read(tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="No sample log in .*empty"):
+        read(tmp_path / "empty")
+    path = write(tmp_path / "run", "m", "AB", tasks=task)
+    with pytest.raises(UserError, match="No sample log of another"):
+        read(tmp_path / "run", ["another"])
+    log = next(path.parent.glob("*.jsonl"))
+    log.rename(tmp_path / "elsewhere.jsonl")
+    with pytest.raises(UserError, match="No sample log of medobvious"):
+        read(tmp_path / "run")
+    log.symlink_to(tmp_path / "elsewhere.jsonl")
+    with pytest.raises(UserError, match="a link that leads out of the folder"):
+        read(tmp_path / "run")
+
+
+def test_of_several_logs_of_one_model_the_latest_is_shown(tmp_path, write, rows_of):
+    for number, letters in enumerate(("AA", "BB")):
+        task = {"medobvious": rows_of["medobvious"]}
+        path = write(tmp_path / str(number), "m", letters, tasks=task)
+        content = json.loads(path.read_text("utf-8"))
+        path.write_text(json.dumps({**content, "date": 1_700_000_000 + number}), "utf-8")
+    (entry,), _ = read(tmp_path)
+    assert entry.source.results.parent.name == "1"
+
+
+def test_a_browser_shows_wrong_answers_and_finds_questions_by_words(server, browser):
+    browser.errors.clear()
+    browser._events = []
+    browser.call("Page.navigate", url=server.address)
+    while "Page.loadEventFired" not in browser._events:
+        browser._message()
+    browser.run(WAIT)
+    shown = browser.run(SHOWN)
+    assert shown and "q0" not in shown and browser.run("location.search") == "?was=wrong"
+    pressed(browser, "j")
+    assert browser.run("document.activeElement.closest('.question').querySelector('h2').textContent") == shown[0]
+    browser.run("document.querySelector('#text').value = 'blur/l1 said'")
+    browser.run("document.querySelector('#text').dispatchEvent(new Event('input'))")
+    browser.run("new Promise((done) => setTimeout(done, 300))")
+    assert browser.run(SHOWN) == [f"q{number}/blur/L1" for number in (1, 2, 4, 5)]
+    assert browser.run(FOUND).endswith("of 18 questions") and browser.errors == []
