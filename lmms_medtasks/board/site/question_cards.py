@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,15 +30,11 @@ from lmms_medtasks.record import FAILED
 from lmms_medtasks.short_texts import short
 from lmms_medtasks.visible_text import visible
 
-SHOWN = 3
-"""Models whose replies are shown; those of more are folded."""
-
 _CUT = 300
 """Characters of a reply on a card; the question's own page has more."""
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """A reply: the answer that was read from it, or its text. ``mark``: ✓ ✗ ~, "" where it has no score of its own."""
 
     text: str
@@ -87,16 +84,6 @@ class Card:
     answers: tuple[ModelAnswers, ...]
     note: str
     withheld: str
-
-    @property
-    def first(self) -> tuple[ModelAnswers, ...]:
-        """The models that are not folded."""
-        return self.answers[:SHOWN]
-
-    @property
-    def folded(self) -> tuple[ModelAnswers, ...]:
-        """The models that are."""
-        return self.answers[SHOWN:]
 
 
 class QuestionCards:

@@ -208,7 +208,7 @@ class TaskQuestions:
         if replies and all(len(each.text) == 1 and each.mark == "✗✓"[each.text == right] for each in replies):
             # Trials have no order that means anything, and so fewer models have replies of their own.
             return "".join(sorted((each.text for each in replies), key=lambda text: (text != right, text)))
-        return tuple((each.text, each.mark) for each in replies)
+        return replies
 
     def _in_words(self, read: str, reply: str) -> str:
         """What was read of a reply, and the reply where it says more."""

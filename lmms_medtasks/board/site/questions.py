@@ -6,7 +6,6 @@ A leaderboard writes all of them into its site, the page of one run makes those 
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -19,10 +18,7 @@ from lmms_medtasks.board.site.question_scores import Scores
 from lmms_medtasks.board.site.question_shards import TaskQuestions, reply_length, script
 from lmms_medtasks.report.csv_writer import csv_line, number_text
 
-_BLOCK = 2048
-"""Questions whose line in the CSV file is in memory at one time."""
 _DIGITS = 3
-_HEAD, _KIND = "question", "run"
 
 
 def write(
@@ -76,11 +72,8 @@ def write(
 
 def _csv_lines(names: Sequence[str], ids: np.ndarray, found: Sequence[Scores]) -> Iterator[str]:
     """The score of each question: a line a question, a column a model. No table of cells: there may be millions."""
-    yield csv_line((_HEAD, *names, "row"))
-    texts = [np.array([number_text(value, _DIGITS) for value in each.distinct.tolist()], object) for each in found]
-    for start in range(0, len(ids), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        columns = [text[each.places[rows]].tolist() for text, each in zip(texts, found, strict=True)]
-        kinds = itertools.repeat(_KIND)
-        lines = zip(ids[rows].tolist(), *columns, kinds, strict=False)
-        yield "".join(csv_line((id, *cells), safe=1) for id, *cells in lines)
+    yield csv_line(("question", *names, "row"))
+    texts = [[number_text(value, _DIGITS) for value in each.distinct.tolist()] for each in found]
+    for row, id in enumerate(ids.tolist()):
+        cells = [text[each.places[row]] for text, each in zip(texts, found, strict=True)]
+        yield csv_line((id, *cells, "run"), safe=1)

@@ -1,6 +1,7 @@
 """Questions as cards: pictures, text, options, replies with the marks that the score bears out."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,7 +104,9 @@ def test_a_card_of_submissions_has_scores_alone(tmp_path, write, rows_of, cards_
 
 def test_the_models_beyond_three_are_folded(board, cards_of):
     (card,) = cards_of(board, "medq_deg", ["q0"])
-    assert len(card.first) == 2 and not card.folded and "<details" not in rendered([card])
+    assert len(card.answers) == 2 and "<details" not in rendered([card])
+    page = rendered([replace(card, answers=card.answers * 2)])
+    assert "1 more model</summary>" in page and page.index("<details") > page.index("<th")
 
 
 def test_a_log_is_gone_through_once_for_all_of_its_questions(board, tmp_path, monkeypatch):
@@ -140,3 +143,8 @@ def test_options_stand_apart_where_the_model_was_asked_just_them():
     for prompt in ("Which?\nA. two\nB. one", "Which one?\nA. one\nB. two"):
         assert content(bare, Shown(prompt, "A", ())) == (prompt, (), "A")
     assert content(None, Shown("Which?", "x", ())) == ("Which?", (), "x")
+
+
+def test_of_a_log_without_texts_the_datas_own_are_shown() -> None:
+    found = content(Material("Which?", ("left", "right"), "A"), Shown("", "", ()))
+    assert found == ("Which?", (("A", "left"), ("B", "right")), "A")

@@ -171,8 +171,7 @@ def test_what_can_not_be_seen_is_marked():
     assert visible("a\u202eb\x1b[31m\tc\r\nd\u200be") == "a\ufffdb\ufffd[31m\tc\nd\ufffde"
 
 
-def test_the_stream_of_scores_is_the_csv_of_their_table(monkeypatch):
-    monkeypatch.setattr(questions, "_BLOCK", 2)
+def test_the_stream_of_scores_is_the_csv_of_their_table():
     ids = np.array(["=a", 'b"q', "c,d", "e\u202e", "f"])
     values = [[0.0, 1 / 3, np.nan, 1.0, 1 / 3], [np.nan, np.nan, -0.0, 1e-9, 0.1 + 0.2]]
     found = [Scores(np.arange(5), np.array(each), np.array(each), np.zeros(5, np.int16), ()) for each in values]

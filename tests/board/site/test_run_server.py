@@ -136,6 +136,16 @@ def test_data_that_may_not_be_shown_to_others_is_shown_here_and_the_page_says_so
         assert one["text"] == "SAID"
 
 
+def test_a_log_whose_texts_were_withheld_shows_its_scores(tmp_path, write, rows_of):
+    rows = rows_of["sure_slake_modality"]("AB", "SAID")
+    for row in rows:
+        row["questions"]["judgement"]["items"] = "withheld"
+    write(tmp_path, "m", "", tasks={"sure_mimic_age": lambda *_: rows}, metadata={"agreement": "an agreement"})
+    with served(tmp_path) as server:
+        (one,) = value(get(server, "questions/sure_vqa/sure_mimic_age/0.js")[2])["questions"]
+        assert "text" not in one and one["answers"] == [[0, []]] and one["note"]
+
+
 def test_what_a_run_lacks_is_said(tmp_path, write, rows_of):
     task = {"medobvious": rows_of["medobvious"]}
     with pytest.raises(UserError, match="is not there"):
