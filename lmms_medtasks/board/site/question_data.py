@@ -111,14 +111,12 @@ class Form:
         if self.severity is None:
             return ""
         level = suite_words.level_word(self.severity)
-        return f"{level}: {_words(self.degradation)}" if self.degradation else level
+        return f"{level}: {self.degradation.replace('_', ' ')}" if self.degradation else level
 
 
 def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
     """The forms of these rows of an entry's questions."""
-    ids, pairs, clusters, names, levels, modalities = (
-        _column(entry, name, rows) for name in ("id", "pair", "cluster", "degradation", "severity", "modality")
-    )
+    names = ("id", "pair", "cluster", "degradation", "severity", "modality")
     return [
         Form(
             id,
@@ -129,7 +127,7 @@ def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
             str(modality) if modality else None,
         )
         for id, pair, cluster, name, level, modality in zip(
-            ids, pairs, clusters, names, levels, modalities, strict=True
+            *(_column(entry, name, rows) for name in names), strict=True
         )
     ]
 
@@ -144,10 +142,6 @@ def rows_of(entry: Entry, ids: Collection[str]) -> list[int]:
 def _column(entry: Entry, name: str, rows: Sequence[int]) -> list[Any]:
     values = entry.questions.values(name)
     return [values[row] for row in rows]
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 class QuestionData:
