@@ -143,10 +143,9 @@ class QuestionCards:
         for entry in entries:
             titles.setdefault(entry.model.key, self._title(entry))
             for row in self._columns(entry).forms_of(form):
-                answered = self._answered(entry, row, told and self._data.may_tell(entry))
-                found.setdefault(entry.model.key, []).append(
-                    (self._columns(entry).level(row) or 0, _task_name(entry), answered)
-                )
+                level = forms(entry, [row])[0].severity
+                answered = self._answered(entry, row, level, told and self._data.may_tell(entry))
+                found.setdefault(entry.model.key, []).append((level or 0, _task_name(entry), answered))
         if any(len({each.condition for *_, each in rows}) < len(rows) for rows in found.values()):
             found = {
                 key: [(level, task, _named(each, task)) for level, task, each in rows] for key, rows in found.items()
@@ -156,17 +155,16 @@ class QuestionCards:
             for key, rows in found.items()
         )
 
-    def _answered(self, entry: Entry, row: int, told: bool) -> Answered:
-        columns = self._columns(entry)
-        normal = float(columns.scores.normal[row])
+    def _answered(self, entry: Entry, row: int, level: int | None, told: bool) -> Answered:
+        scores = self._columns(entry).scores
+        normal = float(scores.normal[row])
         replies: tuple[Reply, ...] = ()
         if told:
-            id = str(entry.questions.ids[row])
+            id, trials = str(entry.questions.ids[row]), entry.answers.column("trials")[row].as_py() or ()
             shown = self._data.logs.of(entry, [id]).get(id)
-            replies = read_replies(columns.trials(row), columns.expected(row), normal, shown.replies if shown else ())
-        return Answered(
-            suite_words.level_word(columns.level(row)), replies, columns.scores.text(row) or "–", mark(normal)
-        )
+            expected = entry.questions.values("expected")[row]
+            replies = read_replies(trials, expected, normal, shown.replies if shown else ())
+        return Answered(suite_words.level_word(level), replies, scores.text(row) or "–", mark(normal))
 
     def _columns(self, entry: Entry) -> _Columns:
         if id(entry) not in self._entries:
@@ -214,16 +212,6 @@ class _Columns:
         if other.severity is None or form.severity is None or other.severity == form.severity:
             return False
         return not other.severity or other.degradation == form.degradation
-
-    def level(self, row: int) -> int | None:
-        return forms(self._entry, [row])[0].severity
-
-    def trials(self, row: int) -> list[str]:
-        return list(self._entry.answers.column("trials")[row].as_py() or ())
-
-    def expected(self, row: int) -> str | None:
-        found = self._entry.questions.table
-        return found.column("expected")[row].as_py() if "expected" in found.column_names else None
 
 
 def read_replies(
