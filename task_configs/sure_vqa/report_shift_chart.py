@@ -74,7 +74,7 @@ SLOPES = Chart(
     "shifts",
     "Closed questions, i.i.d. and shifted",
     "A line a shift, from the i.i.d. test (data as the paper's models were trained on) to the shifted one. Orange: the "
-    f"largest fall. Bars: {LEVEL} intervals of the shifted test, over images. Grey lines: "
+    f"largest fall. Bars: {LEVEL} intervals over images. Grey lines: "
     f"{_BASELINES[_UNTUNED]}, from the paper and on its data. Squares: always the most frequent answer, which the "
     "paper prints for i.i.d. tests only. Dashed: guessing.",
     Table(
@@ -100,7 +100,7 @@ SLOPES_OF_MODELS = replace(
     SLOPES,
     title="Closed questions of each model, i.i.d. and shifted",
     about="A panel a shift, a line a model, from the i.i.d. test to the shifted one, percent. Bars: "
-    f"{LEVEL} intervals of the shifted test, over images. Grey: {_BASELINES[_UNTUNED]}, from the paper and on its "
+    f"{LEVEL} intervals over images. Grey: {_BASELINES[_UNTUNED]}, from the paper and on its "
     "data. Dashed: guessing.",
     panel="shift",
     series="model",
