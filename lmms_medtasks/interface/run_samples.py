@@ -17,6 +17,7 @@ from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.suite_rows import task_table
+from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -74,15 +75,11 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     names = distinct_names(found, [tuple(run.tasks) for run in found])
     rows = [row for run, name in zip(found, names, strict=True) for row in _rows(run, printable(name))]
     if not rows:
-        raise UserError(
-            f"No sample log in {', '.join(map(str, paths_of(runs)))}: there are result files only. Run with "
-            "--log_samples."
-        )
+        where = ", ".join(map(str, paths_of(runs)))
+        raise UserError(f"No sample log in {where}: there are result files only. Run with --log_samples.")
     frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
-    frame = frame.reindex(columns=[*COLUMNS, *(name for name in frame.columns if name not in COLUMNS)])
     measures = sorted(name for name in frame.columns if name.startswith("score."))
-    tags = [name for name in frame.columns if name not in COLUMNS and name not in measures]
-    return frame[[*COLUMNS, *measures, *tags]]
+    return frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *measures, *frame.columns])))
 
 
 def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
@@ -93,8 +90,7 @@ def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
             continue
         # A degraded task of ours has the base's records.
         suite = registry.find(base_of(task, config) or task, config)
-        own = _of_suite(suite, run, task) if suite else _of_harness(run, task)
-        for row in own:
+        for row in _of_suite(suite, run, task) if suite else _of_harness(run, task):
             yield {"run": name, "model": model, "task": printable(task), **row}
 
 
@@ -118,7 +114,7 @@ def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
             text = said[trial] if trial < len(said) else None
             yield {**question, **_reading(read, judgement is not None, expected), "trial": trial,
                    "ended": ended[trial] if trial < len(ended) else None,
-                   "reply": None if read == FAILED or text is None else printable_lines(text)}  # fmt: skip
+                   "reply": None if read == FAILED else text}  # fmt: skip
 
 
 def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None, list[str | None]]:
@@ -172,8 +168,8 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
                 "cluster": pictures[0] if pictures else name,
                 "pair": name,
                 "trial": trial,
-                "reply": None if text is None else printable_lines(text),
-                "answer": printable_lines(str(row.get("target", ""))),
+                "reply": text,
+                "answer": visible(str(row.get("target", ""))),
                 "correct": float("nan"),
                 "score": float(scores[only]) if only and scores[only] is not None else float("nan"),
                 "measure": only,
@@ -182,13 +178,9 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
 
 
 def _replies(row: Mapping[str, Any]) -> list[str | None]:
+    """The replies in any of the forms that the harness writes them in, without what can't be seen."""
     found = row.get("filtered_resps")
     while isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
         found = found[0]
     listed = found if isinstance(found, list) else [found]
-    return [each if isinstance(each, str) else None for each in listed]
-
-
-def printable_lines(text: str) -> str:
-    """A text of others with its line breaks, and without what can't be printed."""
-    return "\n".join(map(printable, text.split("\n")))
+    return [visible(each) if isinstance(each, str) else None for each in listed]
