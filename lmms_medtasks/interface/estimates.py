@@ -6,7 +6,7 @@ than five clusters there is no interval, and the result says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -258,13 +258,9 @@ def cohen_kappa(
     if weights not in names:
         raise unknown("weights", weights, [name for name in names if name])
     checked(level, "level")
-    one, other = listed(first, "ratings"), listed(second, "ratings")
-    check_length(one, other, "ratings")
-    coded = _coded([one, other], ordered=weights is not None)
-    own = labels(clusters, "clusters", len(one))
-    found = agreement(coded[0], coded[1], own, names=[names[weights]], level=level)[names[weights]]
-    left_out = len(one) - found.interval.n
-    return of_interval(found.interval, left_out, STUDENT, found.reason, "items")
+    (one, other), own = _ratings((first, second), clusters, ordered=weights is not None)
+    found = agreement(one, other, own, names=[names[weights]], level=level)[names[weights]]
+    return of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
 
 
 def krippendorff_alpha(
@@ -297,14 +293,9 @@ def krippendorff_alpha(
     if measurement not in ALPHA_LEVELS:
         raise unknown("measurement", measurement, ALPHA_LEVELS)
     checked(level, "level")
-    rows = [listed(each, "ratings of a rater") for each in ratings]
-    for each in rows[1:]:
-        check_length(rows[0], each, "ratings")
-    coded = _coded(rows, ordered=measurement != "nominal")
-    items = len(rows[0]) if rows else 0
-    own = labels(clusters, "clusters", items)
-    found = alpha_of(np.array(coded).reshape(len(rows), items), own, measurement, coverage=level)
-    return of_interval(found.interval, items - found.interval.n, STUDENT, found.reason, "items")
+    coded, own = _ratings(ratings, clusters, ordered=measurement != "nominal")
+    found = alpha_of(coded, own, measurement, coverage=level)
+    return of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
 
 
 def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
@@ -329,12 +320,17 @@ def _values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray,
             raise UserError("`column` names a column of a data frame; the values are given as they are.")
         found = numbers(values, "values")
         return found, labels(clusters, "clusters", len(found))
-    rows = question_rows(values, column or "score")
-    own = column_of(rows, clusters, "clusters") if clusters is not None else rows.get("cluster")
-    return numbers(column_of(rows, column or "score", "column"), "values"), labels(own, "clusters", len(rows))
+    rows = _question_rows(values, column or "score")
+    return numbers(column_of(rows, column or "score", "column"), "values"), _clusters(rows, clusters)
 
 
-def question_rows(frame: DataFrame, column: str) -> DataFrame:
+def _clusters(rows: DataFrame, name: Any) -> list[str]:
+    """Of a data frame: those of the column ``name``, or of its own column ``cluster``, else each row one."""
+    own = rows.get("cluster") if name is None else column_of(rows, name, "clusters")
+    return labels(own, "clusters", len(rows))
+
+
+def _question_rows(frame: DataFrame, column: str) -> DataFrame:
     """Of a data frame of :func:`read_runs` a row a question, where ``column`` is a question's score; else as it is.
 
     Raises UserError where it has questions of several runs or tasks.
@@ -364,12 +360,11 @@ def _paired(
     name = column or "score"
     for frame in (first, second):
         column_of(frame, on, "on"), column_of(frame, name, "column")
-    sides = [question_rows(frame, name) for frame in (first, second)]
+    sides = [_question_rows(frame, name) for frame in (first, second)]
     pairs = _pairs(sides[0][on].tolist(), sides[1][on].tolist(), on)
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
     one, other = (numbers(each[name], "scores") for each in rows)
-    own = column_of(rows[0], clusters, "clusters") if clusters is not None else rows[0].get("cluster")
-    return one, other, labels(own, "clusters", len(pairs))
+    return one, other, _clusters(rows[0], clusters)
 
 
 def _pairs(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
@@ -402,14 +397,18 @@ def _calibrated(confidence: Any, correct: Any, clusters: Any) -> tuple[np.ndarra
     return certain[used], right[used], kept, int((~used).sum())
 
 
-def _coded(rows: Sequence[Sequence[Any]], *, ordered: bool) -> list[np.ndarray]:
-    """Ratings as numbers: themselves, or texts numbered alike in all rows; NaN where one is missing."""
+def _ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
+    """(raters, items) ratings, texts as numbers, NaN where one is missing; and the cluster of each item."""
+    rows = [listed(each, "ratings of a rater") for each in given]
+    for each in rows[1:]:
+        check_length(rows[0], each, "ratings")
     texts = sorted({each for row in rows for each in row if isinstance(each, str)})
-    if not texts:
-        return [numbers(row, "ratings") for row in rows]
-    if ordered:
+    if texts and ordered:
         raise UserError(f"The rating {texts[0]!r} is a text, which has no distance from others. Give numbers.")
-    if any(not isinstance(each, str) and not is_missing(each) for row in rows for each in row):
+    if texts and any(not isinstance(each, str) and not is_missing(each) for row in rows for each in row):
         raise UserError("Ratings must be all numbers or all texts, got both.")
-    codes = {text: float(number) for number, text in enumerate(texts)}
-    return [np.array([codes.get(each, np.nan) if isinstance(each, str) else np.nan for each in row]) for row in rows]
+    if texts:
+        rows = [[texts.index(each) if isinstance(each, str) else None for each in row] for row in rows]
+    items = len(rows[0]) if rows else 0
+    coded = np.array([numbers(row, "ratings") for row in rows]).reshape(len(rows), items)
+    return coded, labels(clusters, "clusters", items)
