@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lmms_medtasks.errors import UserError as UserError
-    from lmms_medtasks.interface.agreement_estimates import cohen_kappa as cohen_kappa
-    from lmms_medtasks.interface.agreement_estimates import krippendorff_alpha as krippendorff_alpha
-    from lmms_medtasks.interface.calibration_estimates import brier as brier
-    from lmms_medtasks.interface.calibration_estimates import ece as ece
     from lmms_medtasks.interface.comparing import compare as compare
     from lmms_medtasks.interface.degrading import Degrade as Degrade
     from lmms_medtasks.interface.degrading import degrade as degrade
     from lmms_medtasks.interface.estimates import accuracy as accuracy
+    from lmms_medtasks.interface.estimates import brier as brier
+    from lmms_medtasks.interface.estimates import cohen_kappa as cohen_kappa
     from lmms_medtasks.interface.estimates import difference as difference
+    from lmms_medtasks.interface.estimates import ece as ece
+    from lmms_medtasks.interface.estimates import krippendorff_alpha as krippendorff_alpha
     from lmms_medtasks.interface.estimates import mean as mean
     from lmms_medtasks.interface.evaluation import evaluate as evaluate
     from lmms_medtasks.interface.listings import list_degradations as list_degradations
@@ -41,10 +41,10 @@ _HOMES = {
     "accuracy": "interface.estimates",
     "mean": "interface.estimates",
     "difference": "interface.estimates",
-    "ece": "interface.calibration_estimates",
-    "brier": "interface.calibration_estimates",
-    "cohen_kappa": "interface.agreement_estimates",
-    "krippendorff_alpha": "interface.agreement_estimates",
+    "ece": "interface.estimates",
+    "brier": "interface.estimates",
+    "cohen_kappa": "interface.estimates",
+    "krippendorff_alpha": "interface.estimates",
     "list_tasks": "interface.listings",
     "evaluate": "interface.evaluation",
     "read_runs": "interface.run_samples",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import itertools
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,9 +37,9 @@ class Answer:
 
     Attributes:
         judge: who judged; "none" if nobody did. task, run: where it was read. cluster: the question's image.
-        status: "ok", "empty", "cut", "unreadable" or "failed". tags: the question's.
-        fields: the texts that the judge is shown; None for a failed request and where the log withholds them. digest:
-            of the reply, where the log withholds texts.
+        tags: the question's.
+        fields: the texts that the judge is shown; None for a failed request and where the log withholds them.
+        digest: of the reply, where the log withholds texts as the data's terms want it; else "".
         settled: a rule gave the scores, without a judge.
         scores: measure (a dimension, or :data:`TOTAL`) to a number for each judging of it, None where it is missing.
     """
@@ -49,17 +49,11 @@ class Answer:
     task: str
     run: str
     cluster: str
-    status: str
     tags: Mapping[str, Any]
     fields: Mapping[str, str] | None
     digest: str
     settled: bool
     scores: Mapping[str, tuple[float | None, ...]]
-
-    @property
-    def withheld(self) -> bool:
-        """Whether the log holds no texts, as the data's terms want it."""
-        return bool(self.digest)
 
 
 @dataclass(frozen=True)
@@ -93,6 +87,7 @@ class Judged:
         """The dimensions, and the total where the protocol has one."""
         return [each.name for each in self.protocol.dimensions] + ([TOTAL] if self.protocol.total else [])
 
+    @functools.cached_property
     def by_key(self) -> dict[AnswerKey, Answer]:
         """Each answer once, whoever judged it."""
         found: dict[AnswerKey, Answer] = {}
@@ -110,54 +105,52 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     judges of one model did not judge the same texts.
     """
     found = list(report_runs.find(paths))
-    chosen = [(run, task) for run in found for task in _judged_tasks(run) if _is_wanted(task, tasks)]
+    judged = [
+        (run, task)
+        for run in found
+        for task in run.content.get("configs", {})
+        if report_runs.settings_of(run, task).get("judge")
+    ]
+    if not judged:
+        others = ", ".join(sorted({task for run in found for task in run.tasks})) or "none"
+        raise UserError(f"No task in these runs has open answers that a judge judges. Tasks: {others}.")
+    chosen = [each for each in judged if not tasks or any(fnmatch.fnmatchcase(each[1], name) for name in tasks)]
     if not chosen:
-        raise _nothing(found, tasks)
-    found_rows = [row for run, task in chosen for row in _answers(run, task)]
-    protocols = {each.name: each for each, _, _ in found_rows}
-    names = sorted(protocols)
-    if protocol and protocol not in names:
-        raise unknown("judge protocol", protocol, names, "these runs")
-    if not protocol and len(names) > 1:
-        raise UserError(
-            f"The answers were judged by several protocols: {', '.join(names)}. Choose one with --protocol."
-        )
-    chosen_name = protocol or names[0]
-    rows = [(answer, described) for each, answer, described in found_rows if each.name == chosen_name]
-    answers = _named_judges(rows)
+        names = ", ".join(sorted({task for _, task in judged}))
+        raise UserError(f"No judged task is called {', '.join(map(repr, tasks))}. Judged ones: {names}.")
+    rows = [row for run, task in chosen for row in _answers(run, task)]
+    protocols = {each.name: each for each, _, _ in rows}
+    if protocol and protocol not in protocols:
+        raise unknown("judge protocol", protocol, sorted(protocols), "these runs")
+    if not protocol and len(protocols) > 1:
+        names = ", ".join(sorted(protocols))
+        raise UserError(f"The answers were judged by several protocols: {names}. Choose one with --protocol.")
+    if not rows:
+        raise UserError(f"There is no answer in the sample logs of {', '.join(map(str, paths))}.")
+    wanted = protocol or next(iter(protocols))
+    kept = [(answer, judge) for each, answer, judge in rows if each.name == wanted]
+    answers = _named_judges(kept)
     _check(answers)
-    described = {answer.judge: json.loads(text) for answer, (_, text) in zip(answers, rows, strict=True)}
-    notes = {name: report_runs.printable(str(each["note"])) for name, each in described.items() if each.get("note")}
-    return Judged(protocols[chosen_name], answers, notes)
+    notes = {
+        answer.judge: report_runs.printable(str(judge["note"]))
+        for answer, (_, judge) in zip(answers, kept, strict=True)
+        if judge["note"]
+    }
+    return Judged(protocols[wanted], answers, notes)
 
 
-def _judged_tasks(run: Run) -> list[str]:
-    return [task for task in run.content.get("configs", {}) if report_runs.settings_of(run, task).get("judge")]
-
-
-def _is_wanted(task: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatch.fnmatchcase(task, pattern) for pattern in patterns)
-
-
-def _nothing(found: Sequence[Run], tasks: Sequence[str]) -> UserError:
-    judged = sorted({task for run in found for task in _judged_tasks(run)})
-    if judged:
-        return UserError(f"No judged task is called {', '.join(map(repr, tasks))}. Judged ones: {', '.join(judged)}.")
-    others = sorted({task for run in found for task in run.tasks})
-    return UserError(
-        f"No task in these runs has open answers that a judge judges. Tasks: {', '.join(others) or 'none'}."
-    )
-
-
-def _answers(run: Run, task: str) -> Iterator[tuple[Protocol, Answer, str]]:
-    """For each of the task's answers its protocol, the answer, and a description of its judge as text."""
+def _answers(run: Run, task: str) -> list[tuple[Protocol, Answer, Mapping[str, Any]]]:
+    """For each of the task's answers its protocol, the answer, and a description of its judge."""
+    found: list[tuple[Protocol, Answer, Mapping[str, Any]]] = []
     for record, line in report_runs.records(run, task):
         where = f"{run.samples_file(task)}, line {line}"
         if record.judgement is None:
             raise UserError(f"{where}: its record holds no verdicts. The log is not of a judged task of ours.")
         try:
             protocol = records.protocol_of(record.judgement)
-            yield from ((protocol, *row) for row in _of_record(record, record.judgement, run, task, protocol))
+            judge = {key: record.judgement.judge.get(key) for key in (*identity.SAME, "note")}
+            judge[_MODEL] = " + ".join(map(identity.answer_phrase, identity.answered_models(record.judgement))) or None
+            found += [(protocol, each, judge) for each in _of_record(record, record.judgement, run, task, protocol)]
         except UserError as error:
             raise UserError(f"{where}: {error}") from error
         except (KeyError, TypeError, IndexError, ValueError) as error:
@@ -165,73 +158,47 @@ def _answers(run: Run, task: str) -> Iterator[tuple[Protocol, Answer, str]]:
                 f"{where}: the record does not fit its judge protocol ({type(error).__name__}: {error}). Was the log "
                 "edited, or judged by another version of lmms-medtasks?"
             ) from error
+    # Answers that no server was asked about are of the judge that answered otherwise, if it was one.
+    models = {judge[_MODEL] for _, _, judge in found} - {None}
+    only = {_MODEL: models.pop()} if len(models) == 1 else {}
+    return [(protocol, answer, {**judge, **only}) for protocol, answer, judge in found]
 
 
-def _of_record(
-    record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol
-) -> Iterator[tuple[Answer, str]]:
+def _of_record(record: Record, judgement: Judgement, run: Run, task: str, protocol: Protocol) -> Iterator[Answer]:
     measures: dict[str, records.Measure] = {each.name: each.name for each in protocol.dimensions}
     if protocol.total:
         measures[TOTAL] = protocol.total
     numbers = {name: iter(records.scores(judgement, measure)) for name, measure in measures.items()}
-    model, judge = report_runs.model_name(run.content), judgement.judge
-    answered = " + ".join(map(identity.answer_phrase, identity.answered_models(judgement))) or None
-    described = {key: judge.get(key) for key in (*identity.SAME, "note")} | {_MODEL: answered}
-    for place, (status, verdicts) in enumerate(zip(record.trials, judgement.verdicts, strict=True)):
-        scores = {name: tuple(itertools.islice(each, len(verdicts))) for name, each in numbers.items()}
-        answer = Answer(
+    model = report_runs.model_name(run.content)
+    for place, (_, verdicts) in enumerate(zip(record.trials, judgement.verdicts, strict=True)):
+        yield Answer(
             key=AnswerKey(model, record.id, place + 1),
-            judge=str(judge["name"]),
+            judge=str(judgement.judge["name"]),
             task=task,
             run=str(run.path),
             cluster=record.cluster,
-            status=status,
             tags=record.tags,
             fields=None if isinstance(judgement.items, str) else judgement.items[place],
             digest="" if judgement.replies is None else str(judgement.replies[place]),
             settled=bool(verdicts) and all(verdict["status"] == "exact" for verdict in verdicts),
-            scores=scores,
+            scores={name: tuple(itertools.islice(each, len(verdicts))) for name, each in numbers.items()},
         )
-        yield answer, json.dumps(described, sort_keys=True)
 
 
-def _named_judges(rows: Sequence[tuple[Answer, str]]) -> tuple[Answer, ...]:
+def _named_judges(rows: Sequence[tuple[Answer, Mapping[str, Any]]]) -> tuple[Answer, ...]:
     """Judges of one name that differ in anything that matters (prompt, settings) are told apart by what differs."""
-    rows = _with_models(rows)
-    descriptions: dict[str, list[str]] = {}
-    for answer, described in rows:
-        known = descriptions.setdefault(answer.judge, [])
-        if described not in known:
-            known.append(described)
-    names = {text: _name(name, text, texts) for name, texts in descriptions.items() for text in texts}
-    return tuple(replace(answer, judge=names[described]) for answer, described in rows)
+    by_name: dict[str, list[Mapping[str, Any]]] = {}
+    for answer, judge in rows:
+        known = by_name.setdefault(answer.judge, [])
+        if judge not in known:
+            known.append(judge)
+    return tuple(replace(answer, judge=_name(answer.judge, judge, by_name[answer.judge])) for answer, judge in rows)
 
 
-def _with_models(rows: Sequence[tuple[Answer, str]]) -> list[tuple[Answer, str]]:
-    """Answers that no server was asked about are of the judge that answered otherwise in their run, if it was one."""
-    models: dict[tuple[str, str, str], set[str]] = {}
-    bases = [json.loads(text) for _, text in rows]
-    keys = [
-        (answer.run, answer.task, json.dumps({**base, _MODEL: None}, sort_keys=True))
-        for (answer, _), base in zip(rows, bases, strict=True)
-    ]
-    for key, base in zip(keys, bases, strict=True):
-        if base[_MODEL] is not None:
-            models.setdefault(key, set()).add(base[_MODEL])
-    found = []
-    for (answer, text), key, base in zip(rows, keys, bases, strict=True):
-        (only,) = models[key] if len(models.get(key, ())) == 1 else (base[_MODEL],)
-        found.append((answer, text if base[_MODEL] == only else json.dumps({**base, _MODEL: only}, sort_keys=True)))
-    return found
-
-
-def _name(name: str, described: str, of_that_name: Sequence[str]) -> str:
-    if len(of_that_name) == 1:
-        return report_runs.printable(name)
-    others = [json.loads(text) for text in of_that_name]
-    own = json.loads(described)
-    differing = sorted(key for key in set().union(*others) if len({json.dumps(each.get(key)) for each in others}) > 1)
-    return report_runs.printable(f"{name} ({', '.join(f'{key} {own.get(key)}' for key in differing)})")
+def _name(name: str, own: Mapping[str, Any], of_that_name: Sequence[Mapping[str, Any]]) -> str:
+    differing = sorted(key for key in own if any(each[key] != own[key] for each in of_that_name))
+    told = f" ({', '.join(f'{key} {own[key]}' for key in differing)})" if differing else ""
+    return report_runs.printable(name + told)
 
 
 def _check(answers: Sequence[Answer]) -> None:

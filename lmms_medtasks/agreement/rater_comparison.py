@@ -1,33 +1,25 @@
-"""What is compared with what: judges with people, people, judges, and repeated judgings with one another."""
+"""What is compared with what: judges with people, people, judges, and repeated judgings with one another.
+
+A rater is a person, the mean of several, a judge, or one of its judgings: numbers by answer.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
 
-from lmms_medtasks.agreement.judged_answers import TOTAL, AnswerKey, Judged
-from lmms_medtasks.agreement.raters import (
-    Numbers,
-    Side,
-    has_verdicts,
-    judgings,
-    majority_of_judge,
-    mean_of,
-    number_of,
-    of_judge,
-    of_rater,
-    with_totals,
-)
+from lmms_medtasks.agreement.judged_answers import TOTAL, Answer, AnswerKey, Judged
 from lmms_medtasks.agreement.ratings import Scores
 from lmms_medtasks.statistics.agreement import (
     COEFFICIENTS,
     Contest,
-    Level,
     Measure,
     WinRates,
     agreement,
@@ -39,9 +31,18 @@ from lmms_medtasks.statistics.agreement import (
 from lmms_medtasks.statistics.intervals import mean_interval
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
+KINDS: tuple[Kind, ...] = ("judge and people", "people", "judges", "repeated judgings")
 NAMES = (*COEFFICIENTS, "alpha")
 _NO_CATEGORY = "means and totals are no categories"
-_TWO_ONLY = "for two raters only"
+
+
+@dataclass(frozen=True)
+class Rater:
+    """A rater's numbers in one measure. ``labels``: they are labels of the scale, not means of several."""
+
+    name: str
+    numbers: Mapping[AnswerKey, float]
+    labels: bool
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Comparison:
 
     Attributes:
         group: ``tag = value`` of the answers compared; "" for all. n: answers with two ratings at least.
-        alpha_level: ordinal for labels, interval for means and totals. coefficients: by :data:`NAMES`.
+        coefficients: by :data:`NAMES`; alpha is ordinal for labels, interval for means and totals.
     """
 
     kind: Kind
@@ -58,7 +59,6 @@ class Comparison:
     measure: str
     group: str
     n: int
-    alpha_level: Level
     coefficients: Mapping[str, Measure]
 
 
@@ -91,43 +91,33 @@ class Result:
     rated: int
 
 
-def compare(
-    judged: Judged,
-    people: Scores,
-    *,
-    by: Sequence[str] = (),
-    settled: bool = False,
-) -> Result:
+def compare(judged: Judged, people: Scores, *, by: Sequence[str] = (), settled: bool = False) -> Result:
     """Everything that the runs and the ratings allow to compare, measure by measure.
 
     What a rule settled says nothing of a judge and is left out, but from comparisons with people if ``settled``, and
     from win rates always not: those are about the benchmark's numbers, whoever they are from. ``by``: tags for whose
     values the judges are compared with people apart.
     """
-    people = with_totals(people, judged)
-    clusters = {key: answer.cluster for key, answer in judged.by_key().items()}
-    compute = _Computer(clusters)
-    judges = [name for name in judged.judges if has_verdicts(judged, name, settled)]
+    people = _with_totals(people, judged)
+    # A run without a judge names one that gave no verdict.
+    judges = [name for name in judged.judges if of_judge(judged, name, judged.measures[0], settled).numbers]
     comparisons: list[Comparison] = []
     wins: list[Wins] = []
     for measure in judged.measures:
-        raters = [Side(name, of_rater(rows, measure), measure != TOTAL) for name, rows in people.items()]
-        raters = [each for each in raters if each.numbers]
-        for name in judges:
-            side = of_judge(judged, name, measure, settled)
-            comparisons += _with_people(compute, side, raters, measure, judged, by)
-            majority = majority_of_judge(judged, name, measure, settled)
-            if majority:
-                comparisons += [compute.two("judge and people", majority, rater, measure) for rater in raters]
-            if len(judged.models) > 1 and raters:
-                wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters, clusters)))
-        comparisons += compute.group("people", raters, measure)
+        numbers = {
+            name: {key: each[measure] for key, each in rows.items() if measure in each} for name, rows in people.items()
+        }
+        raters = [Rater(name, own, measure != TOTAL) for name, own in numbers.items() if own]
+        for name in judges if raters else ():
+            comparisons += _with_people(judged, name, raters, measure, by, settled)
+            if len(judged.models) > 1:
+                wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
+        comparisons += _each_two(judged, "people", raters, measure)
         sides = [of_judge(judged, name, measure, settled=False) for name in judges]
-        comparisons += compute.group("judges", sides, measure)
+        comparisons += _each_two(judged, "judges", sides, measure)
         for name in judges:
-            comparisons += compute.group("repeated judgings", judgings(judged, name, measure), measure)
-    order: list[Kind] = ["judge and people", "people", "judges", "repeated judgings"]
-    comparisons.sort(key=lambda each: order.index(each.kind))
+            comparisons += _each_two(judged, "repeated judgings", judgings(judged, name, measure), measure)
+    comparisons.sort(key=lambda each: KINDS.index(each.kind))
     return Result(
         comparisons=tuple(comparisons),
         wins=tuple(wins),
@@ -137,117 +127,145 @@ def compare(
     )
 
 
-class _Computer:
-    """Computes comparisons of answers in ``clusters``."""
+def mean_of(raters: Sequence[Rater]) -> Rater:
+    """The mean of each answer's ratings; the rater, if there is but one."""
+    if len(raters) == 1:
+        return raters[0]
+    numbers: dict[AnswerKey, list[float]] = {}
+    for rater in raters:
+        for key, number in rater.numbers.items():
+            numbers.setdefault(key, []).append(number)
+    labels = raters[0].labels and max(map(len, numbers.values()), default=1) == 1
+    return Rater(f"mean of {len(raters)} people", {key: fmean(each) for key, each in numbers.items()}, labels)
 
-    def __init__(self, clusters: Mapping[AnswerKey, str]) -> None:
-        self._clusters = clusters
 
-    def group(self, kind: Kind, sides: Sequence[Side], measure: str) -> Iterator[Comparison]:
-        """All raters together if they are more than two, and each two of them."""
-        if len(sides) > 2:
-            yield self.several(kind, sides, measure)
-        for one, other in itertools.combinations(sides, 2):
-            yield self.two(kind, one, other, measure)
+def of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Rater:
+    """The judge's numbers, each the mean over the judgings of the answer that were had."""
+    numbers = {each.key: fmean(had) for each, had in _had(judged, judge, measure, settled)}
+    return Rater(judge, numbers, labels=judged.protocol.trials == 1 and measure != TOTAL)
 
-    def two(self, kind: Kind, one: Side, other: Side, measure: str, group: str = "") -> Comparison:
-        """Two raters, over the answers that both rated."""
-        keys = sorted(one.numbers.keys() & other.numbers.keys())
-        ratings = np.array([[side.numbers[key] for key in keys] for side in (one, other)])
-        clusters = [self._clusters[key] for key in keys]
-        found = agreement(ratings[0], ratings[1], clusters)
-        labels = one.labels and other.labels
-        if not labels:
-            found |= {name: without_value(len(keys), _NO_CATEGORY) for name in ("kappa", "exact")}
-        return self._comparison(kind, (one.name, other.name), measure, group, ratings, clusters, labels, found)
 
-    def several(self, kind: Kind, sides: Sequence[Side], measure: str) -> Comparison:
-        """All raters: alpha, and the share of answers that all who rated them (two at least) rated alike."""
-        keys = sorted({key for side in sides for key in side.numbers})
-        ratings = np.array([[side.numbers.get(key, math.nan) for key in keys] for side in sides])
-        kept = np.flatnonzero((~np.isnan(ratings)).sum(0) >= 2)
-        ratings, clusters = ratings[:, kept], [self._clusters[keys[place]] for place in kept.tolist()]
-        found = {name: without_value(len(kept), _TWO_ONLY) for name in COEFFICIENTS}
-        labels = all(side.labels for side in sides)
-        if len(kept) and labels:
-            alike = np.isclose(np.nanmax(ratings, 0), np.nanmin(ratings, 0))
-            found["exact"] = Measure(mean_interval(clusters, alike.astype(float)))
-        else:
-            found["exact"] = without_value(len(kept), "no item has two ratings" if labels else _NO_CATEGORY)
-        names = tuple(side.name for side in sides)
-        return self._comparison(kind, names, measure, "", ratings, clusters, labels, found)
+def majority_of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Rater | None:
+    """The label that more than half of the judgings of an answer gave; None where there is one judging, or no label.
 
-    def _comparison(
-        self,
-        kind: Kind,
-        raters: tuple[str, ...],
-        measure: str,
-        group: str,
-        ratings: np.ndarray,
-        clusters: Sequence[str],
-        labels: bool,
-        found: dict[str, Measure],
-    ) -> Comparison:
-        level: Level = "ordinal" if labels else "interval"
-        found["alpha"] = alpha_of(ratings, clusters, level)
-        return Comparison(kind, raters, measure, group, len(clusters), level, found)
+    Labels of the same number are one here. An answer without a majority is not in it.
+    """
+    if judged.protocol.trials == 1 or measure == TOTAL:
+        return None
+    most = {each.key: (max(had, key=had.count), had) for each, had in _had(judged, judge, measure, settled)}
+    numbers = {key: label for key, (label, had) in most.items() if 2 * had.count(label) > len(had)}
+    return Rater(f"{judge}, majority", numbers, labels=True)
+
+
+def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
+    """The repeated judgings of the same answers as raters; [] if there was one each."""
+    scores = {each.key: each.scores[measure] for each in judged.answers if each.judge == judge and not each.settled}
+    count = max(map(len, scores.values()), default=0)
+    found = []
+    for place in range(count if count > 1 else 0):
+        own = {key: each[place] for key, each in scores.items() if place < len(each)}
+        numbers = {key: number for key, number in own.items() if number is not None}
+        found.append(Rater(f"{judge}, judging {place + 1}", numbers, measure != TOTAL))
+    return found
+
+
+def _had(judged: Judged, judge: str, measure: str, settled: bool) -> Iterator[tuple[Answer, list[float]]]:
+    """The judge's answers with the numbers that it gave them, where it gave any."""
+    for answer in judged.answers:
+        had = [number for number in answer.scores[measure] if number is not None]
+        if answer.judge == judge and had and (settled or not answer.settled):
+            yield answer, had
+
+
+def _with_totals(people: Scores, judged: Judged) -> Scores:
+    """The ratings, with the total where a rater rated all dimensions of an answer."""
+    total, names = judged.protocol.total, {each.name for each in judged.protocol.dimensions}
+    if total is None:
+        return people
+    return {
+        rater: {key: {**each, TOTAL: total(each)} if names <= each.keys() else each for key, each in rows.items()}
+        for rater, rows in people.items()
+    }
 
 
 def _with_people(
-    compute: _Computer, judge: Side, raters: Sequence[Side], measure: str, judged: Judged, by: Sequence[str]
+    judged: Judged, name: str, raters: Sequence[Rater], measure: str, by: Sequence[str], settled: bool
 ) -> Iterator[Comparison]:
-    """The judge with people's mean, in each tag's values apart too, and with each of several raters."""
-    if not raters:
-        return
-    people = mean_of(raters)
-    yield compute.two("judge and people", judge, people, measure)
-    answers = judged.by_key()
+    """The judge with people's mean, in each tag's values apart too, and with each of several raters; its majority."""
+    kind: Kind = "judge and people"
+    judge, people = of_judge(judged, name, measure, settled), mean_of(raters)
+    yield _compared(judged, kind, (judge, people), measure)
     for tag in by:
-        values = sorted({str(answers[key].tags.get(tag, "")) for key in people.numbers})
-        for value in values:
-            numbers = {
-                key: each for key, each in people.numbers.items() if str(answers[key].tags.get(tag, "")) == value
-            }
-            group = f"{tag} = {value or '(none)'}"
-            yield compute.two("judge and people", judge, Side(people.name, numbers, people.labels), measure, group)
-    if len(raters) > 1:
-        for rater in raters:
-            yield compute.two("judge and people", judge, rater, measure)
+        groups: dict[str, dict[AnswerKey, float]] = {}
+        for key, number in people.numbers.items():
+            groups.setdefault(str(judged.by_key[key].tags.get(tag, "")), {})[key] = number
+        for value, numbers in sorted(groups.items()):
+            of_group = Rater(people.name, numbers, people.labels)
+            yield _compared(judged, kind, (judge, of_group), measure, f"{tag} = {value or '(none)'}")
+    sides = [judge] if len(raters) > 1 else []
+    if majority := majority_of_judge(judged, name, measure, settled):
+        sides.append(majority)
+    for side, rater in itertools.product(sides, raters):
+        yield _compared(judged, kind, (side, rater), measure)
 
 
-def _win_rates(
-    judged: Judged,
-    judge: str,
-    measure: str,
-    raters: Sequence[Side],
-    clusters: Mapping[AnswerKey, str],
-) -> WinRates:
+def _each_two(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
+    """All raters together if they are more than two, and each two of them."""
+    if len(raters) > 2:
+        yield _compared(judged, kind, raters, measure)
+    for two in itertools.combinations(raters, 2):
+        yield _compared(judged, kind, two, measure)
+
+
+def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str, group: str = "") -> Comparison:
+    """Two raters or more, over the answers that two at least rated.
+
+    Of more than two there are alpha, and the share of answers that all who rated them rated alike.
+    """
+    counts = Counter(key for rater in raters for key in rater.numbers)
+    keys = sorted(key for key, count in counts.items() if count > 1)
+    ratings = np.array([[rater.numbers.get(key, math.nan) for key in keys] for rater in raters])
+    clusters, labels = [judged.by_key[key].cluster for key in keys], all(rater.labels for rater in raters)
+    if len(raters) == 2:
+        found = agreement(ratings[0], ratings[1], clusters)
+    else:
+        found = {name: without_value(len(keys), "for two raters only") for name in COEFFICIENTS}
+        found["exact"] = without_value(0, "no item has two ratings")
+        if keys:
+            alike = np.isclose(np.nanmax(ratings, 0), np.nanmin(ratings, 0))
+            found["exact"] = Measure(mean_interval(clusters, alike.astype(float)))
+    if not labels:
+        unfit = ("kappa", "exact") if len(raters) == 2 else ("exact",)
+        found |= {name: without_value(len(keys), _NO_CATEGORY) for name in unfit}
+    found["alpha"] = alpha_of(ratings, clusters, "ordinal" if labels else "interval")
+    return Comparison(kind, tuple(rater.name for rater in raters), measure, group, len(keys), found)
+
+
+def _win_rates(judged: Judged, judge: str, measure: str, raters: Sequence[Rater]) -> WinRates:
     verdicts = of_judge(judged, judge, measure, settled=True).numbers
-    contests = [
-        _contest(one, other, raters, verdicts, clusters) for one, other in itertools.combinations(judged.models, 2)
-    ]
-    return win_rates(contests)
+    pairs = itertools.combinations(judged.models, 2)
+    return win_rates([_contest(judged, one, other, raters, verdicts) for one, other in pairs])
 
 
 def _contest(
-    one: str, other: str, raters: Sequence[Side], verdicts: Numbers, clusters: Mapping[AnswerKey, str]
+    judged: Judged, one: str, other: str, raters: Sequence[Rater], verdicts: Mapping[AnswerKey, float]
 ) -> Contest:
     """The pairs of two models: the same question and trial, rated by the same person."""
-    rows: list[tuple[str, float, float, float, float]] = []
-    for rater in raters:
-        for key in sorted(rater.numbers):
-            rival = AnswerKey(other, key.id, key.trial)
-            if key.model != one or rival not in rater.numbers or not {key, rival} <= verdicts.keys():
-                continue
-            rows.append((clusters[key], rater.numbers[key], rater.numbers[rival], verdicts[key], verdicts[rival]))
-    names, *numbers = zip(*rows, strict=True) if rows else ((),) * 5
-    return contest(one, other, names, (numbers[0], numbers[1]), (numbers[2], numbers[3]))
+    pairs = [
+        (rater, key, rival)
+        for rater in raters
+        for key in sorted(rater.numbers)
+        if key.model == one
+        and (rival := AnswerKey(other, key.id, key.trial)) in rater.numbers
+        and {key, rival} <= verdicts.keys()
+    ]
+    people = [rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs]
+    judge = [verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs]
+    return contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
 
 
 def _left_out(judged: Judged, judge: str, people: Scores, settled: bool) -> LeftOut:
     rated = {key for rows in people.values() for key in rows}
-    own = {answer.key: answer for answer in judged.answers if answer.judge == judge}
-    measure = judged.measures[0]
-    missing = sum(key not in own or number_of(own[key], measure) is None for key in rated)
-    by_rule = sum(key in own and own[key].settled for key in rated)
-    return LeftOut(judge, missing, 0 if settled else by_rule)
+    had = of_judge(judged, judge, judged.measures[0], settled=True).numbers
+    by_rule = {each.key for each in judged.answers if each.judge == judge and each.settled}
+    return LeftOut(judge, len(rated - had.keys()), 0 if settled else len(rated & by_rule))

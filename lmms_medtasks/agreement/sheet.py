@@ -1,21 +1,30 @@
-"""Drawing a blind rating sheet: which answers, in what order, under which codes."""
+"""A blind rating sheet: which answers, in what order, under which codes; as a CSV, and as a page that asks nobody."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import base64
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
 
-from lmms_medtasks.agreement import spreadsheet
+from lmms_medtasks import __version__
 from lmms_medtasks.agreement.judged_answers import Answer, Judged
-from lmms_medtasks.agreement.ratings import COMMENT, IMAGES, KEY_COLUMNS, text_column
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.agreement.ratings import COMMENT, IMAGES, KEY_COLUMNS, guarded, text_column
+from lmms_medtasks.data import question_pictures
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import anchors, prompts
 from lmms_medtasks.judges.protocol import Dimension, Protocol
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import settings_of, splits_of
 from lmms_medtasks.seeding import generator
 
 _LETTERS = "ABCDEFGHJKLMNPQRTUVWXYZ2346789"
-"""No two of them look alike."""
-_CODE_LENGTH = 5
+"""Of codes: no two of them look alike."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
@@ -25,53 +34,119 @@ class Drawn:
     code: str
     answer: Answer
 
+    def text(self, field: str) -> str:
+        """A text that the judge was shown."""
+        return (self.answer.fields or {}).get(field, "")
 
-def draw(
-    judged: Judged, questions: int, *, seed: int = 0, by: Sequence[str] = (), settled: bool = False
-) -> tuple[Drawn, ...]:
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pictures of a sheet's questions: who rates sees what the model was asked about.
+
+    Attributes:
+        files: name -> PNG. A name is made of the pixels, so that it tells nothing of the question.
+        of_question: a question's id -> the names of its pictures, in order; without questions whose data is not here.
+        problems: what could not be read, a sentence each.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    of_question: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    def names(self, drawn: Drawn) -> tuple[str, ...]:
+        """The names of the pictures of an answer's question; () without any."""
+        return self.of_question.get(drawn.answer.key.id, ())
+
+
+def draw(judged: Judged, questions: int, *, seed: int = 0, settled: bool = False) -> tuple[Drawn, ...]:
     """The answers of all models to ``questions`` questions drawn at random, in random order.
 
     A question can be drawn when a judge is needed for one of its answers at least, or, with ``settled``, any. Of
-    several replies to it one is taken, the same of every model. ``by``: tags in whose groups as many are drawn as the
-    groups have of all (largest remainders). All questions if there are no more than asked for. The same runs and seed
-    give the same sheet.
+    several replies to it one is taken, the same of every model. All questions if there are no more than asked for. The
+    same runs and seed give the same sheet.
 
-    Raises UserError when the log withholds the texts, a tag is unknown, or no question can be drawn.
+    Raises UserError when the log withholds the texts, or no question can be drawn.
     """
-    withheld = next((answer for answer in judged.answers if answer.withheld), None)
+    withheld = next((answer for answer in judged.answers if answer.digest), None)
     if withheld:
         raise UserError(
             f"The texts of {withheld.task!r} are not in the log and must not be given to others. The data's terms: "
             f"{judged.protocol.terms}"
         )
-    for tag in by:
-        if tag not in judged.tags:
-            raise unknown("tag", tag, judged.tags, "--by")
-    by_question = _by_question(judged, settled)
-    if not by_question:
+    by_question: dict[str, list[Answer]] = {}
+    for answer in judged.by_key.values():
+        if answer.fields is not None:
+            by_question.setdefault(answer.key.id, []).append(answer)
+    ids = [id for id, each in sorted(by_question.items()) if settled or not all(answer.settled for answer in each)]
+    if not ids:
         more = "" if settled else ", or all were settled by a rule (--settled draws those, too)"
         raise UserError(f"There is no answer to rate in these runs: all requests failed{more}.")
-    chosen = _chosen(by_question, questions, seed, by)
-    answers = [answer for id in chosen for answer in _of_one_trial(by_question[id], seed)]
+    places = generator("rating sheet questions", seed).permutation(len(ids))[:questions]
+    answers = [answer for place in places.tolist() for answer in _of_one_trial(by_question[ids[place]], seed)]
     order = generator("rating sheet order", seed).permutation(len(answers))
     return _coded([answers[place] for place in order.tolist()], seed)
 
 
-def sheet_csv(
-    drawn: Sequence[Drawn], protocol: Protocol, pictures: Callable[[Drawn], Sequence[str]] = lambda drawn: ()
-) -> str:
-    """The sheet as CSV: a row an answer with its code, the files of its pictures, its texts, and empty columns for
-    rater, ratings and a comment. ``pictures``: their names in the folder ``images`` beside the sheet; without any there
-    is no such column."""
-    shown = {each.code: " ".join(f"images/{name}" for name in pictures(each)) for each in drawn}
-    images = [IMAGES] if any(shown.values()) else []
-    rated = [*(each.name for each in protocol.dimensions), COMMENT]
-    columns = ["id", "rater", *images, *(text_column(field, protocol) for field in protocol.fields), *rated]
-    rows = []
+def _of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
+    """The answers of one trial, one that most models have an answer in."""
+    trials = [answer.key.trial for answer in answers]
+    count = max(map(trials.count, trials))
+    most = sorted({trial for trial in trials if trials.count(trial) == count})
+    chosen = most[int(generator("rating sheet trial", seed, answers[0].key.id).integers(len(most)))]
+    return [answer for answer in answers if answer.key.trial == chosen]
+
+
+def _coded(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
+    rng = generator("rating sheet codes", seed)
+    codes: dict[str, Answer] = {}
+    for answer in answers:
+        code = ""
+        while not code or code in codes:
+            code = "".join(_LETTERS[place] for place in rng.integers(len(_LETTERS), size=5).tolist())
+        codes[code] = answer
+    return tuple(Drawn(code, answer) for code, answer in codes.items())
+
+
+def read_pictures(runs: Iterable[Run], drawn: Sequence[Drawn]) -> Pictures:
+    """The pictures of the drawn questions: the data's own, not degraded, from data that is on this machine.
+
+    A task that was asked without its images has none here either.
+    """
+    by_run = {str(run.path): run for run in runs}
+    wanted: dict[tuple[str, str, str], set[str]] = {}
     for each in drawn:
-        texts = [_text(each.answer, field) for field in protocol.fields]
-        rows.append([each.code, "", *(shown[each.code] for _ in images), *texts, *("" for _ in rated)])
-    return spreadsheet.csv_text(columns, rows)
+        run = by_run[each.answer.run]
+        if settings_of(run, each.answer.task).get("no_image"):
+            continue
+        data = str((run.content["configs"][each.answer.task].get("metadata") or {}).get("data", ""))
+        for data_set, split in splits_of(run, each.answer.task):
+            wanted.setdefault((data_set, split, data), set()).add(each.answer.key.id)
+    files: dict[str, bytes] = {}
+    of_question: dict[str, tuple[str, ...]] = {}
+    problems: list[str] = []
+    for place, ids in wanted.items():
+        for document in question_pictures.Split(*place).documents(ids):
+            try:
+                made = [question_pictures.png(image) for image in document.images]
+            except UserError as error:
+                problems.append(f"The image of question {document.id!r} is not on the sheet: {error}")
+                continue
+            names = [f"{hashlib.sha256(content).hexdigest()[:16]}.png" for content in made]
+            files.update(zip(names, made, strict=True))
+            of_question[document.id] = tuple(names)
+    return Pictures(files, of_question, tuple(problems))
+
+
+def sheet_csv(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
+    """The sheet as CSV: a row an answer with its code, the files of its pictures in the folder ``images`` beside the
+    sheet (no such column without any), its texts, and empty columns for rater, ratings and a comment."""
+    images = [IMAGES] if any(map(pictures.names, drawn)) else []
+    rated = [*(each.name for each in protocol.dimensions), COMMENT]
+    rows = [["id", "rater", *images, *(text_column(field, protocol) for field in protocol.fields), *rated]]
+    for each in drawn:
+        shown = [" ".join(f"images/{name}" for name in pictures.names(each)) for _ in images]
+        rows.append([each.code, "", *shown, *map(each.text, protocol.fields), *("" for _ in rated)])
+    return csv_text(rows)
 
 
 def key_csv(drawn: Sequence[Drawn]) -> str:
@@ -80,34 +155,18 @@ def key_csv(drawn: Sequence[Drawn]) -> str:
     for each in sorted(drawn, key=lambda drawn: drawn.code):
         model, id, trial = each.answer.key
         rows.append([each.code, model, id, str(trial), each.answer.task, each.answer.run])
-    return spreadsheet.csv_text(KEY_COLUMNS, rows)
+    return csv_text([KEY_COLUMNS, *rows])
 
 
-def instructions(protocol: Protocol) -> str:
-    """For who rates in the CSV: what to write where."""
-    known = anchors.of(protocol)
-    scales = "\n".join(_scale(each, known.get(each.name, {})) for each in protocol.dimensions)
-    scales += "".join(f"\n  ({said})" for said in alike(protocol))
-    return (
-        "Rate each answer by itself, in any order. Write your name into the column rater, and one of these into the\n"
-        f"columns of ratings (from worst to best):\n\n{scales}\n\n"
-        "Leave a cell empty where you can't tell. The column comment is yours. Change nothing else, and save as CSV\n"
-        "UTF-8. The column images names the files of the images that the question is about, in the folder images.\n"
-        "sheet.html is the same sheet for a browser: it shows them, keeps what you rate, and exports the CSV.\n\n"
-        f"All that the judge was told, by whose scales you rate:\n\n{prompts.text_of(protocol.prompt)}\n"
-    )
+def csv_text(rows: Iterable[Sequence[str]]) -> str:
+    """A CSV (RFC 4180) with a byte-order mark, by which Excel knows UTF-8.
 
-
-def _scale(dimension: Dimension, known: Mapping[str, str]) -> str:
-    labels = ascending(dimension.labels)
-    if not known:
-        return f"  {dimension.name}: {', '.join(labels)}"
-    return f"  {dimension.name}\n" + "\n".join(f"    {name}: {known[name]}" for name in labels)
-
-
-def ascending(labels: Mapping[str, float]) -> list[str]:
-    """A scale's labels from worst to best."""
-    return sorted(labels, key=lambda label: labels[label])
+    Every cell is guarded, and without the character NUL, which Python 3.10 can neither write nor read.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerows([guarded(cell.replace("\0", "")) for cell in row] for row in rows)
+    return "\ufeff" + buffer.getvalue()
 
 
 def alike(protocol: Protocol) -> list[str]:
@@ -121,62 +180,47 @@ def alike(protocol: Protocol) -> list[str]:
     return found
 
 
-def _text(answer: Answer, field: str) -> str:
-    return (answer.fields or {}).get(field, "")
+def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
+    """The sheet as a page. All texts are escaped; a content security policy lets no script run but the page's own.
+
+    A picture is in the page once, as a style, whatever the number of its question's answers.
+    """
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    script = _resource("sheet.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.from_string(_resource("sheet.html")).render(
+        version=__version__,
+        protocol=protocol,
+        scales={each.name: _scale(each) for each in protocol.dimensions},
+        alike=alike(protocol),
+        drawn=drawn,
+        texts=[{name: _shown(each.text(name)) for name in protocol.fields} for each in drawn],
+        anchors=anchors.of(protocol),
+        pictures=[[name.removesuffix(".png") for name in pictures.names(each)] for each in drawn],
+        files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in pictures.files.items()},
+        prompt=prompts.text_of(protocol.prompt),
+        columns=["id", "rater", *(each.name for each in protocol.dimensions), COMMENT],
+        sheet=hashlib.sha256("".join(each.code for each in drawn).encode()).hexdigest()[:16],
+        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        script=Markup(script),  # noqa: S704 - a file of this package
+    )
 
 
-def _by_question(judged: Judged, settled: bool) -> dict[str, list[Answer]]:
-    """The answers that have texts, by question; questions that a rule settled for all models only if ``settled``."""
-    found: dict[str, list[Answer]] = {}
-    for answer in judged.by_key().values():
-        if answer.fields is not None:
-            found.setdefault(answer.key.id, []).append(answer)
-    if settled:
-        return found
-    return {id: answers for id, answers in found.items() if not all(answer.settled for answer in answers)}
+def _resource(name: str) -> str:
+    return resources.files("lmms_medtasks.agreement").joinpath(name).read_text(encoding="utf-8")
 
 
-def _chosen(by_question: Mapping[str, Sequence[Answer]], count: int, seed: int, by: Sequence[str]) -> list[str]:
-    """The ids of ``count`` questions, from each stratum its share."""
-    strata: dict[tuple[str, ...], list[str]] = {}
-    for id in sorted(by_question):
-        stratum = tuple(str(by_question[id][0].tags.get(tag, "")) for tag in by)
-        strata.setdefault(stratum, []).append(id)
-    names = sorted(strata)
-    shares = _shares([len(strata[name]) for name in names], min(count, len(by_question)))
-    chosen = []
-    for name, share in zip(names, shares, strict=True):
-        order = generator("rating sheet questions", seed, *name).permutation(len(strata[name]))
-        chosen += [strata[name][place] for place in order[:share].tolist()]
-    return chosen
+def _shown(text: str) -> str:
+    """A text with its control characters as U+FFFD."""
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
-def _shares(sizes: Sequence[int], count: int) -> list[int]:
-    """``count`` divided in proportion to ``sizes``, whole numbers: the largest remainders are rounded up."""
-    total = sum(sizes)
-    shares = [size * count // total for size in sizes]
-    remainders = [size * count % total for size in sizes]
-    for place in sorted(range(len(sizes)), key=lambda place: (-remainders[place], place))[: count - sum(shares)]:
-        shares[place] += 1
-    return shares
-
-
-def _of_one_trial(answers: Sequence[Answer], seed: int) -> list[Answer]:
-    """The answers of one trial, one that most models have an answer in."""
-    counts: dict[int, int] = {}
-    for answer in answers:
-        counts[answer.key.trial] = counts.get(answer.key.trial, 0) + 1
-    most = sorted(trial for trial, count in counts.items() if count == max(counts.values()))
-    chosen = most[int(generator("rating sheet trial", seed, answers[0].key.id).integers(len(most)))]
-    return [answer for answer in answers if answer.key.trial == chosen]
-
-
-def _coded(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
-    rng = generator("rating sheet codes", seed)
-    codes: dict[str, Answer] = {}
-    for answer in answers:
-        code = ""
-        while not code or code in codes:
-            code = "".join(_LETTERS[place] for place in rng.integers(len(_LETTERS), size=_CODE_LENGTH).tolist())
-        codes[code] = answer
-    return tuple(Drawn(code, answer) for code, answer in codes.items())
+def _scale(dimension: Dimension) -> list[tuple[str, str]]:
+    """The labels from worst to best, each with the key that chooses it: its own digit, or its place."""
+    labels = sorted(dimension.labels, key=lambda label: dimension.labels[label])
+    own = all(len(label) == 1 and label in "0123456789" for label in labels)
+    return [(label, label if own else str(place) if place < 10 else "") for place, label in enumerate(labels, 1)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import Enum
 from pathlib import Path
@@ -25,7 +24,7 @@ class Format(str, Enum):
     terminal = "terminal"
     markdown = "md"
     csv = "csv"
-    json = "json"
+    html = "html"
 
 
 app = typer.Typer(
@@ -88,22 +87,17 @@ def compute(
 
 
 def _print(judged: Judged, result: Result, format: Format) -> None:
-    from lmms_medtasks.agreement import agreement_tables
+    from lmms_medtasks.agreement.agreement_tables import document
+    from lmms_medtasks.report import formats
 
-    if format is Format.json:
-        typer.echo(json.dumps(agreement_tables.as_json(judged, result), indent=2, ensure_ascii=False))
-    elif format is not Format.terminal:
-        from lmms_medtasks.report import formats
+    if format is not Format.terminal or not sys.stdout.isatty():
+        typer.echo(formats.text(document(judged, result), format.value), nl=False)
+        return
+    from rich.console import Console
 
-        typer.echo(formats.text(agreement_tables.document(judged, result), format.value), nl=False)
-    else:
-        from rich.console import Console
+    from lmms_medtasks.report.terminal import show
 
-        from lmms_medtasks.report.terminal import show
-
-        # A pipe has no width of its own: wide enough that no table is cut.
-        console = Console() if sys.stdout.isatty() else Console(width=240)
-        show(agreement_tables.document(judged, result), console)
+    show(document(judged, result), Console())
 
 
 @app.command()
@@ -112,9 +106,6 @@ def sheet(
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the sheet; its key is put beside it.")],
     questions: Annotated[int, typer.Option(min=1, help="How many questions to draw.")] = 50,
     seed: Annotated[int, typer.Option(help="The same runs and seed give the same sheet.")] = 0,
-    by: Annotated[
-        list[str] | None, typer.Option("--by", help="Draw in proportion to the values of this tag; several allowed.")
-    ] = None,
     task: TaskOption = None,
     protocol: ProtocolOption = "",
     settled: Annotated[
@@ -125,9 +116,8 @@ def sheet(
 
     Give the folder to those who rate. The key (OUTPUT.key.csv) stays with you: `agreement RUN --ratings CSV --key KEY`.
     """
-    from lmms_medtasks.agreement import judged_answers, sheet_pictures
+    from lmms_medtasks.agreement import judged_answers
     from lmms_medtasks.agreement import sheet as sheets
-    from lmms_medtasks.agreement.sheet_page import page
     from lmms_medtasks.samples import runs as report_runs
 
     key = output.with_name(f"{output.name}.key.csv")
@@ -135,16 +125,14 @@ def sheet(
         if path.exists():
             raise UserError(f"{path} is there already, perhaps with ratings on it. Name a new folder with --output.")
     judged = judged_answers.read(runs, task or [], protocol)
-    drawn = sheets.draw(judged, questions, seed=seed, by=by or [], settled=settled)
-    pictures = sheet_pictures.read(report_runs.find(runs), drawn)
+    drawn = sheets.draw(judged, questions, seed=seed, settled=settled)
+    pictures = sheets.read_pictures(report_runs.find(runs), drawn)
     for problem in pictures.problems:
         typer.echo(f"lmms-medtasks: {problem}", err=True)
-    # With a byte-order mark, by which Excel knows UTF-8.
     texts = {
-        output / "sheet.csv": "\ufeff" + sheets.sheet_csv(drawn, judged.protocol, pictures.names),
-        output / "sheet.html": page(drawn, judged.protocol, pictures),
-        output / "instructions.txt": sheets.instructions(judged.protocol),
-        key: "\ufeff" + sheets.key_csv(drawn),
+        output / "sheet.csv": sheets.sheet_csv(drawn, judged.protocol, pictures),
+        output / "sheet.html": sheets.page(drawn, judged.protocol, pictures),
+        key: sheets.key_csv(drawn),
     }
     for path, text in texts.items():
         write_text(path, text)

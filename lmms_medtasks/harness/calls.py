@@ -184,13 +184,13 @@ def _singly(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -
 def _one_by_one(lm: Any, original: Any, requests: list[Any], module: str) -> list[Any]:
     from tqdm import tqdm
 
-    with _without_a_bar(f"lmms_eval.models.{module}"):
+    with without_a_bar(f"lmms_eval.models.{module}"):
         shown = tqdm(requests, disable=getattr(lm, "rank", 0) != 0, desc="Model Responding")
         return [_alone(lm, original, request, module) for request in shown]
 
 
-def _without_a_bar(module: str) -> AbstractContextManager[object]:
-    """No progress bar of the runner's own, of which there would be one a request."""
+def without_a_bar(module: str) -> AbstractContextManager[object]:
+    """No progress bar of this module, such as a runner's own, of which there would be one a request."""
     from tqdm import tqdm
 
     runner = sys.modules.get(module)

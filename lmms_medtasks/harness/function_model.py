@@ -25,7 +25,8 @@ class FunctionModel(OwnModel):
     def __init__(self, function: Callable[[str, list[Any]], str]) -> None:
         super().__init__()
         self.function = function
-        self.name = str(getattr(function, "__name__", type(function).__name__))
+        name = str(getattr(function, "__name__", type(function).__name__))
+        self.name = "function" if name == "<lambda>" else name
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         replies = []

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import plugin, relied_on, runners, stamps
+from lmms_medtasks.harness import calls, plugin, relied_on, runners, stamps
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
@@ -47,9 +47,10 @@ def evaluate(
     """Evaluate a model on tasks, write results and sample logs below ``output``, and return the result file.
 
     ``model``: a name of the harness, one of its model objects, or a function of a prompt and a list of PIL images that
-    gives a reply. All else as the options of that name of ``lmms-eval``; ``verbose`` shows the harness's log.
+    gives a reply. All else as the options of that name of ``lmms-eval``; ``verbose`` shows the logs and bars.
     Raises UserError for an unknown model or task, what a task refuses, and a run without a complete result.
     """
+    import datasets
     import torch
     from lmms_eval import evaluator, utils
     from lmms_eval.api.model import lmms
@@ -64,8 +65,14 @@ def evaluate(
     _check_model(lm)
     with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as kept:
         if not verbose:
-            logger.disable("lmms_eval")
-            kept.callback(logger.enable, "lmms_eval")
+            for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
+                kept.enter_context(calls.without_a_bar(module))
+            for package in ("lmms_eval", "lmms_medtasks"):
+                logger.disable(package)
+                kept.callback(logger.enable, package)
+            if not datasets.are_progress_bars_disabled():
+                datasets.disable_progress_bars()
+                kept.callback(datasets.enable_progress_bars)
         if not isinstance(lm, str):
             # The harness takes a model apart at the end of a run; this one is its owner's.
             kept.enter_context(replaced(lm, "clean", lambda: None))

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 def is_missing(value: Any) -> bool:
     """Whether it is None, NaN or pandas' NA or NaT."""
-    return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in _MISSING
-
-
-_MISSING = ("NAType", "NaTType")
+    return (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or type(value).__name__ in ("NAType", "NaTType")
+    )
 
 
 def is_frame(values: Any) -> TypeGuard[DataFrame]:

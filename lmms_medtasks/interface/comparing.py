@@ -68,8 +68,7 @@ def compare(
     wanted = [tasks] if isinstance(tasks, str) else list(tasks)
     with at(confidence):
         sides = []
-        for each in (first, second):
-            paths = paths_of(each)
+        for paths in map(paths_of, (first, second)):
             if len(paths) != 1:
                 raise UserError(f"A side of a comparison is one folder or file, got {len(paths)}.")
             sides.append(compared_entries.read(paths[0], tasks=wanted))

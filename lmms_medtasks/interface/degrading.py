@@ -36,13 +36,7 @@ class Degrade:
     generator. It is the draw of ``lmms-medtasks run --degrade``: a model sees the very same pixels there.
 
     Args:
-        name: A degradation, see :func:`list_degradations`, or one of your own, "oct/parts.py:shadow".
-        severity: 0 (a copy), 1 (mild) or 2 (severe).
-        strength: In place of severity a number from 0 to 3; 1 and 2 are severity 1 and 2, bit for bit.
-        seed: Another seed draws other damage. A whole number or a text.
-        modality: What the images are of, see :func:`list_modalities`, or one of your own in a file,
-            "oct/modalities.yml:OCT". None: any.
-        force: Allow a modality that the degradation is not for.
+        name, severity, strength, seed, modality, force: As for :func:`degrade`.
 
     Raises:
         UserError: An unknown name, severity, strength, seed or modality; neither or both of severity and strength; a
@@ -90,22 +84,17 @@ class Degrade:
             raise UserError("parameters() takes one image, not a batch or a list.")
         if degradations.check_level(self.severity, self.strength) == 0:
             return {}
-        drawn: dict[str, Any] = degradations.sample(
-            self.name, severity=self.severity, strength=self.strength, seed=self._seed(array, key),
-            size=size_of(array), modality=modality_files.named(self.modality),
-        ).to_json()  # fmt: skip
-        return drawn
+        drawn = degradations.sample(self.name, size=size_of(array), **self._settings(array, key))
+        return dict(drawn.to_json())
 
     def _picture(self, picture: Any, key: Key) -> Any:
-        return degradations.apply(
-            picture, self.name, severity=self.severity, strength=self.strength, seed=self._seed(picture, key),
-            modality=modality_files.named(self.modality), force=self.force,
-        )  # fmt: skip
+        return degradations.apply(picture, self.name, force=self.force, **self._settings(picture, key))
 
-    def _seed(self, picture: Any, key: Key) -> str:
-        size_of(picture)
-        known_as = picture_digest.digest(picture) if key is None else key
-        return str(picture_digest.seed_of(known_as, self.seed))
+    def _settings(self, picture: Any, key: Key) -> dict[str, Any]:
+        size_of(picture)  # raises UserError for what is no picture
+        seed = picture_digest.seed_of(picture_digest.digest(picture) if key is None else key, self.seed)
+        modality = modality_files.named(self.modality)
+        return {"severity": self.severity, "strength": self.strength, "seed": str(seed), "modality": modality}
 
 
 def degrade(

@@ -6,27 +6,27 @@ than five clusters there is no interval, and the result says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.interface.columns import check_length, check_range, column_of, is_frame, labels, numbers
-from lmms_medtasks.interface.estimate_result import (
-    BETA,
-    MOVER,
-    STUDENT,
-    DifferenceResult,
-    EstimateResult,
-    fields_of,
-    of_interval,
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.interface.columns import (
+    check_length,
+    check_range,
+    column_of,
+    is_frame,
+    is_missing,
+    labels,
+    listed,
+    numbers,
 )
+from lmms_medtasks.interface.estimate_result import BETA, MOVER, STUDENT, DifferenceResult, EstimateResult, of_interval
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.confidence import DEFAULT
-from lmms_medtasks.statistics.intervals import mean_interval
-from lmms_medtasks.statistics.sums import range_of
+from lmms_medtasks.statistics.confidence import DEFAULT, at, checked
+from lmms_medtasks.statistics.intervals import intervals, mean_interval
+from lmms_medtasks.statistics.sums import Statistic, group, range_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -120,7 +120,8 @@ def difference(
         clusters: (n,) labels of what is independent; of data frames the name of a column of ``first``.
         column: Of data frames, the column with the scores; ``score`` by default.
         on: Of data frames, the column in which the rows of a pair agree: ``id``, or ``pair`` for other forms of a
-            question, such as the levels of a degradation.
+            question, such as the levels of a degradation. One of the two frames may have several forms of a question;
+            each is then a pair.
         bounds: The range that a score can be in, as for :func:`mean`.
         level: Nominal coverage of the interval.
 
@@ -129,7 +130,7 @@ def difference(
 
     Raises:
         UserError: As :func:`mean`; lengths that differ; data frames without a question in common, or in which an id
-            stands twice.
+            stands twice, or in both of which another key does.
 
     Source:
         Zou and Donner (2008) for the interval; Fisher and Pitman's permutation test, which is McNemar's exact test for
@@ -142,7 +143,7 @@ def difference(
     from lmms_medtasks.suites.contributions import paired_change
     from lmms_medtasks.suites.estimates import Mean
 
-    confidence.checked(level, "level")
+    checked(level, "level")
     one, other, own = _paired(first, second, clusters, column, on)
     if bounds is not None:
         for each in (one, other):
@@ -150,16 +151,151 @@ def difference(
     used = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
     tables = [_table(each, own, used) for each in (one, other)]
     known = range_of(np.concatenate([one[used], other[used]]), bounds)
-    with confidence.at(level):
+    method = STUDENT if known is None else MOVER
+    with at(level):
         found = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
     gains = np.where(np.abs(other - one) > _SAME, np.sign(other - one), 0)[used]
-    told = fields_of(found.interval, len(one) - len(used), f"{STUDENT if known is None else MOVER}; {_SIGNS}")
+    told: dict[str, Any] = of_interval(found.interval, len(one) - len(used), f"{method}; {_SIGNS}").to_dict()
     # The draw has a row for each of the two: what is paired are questions.
     told |= {"n": len(used), "clusters": len({own[row] for row in used})}
-    wins, ties, losses = (int((gains == sign).sum()) for sign in (1, 0, -1))
-    return DifferenceResult(
-        **told, first=found.first, second=found.second, p=found.p, wins=wins, ties=ties, losses=losses
-    )
+    told |= {name: int((gains == sign).sum()) for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))}
+    return DifferenceResult(**told, first=found.first, second=found.second, p=found.p)
+
+
+def ece(
+    confidence: Any,
+    correct: Any,
+    *,
+    clusters: Any = None,
+    bins: int = 10,
+    binning: Literal["width", "mass"] = "width",
+    level: float = DEFAULT,
+) -> EstimateResult:
+    """Expected calibration error: how far confidence is from the share of right answers, over bins of confidence.
+
+    Args:
+        confidence: (n,) numbers from 0 to 1. correct: (n,) truth values or shares from 0 to 1.
+        clusters, level: As for :func:`accuracy`.
+        bins: Number of bins, closed on the right. binning: of equal width, or with equally many answers ("mass").
+
+    Raises:
+        UserError: As :func:`accuracy`; lengths that differ; a number of bins below 1.
+
+    Source:
+        Naeini et al. (2015); Guo et al. (2017), equation 3. Biased upwards in small samples.
+
+    Example:
+        >>> round(ece([0.9, 0.8, 0.9, 0.6, 0.7], [1, 1, 0, 1, 0]).value, 3)
+        0.42
+    """
+    from lmms_medtasks.statistics import reliability
+
+    if not isinstance(bins, (int, np.integer)) or bins < 1 or binning not in ("width", "mass"):
+        raise UserError(f"ece takes 1 bin or more, of equal 'width' or 'mass', got {bins!r} and {binning!r}.")
+    checked(level, "level")
+    certain, right, own, left_out = _calibrated(confidence, correct, clusters)
+    edges = reliability.Binning(binning, int(bins)).edges(certain)
+    places = np.searchsorted(edges[1:-1], certain, side="left")
+    rows = group(own, certain, right, cells=places, cell_count=len(edges) - 1)
+    statistic = Statistic(reliability.ece, ("",), (0.0, 1.0), mean=False)
+    return of_interval(intervals({"": rows}, {"": statistic}, level=level)[""], left_out, STUDENT)
+
+
+def brier(confidence: Any, correct: Any, *, clusters: Any = None, level: float = DEFAULT) -> EstimateResult:
+    """Brier score: the mean squared distance of confidence from whether the answer is right, from 0 (best) to 1.
+
+    Args:
+        confidence: (n,) numbers from 0 to 1. correct: (n,) truth values, 0 or 1.
+        clusters, level: As for :func:`accuracy`.
+
+    Raises:
+        UserError: As :func:`ece`.
+
+    Source:
+        Brier (1950), the binary form, halved.
+
+    Example:
+        >>> round(brier([0.9, 0.8, 0.9, 0.6, 0.7], [1, 1, 0, 1, 0]).value, 3)
+        0.302
+    """
+    checked(level, "level")
+    certain, right, own, left_out = _calibrated(confidence, correct, clusters)
+    if not np.isin(right, (0.0, 1.0)).all():
+        raise UserError("brier takes answers that are right (1) or wrong (0), not shares.")
+    found = mean_interval(own, (certain - right) ** 2, bounds=(0.0, 1.0), level=level)
+    return of_interval(found, left_out, BETA)
+
+
+def cohen_kappa(
+    first: Any,
+    second: Any,
+    *,
+    clusters: Any = None,
+    weights: Literal["linear", "quadratic"] | None = None,
+    level: float = DEFAULT,
+) -> EstimateResult:
+    """Cohen's kappa of two raters, people or models, with its interval.
+
+    Args:
+        first, second: (n,) ratings of the same items, numbers or texts. Items that one did not rate are left out.
+        clusters, level: As for :func:`accuracy`.
+        weights: None: each disagreement weighs the same. "linear", "quadratic": by the distance of the ratings, which
+            then are numbers.
+
+    Raises:
+        UserError: Lengths that differ, weights of texts, another number of labels than ratings.
+
+    Source:
+        Cohen (1960, 1968). The value is that of ``sklearn.metrics.cohen_kappa_score``.
+
+    Example:
+        >>> cohen_kappa(["yes", "no", "yes", "no"], ["yes", "no", "no", "no"]).value
+        0.5
+    """
+    from lmms_medtasks.statistics.agreement import agreement
+
+    names = {None: "kappa", "linear": "kappa_linear", "quadratic": "kappa_quadratic"}
+    if weights not in names:
+        raise unknown("weights", weights, [name for name in names if name])
+    checked(level, "level")
+    (one, other), own = _ratings((first, second), clusters, ordered=weights is not None)
+    found = agreement(one, other, own, names=[names[weights]], level=level)[names[weights]]
+    return of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
+
+
+def krippendorff_alpha(
+    ratings: Any,
+    *,
+    measurement: Literal["nominal", "ordinal", "interval"],
+    clusters: Any = None,
+    level: float = DEFAULT,
+) -> EstimateResult:
+    """Krippendorff's alpha of any number of raters, ratings missing or not, with its interval.
+
+    Args:
+        ratings: (raters, items) numbers or texts, None or NaN where a rater gave none: an array, or a list of columns.
+            Items with fewer than two ratings are left out.
+        measurement: What ratings are: names ("nominal"), ranks ("ordinal") or numbers ("interval").
+        clusters, level: As for :func:`accuracy`; a label an item.
+
+    Raises:
+        UserError: Rows of different lengths, texts that are to be ordinal or interval, an unknown measurement.
+
+    Source:
+        Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section D.
+
+    Example:
+        >>> krippendorff_alpha([[1, 2, 3, 3], [1, 2, 3, 3]], measurement="nominal").value
+        1.0
+    """
+    from lmms_medtasks.statistics.agreement import ALPHA_LEVELS, alpha_of
+
+    if measurement not in ALPHA_LEVELS:
+        raise unknown("measurement", measurement, ALPHA_LEVELS)
+    checked(level, "level")
+    coded, own = _ratings(ratings, clusters, ordered=measurement != "nominal")
+    found = alpha_of(coded, own, measurement, coverage=level)
+    return of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
 
 
 def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
@@ -170,7 +306,7 @@ def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Sam
 
 
 def _mean(values: np.ndarray, own: Sequence[str], bounds: Bounds | None, level: float) -> EstimateResult:
-    confidence.checked(level, "level")
+    checked(level, "level")
     known = range_of(values[~np.isnan(values)], bounds)
     method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
     found = mean_interval(own, values, bounds=bounds, level=level)
@@ -184,12 +320,17 @@ def _values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray,
             raise UserError("`column` names a column of a data frame; the values are given as they are.")
         found = numbers(values, "values")
         return found, labels(clusters, "clusters", len(found))
-    rows = question_rows(values, column or "score")
-    own = column_of(rows, clusters, "clusters") if clusters is not None else rows.get("cluster")
-    return numbers(column_of(rows, column or "score", "column"), "values"), labels(own, "clusters", len(rows))
+    rows = _question_rows(values, column or "score")
+    return numbers(column_of(rows, column or "score", "column"), "values"), _clusters(rows, clusters)
 
 
-def question_rows(frame: DataFrame, column: str) -> DataFrame:
+def _clusters(rows: DataFrame, name: Any) -> list[str]:
+    """Of a data frame: those of the column ``name``, or of its own column ``cluster``, else each row one."""
+    own = rows.get("cluster") if name is None else column_of(rows, name, "clusters")
+    return labels(own, "clusters", len(rows))
+
+
+def _question_rows(frame: DataFrame, column: str) -> DataFrame:
     """Of a data frame of :func:`read_runs` a row a question, where ``column`` is a question's score; else as it is.
 
     Raises UserError where it has questions of several runs or tasks.
@@ -217,18 +358,57 @@ def _paired(
         check_length(one, other, "scores")
         return one, other, labels(clusters, "clusters", len(one))
     name = column or "score"
-    sides = []
     for frame in (first, second):
-        column_of(frame, on, "on")
-        side = question_rows(frame, name).set_index(on)
-        if side.index.has_duplicates:
-            twice = side.index[side.index.duplicated()][0]
-            raise UserError(f"The {on} {twice!r} stands twice in a data frame: it is not known which row is meant.")
-        sides.append(side)
-    shared = sides[0].index.intersection(sides[1].index).sort_values()
-    if not len(shared):
+        column_of(frame, on, "on"), column_of(frame, name, "column")
+    sides = [_question_rows(frame, name) for frame in (first, second)]
+    pairs = _pairs(sides[0][on].tolist(), sides[1][on].tolist(), on)
+    rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
+    one, other = (numbers(each[name], "scores") for each in rows)
+    return one, other, _clusters(rows[0], clusters)
+
+
+def _pairs(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
+    """The rows of both that have the same key, in the order of keys.
+
+    One of the two may have a key several times (not an id), as a question has several degraded forms: each is a pair.
+    """
+    places: list[dict[Any, list[int]]] = [{}, {}]
+    for side, keys in zip(places, (first, second), strict=True):
+        for row, key in enumerate(keys):
+            side.setdefault(key, []).append(row)
+    several = [[key for key, rows in side.items() if len(rows) > 1] for side in places]
+    if all(several) or (on == "id" and any(several)):
+        twice = (several[0] or several[1])[0]
+        raise UserError(f"The {on} {twice!r} stands twice in a data frame: it is not known which row is meant.")
+    shared = sorted(places[0].keys() & places[1].keys())
+    if not shared:
         raise UserError(f"The two data frames have no {on} in common: they are not of the same questions.")
-    rows = [each.loc[shared].reset_index() for each in sides]
-    one, other = (numbers(column_of(each, name, "column"), "scores") for each in rows)
-    own = column_of(rows[0], clusters, "clusters") if clusters is not None else rows[0].get("cluster")
-    return one, other, labels(own, "clusters", len(shared))
+    return [(one, other) for key in shared for one in places[0][key] for other in places[1][key]]
+
+
+def _calibrated(confidence: Any, correct: Any, clusters: Any) -> tuple[np.ndarray, np.ndarray, list[str], int]:
+    certain, right = numbers(confidence, "confidences"), numbers(correct, "answers")
+    check_length(certain, right, "confidences and answers")
+    for each, what in ((certain, "a confidence"), (right, "an answer")):
+        check_range(each, (0.0, 1.0), f"{what} is outside of 0 to 1")
+    own = labels(clusters, "clusters", len(certain))
+    used = ~(np.isnan(certain) | np.isnan(right))
+    kept = [label for label, use in zip(own, used, strict=True) if use]
+    return certain[used], right[used], kept, int((~used).sum())
+
+
+def _ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
+    """(raters, items) ratings, texts as numbers, NaN where one is missing; and the cluster of each item."""
+    rows = [listed(each, "ratings of a rater") for each in given]
+    for each in rows[1:]:
+        check_length(rows[0], each, "ratings")
+    texts = sorted({each for row in rows for each in row if isinstance(each, str)})
+    if texts and ordered:
+        raise UserError(f"The rating {texts[0]!r} is a text, which has no distance from others. Give numbers.")
+    if texts and any(not isinstance(each, str) and not is_missing(each) for row in rows for each in row):
+        raise UserError("Ratings must be all numbers or all texts, got both.")
+    if texts:
+        rows = [[texts.index(each) if isinstance(each, str) else None for each in row] for row in rows]
+    items = len(rows[0]) if rows else 0
+    coded = np.array([numbers(row, "ratings") for row in rows]).reshape(len(rows), items)
+    return coded, labels(clusters, "clusters", items)

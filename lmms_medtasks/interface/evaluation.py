@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +63,7 @@ class EvaluationResult:
 
     def _repr_html_(self) -> str:
         shown = self.table.to_html(index=False, float_format=lambda value: f"{value:.4g}", escape=True)
-        return f"{shown}<p><code>{_escaped(str(self.result_file))}</code></p>"
+        return f"{shown}<p><code>{html.escape(str(self.result_file))}</code></p>"
 
 
 def evaluate(
@@ -95,7 +96,8 @@ def evaluate(
         output: Folder for results and sample logs; a new one in ``runs/`` by default.
         include_path: Folders with tasks that are not installed.
         use_cache: Folder or file of the harness's response cache; replies in it are not asked again.
-        verbose: Show the harness's log.
+        verbose: Show the harness's log and ours, and all bars; else there is the bar of a model's answers at most. What
+            limits the numbers is also said by :func:`report`.
 
     Returns:
         An :class:`~lmms_medtasks.interface.evaluation.EvaluationResult`.
@@ -153,9 +155,3 @@ def _text(given: str | Mapping[str, Any] | None, what: str) -> str:
                 f"{what}: {name}={value!r} can't be given to the harness, which reads NAME=VALUE,NAME=VALUE."
             )
     return ",".join(f"{name}={value}" for name, value in given.items())
-
-
-def _escaped(text: str) -> str:
-    import html
-
-    return html.escape(text)

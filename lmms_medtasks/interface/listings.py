@@ -36,12 +36,7 @@ def list_degradations(modality: str | None = None) -> DataFrame:
     known = modality_files.named(modality)
     names = degradations.names() if known is None else degradations.for_modality(known)
     rows = [
-        {
-            "name": name,
-            "category": degradations.category(name),
-            "modalities": list(degradations.modalities_of(name)),
-            "source": degradations.source(name),
-        }
+        (name, degradations.category(name), list(degradations.modalities_of(name)), degradations.source(name))
         for name in names
     ]
     return pd.DataFrame(rows, columns=["name", "category", "modalities", "source"])
@@ -56,7 +51,7 @@ def list_modalities() -> DataFrame:
     """
     import pandas as pd
 
-    rows = [{"name": name, "degradations": list(degradations.for_modality(name))} for name in degradations.modalities()]
+    rows = [(name, list(degradations.for_modality(name))) for name in degradations.modalities()]
     return pd.DataFrame(rows, columns=["name", "degradations"])
 
 
@@ -77,14 +72,8 @@ def list_tasks() -> DataFrame:
     import pandas as pd
 
     titles = {name: registry.get(name).title for name in registry.names()}
-    rows = [
-        {
-            "name": name,
-            "benchmark": Path(entry["yaml_path"]).parent.name,
-            "title": titles.get(Path(entry["yaml_path"]).parent.name, ""),
-            "group": entry["type"] == "group",
-            "file": entry["yaml_path"],
-        }
-        for name, entry in sorted(plugin.task_index().items())
-    ]
+    rows = []
+    for name, entry in sorted(plugin.task_index().items()):
+        benchmark = Path(entry["yaml_path"]).parent.name
+        rows.append((name, benchmark, titles.get(benchmark, ""), entry["type"] == "group", entry["yaml_path"]))
     return pd.DataFrame(rows, columns=["name", "benchmark", "title", "group", "file"])

@@ -57,9 +57,8 @@ def parse(
         >>> parse("No, I see none.", "yes_no", question="Is there a nodule?")
         'no'
     """
-    if isinstance(replies, str) or is_missing(replies):
-        return _read_all([replies], parser, [options], [question], [grid])[0].value or None
-    return [each.value or None for each in _column(replies, parser, options, question, grid)]
+    found = [each.value or None for each in _read_all(replies, parser, options, question, grid)]
+    return found[0] if _is_one(replies) else found
 
 
 def count_outcomes(
@@ -77,49 +76,49 @@ def count_outcomes(
         >>> count_outcomes(["B", "A or B", "", None], options=["cyst", "nodule"])
         {'ok': 1, 'ambiguous': 1, 'empty': 1, 'failed': 1}
     """
-    column = [replies] if isinstance(replies, str) or is_missing(replies) else replies
-    own = [options] if column is not replies else options
-    return dict(Counter(each.status for each in _column(column, parser, own, question, grid)).most_common())
+    read = _read_all(replies, parser, options, question, grid)
+    return dict(Counter(each.status for each in read).most_common())
 
 
-def _column(replies: Any, parser: str, options: Any, question: Any, grid: Any) -> list[Read]:
-    column = listed(replies, "replies")
-    count = len(column)
-    choices = None if is_missing(options) else listed(options, "options")
-    shared = choices is None or all(isinstance(each, str) for each in choices)
-    each_options = [choices] * count if shared else _as_many("options", choices, count)
-    texts = [_as_many(name, [value] * count if isinstance(value, str) else listed(value, name), count)
-             for name, value in (("questions", question), ("grids", grid))]  # fmt: skip
-    return _read_all(column, parser, each_options, *texts)
+def _is_one(replies: Any) -> bool:
+    return isinstance(replies, str) or is_missing(replies)
 
 
-def _as_many(name: str, values: Any, count: int) -> list[Any]:
-    if len(values) != count:
-        raise UserError(f"{len(values)} {name} for {count} replies; give one for all, or one for each.")
-    return list(values)
-
-
-def _read_all(
-    replies: Sequence[Any], name: str, options: Sequence[Any], questions: Sequence[Any], grids: Sequence[Any]
-) -> list[Read]:
+def _read_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -> list[Read]:
+    """What is read of a reply, or of each of a column; ``value`` is "" where nothing is."""
+    one = _is_one(replies)
+    column = [replies] if one else listed(replies, "replies")
+    choices = [] if is_missing(options) else listed(options, "options")
+    shared = one or all(isinstance(each, str) for each in choices)
+    told = {"options": [choices] * len(column) if shared else choices}
+    for what, value in (("questions", question), ("grids", grid)):
+        told[what] = [value] * len(column) if one or isinstance(value, str) else listed(value, what)
+    for what, values in told.items():
+        if len(values) != len(column):
+            raise UserError(f"{len(values)} {what} for {len(column)} replies; give one for all, or one for each.")
     parser = _parser(name)
-    found = []
-    for row, (reply, choices, question, grid) in enumerate(zip(replies, options, questions, grids, strict=True)):
-        where = f"Reply {row}: " if len(replies) > 1 else ""
-        if not isinstance(reply, str) and not is_missing(reply):
-            raise UserError(f"{where}a reply must be a text, got {reply!r:.40} ({type(reply).__name__}).")
-        doc = {
-            "id": row,
-            "options": [] if is_missing(choices) else [str(each) for each in listed(choices, "options")],
-            "question": "" if is_missing(question) else str(question),
-            "grid": "" if is_missing(grid) else str(grid),
-        }
-        if name in _NEEDED and not doc[_NEEDED[name]]:
-            example = {"options": '["cyst", "nodule"]', "grid": '"2x2"'}[_NEEDED[name]]
-            raise UserError(f"{where}the parser {name!r} needs {_NEEDED[name]}, such as {_NEEDED[name]}={example}.")
-        read = parser.read(doc, None if is_missing(reply) else reply)
-        found.append(Read(read.status, read.value if read.status == "ok" else ""))
-    return found
+    return [
+        _read(name, parser, row if len(column) > 1 else None, *each)
+        for row, each in enumerate(zip(column, *told.values(), strict=True))
+    ]
+
+
+def _read(name: str, parser: Parser, row: int | None, reply: Any, options: Any, question: Any, grid: Any) -> Read:
+    """``row``: the number of a reply of several."""
+    where = "" if row is None else f"Reply {row}: "
+    if not _is_one(reply):
+        raise UserError(f"{where}a reply must be a text, got {reply!r:.40} ({type(reply).__name__}).")
+    doc = {
+        "id": row or 0,
+        "options": [] if is_missing(options) else [str(each) for each in listed(options, "options")],
+        "question": "" if is_missing(question) else str(question),
+        "grid": "" if is_missing(grid) else str(grid),
+    }
+    if name in _NEEDED and not doc[_NEEDED[name]]:
+        example = {"options": '["cyst", "nodule"]', "grid": '"2x2"'}[_NEEDED[name]]
+        raise UserError(f"{where}the parser {name!r} needs {_NEEDED[name]}, such as {_NEEDED[name]}={example}.")
+    read = parser.read(doc, None if is_missing(reply) else reply)
+    return Read(read.status, read.value if read.status == "ok" else "")
 
 
 def _parser(name: str) -> Parser:

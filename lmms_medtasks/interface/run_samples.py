@@ -17,6 +17,7 @@ from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.suites.suite_rows import task_table
+from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -54,12 +55,10 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
         include_path: Folders of benchmarks that are not installed and declare measures of their own.
 
     Returns:
-        A data frame with these columns, texts unless said: ``run``, ``model``, ``task``, ``id``, ``cluster``, ``pair``,
-        ``trial`` (int), ``reply``, ``reading``, ``outcome``, ``ended``, ``answer``, ``correct`` (float), ``score``
-        (float), ``measure``; behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks
-        results down by, such as ``modality``. ``score`` is of the question, the same in each of its trials:
-        :func:`accuracy` and :func:`difference` count a question once. What each column holds stands in docs/python.md.
-        A tag with the name of a column of ours is called ``tag_NAME``.
+        A data frame with the columns that docs/python.md lists below, texts but for ``trial`` (int), ``correct`` and
+        ``score`` (float); behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks
+        results down by, such as ``modality`` (``tag_NAME`` where a column has its name). ``score`` is of the question,
+        the same in each of its trials: :func:`accuracy` and :func:`difference` count a question once.
 
     Raises:
         UserError: A path that is not there or holds no run, a run without a sample log (``--log_samples``), a log that
@@ -76,15 +75,11 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
     names = distinct_names(found, [tuple(run.tasks) for run in found])
     rows = [row for run, name in zip(found, names, strict=True) for row in _rows(run, printable(name))]
     if not rows:
-        raise UserError(
-            f"No sample log in {', '.join(map(str, paths_of(runs)))}: there are result files only. Run with "
-            "--log_samples."
-        )
+        where = ", ".join(map(str, paths_of(runs)))
+        raise UserError(f"No sample log in {where}: there are result files only. Run with --log_samples.")
     frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
-    frame = frame.reindex(columns=[*COLUMNS, *(name for name in frame.columns if name not in COLUMNS)])
     measures = sorted(name for name in frame.columns if name.startswith("score."))
-    tags = [name for name in frame.columns if name not in COLUMNS and name not in measures]
-    return frame[[*COLUMNS, *measures, *tags]]
+    return frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *measures, *frame.columns])))
 
 
 def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
@@ -95,8 +90,7 @@ def _rows(run: Run, name: str) -> Iterator[dict[str, Any]]:
             continue
         # A degraded task of ours has the base's records.
         suite = registry.find(base_of(task, config) or task, config)
-        own = _of_suite(suite, run, task) if suite else _of_harness(run, task)
-        for row in own:
+        for row in _of_suite(suite, run, task) if suite else _of_harness(run, task):
             yield {"run": name, "model": model, "task": printable(task), **row}
 
 
@@ -104,32 +98,23 @@ def _of_suite(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     """The questions of a benchmark's task, as its report reads them."""
     table = task_table(suite, run, task)
     logged = {line: _logged(row, f"{run.samples_file(task)}, line {line}") for line, row in run.rows(task)}
-    measures = table.measures
-    main = _main_measure(suite, run, task, measures)
-    scores = {name: _scores(table, name) for name in measures}
-    columns = {
-        name: table.column(name) for name in ("id", "cluster", "pair", "trials", "expected", "judgement", "line")
-    }
-    tags = {name: table.column(name) for name in table.columns if name not in _NOT_TAGS and "." not in name}
-    for place in range(len(table)):
-        own = {name: values[place] for name, values in columns.items()}
-        judged = own["judgement"] is not None
-        said, answer, ended = logged[own["line"]]
-        question = {
-            "id": own["id"],
-            "cluster": own["cluster"],
-            "pair": own["pair"],
-            "answer": answer,
-            "score": scores[main][place] if main else float("nan"),
-            "measure": main,
-            **{f"score.{each}": values[place] for each, values in scores.items()},
-            **{f"tag_{each}" if each in COLUMNS else each: values[place] for each, values in tags.items()},
-        }
-        for trial, read in enumerate(own["trials"]):
+    main = _main_measure(suite, run, task, table.measures)
+    scores = {name: _scores(table, name) for name in table.measures}
+    columns = {name: table.column(name) for name in ("id", "cluster", "pair")}
+    columns |= {f"score.{name}": values for name, values in scores.items()}
+    for name in table.columns:
+        if name not in _NOT_TAGS and "." not in name:
+            columns[f"tag_{name}" if name in COLUMNS else name] = table.column(name)
+    readings = zip(*map(table.column, ("trials", "expected", "judgement", "line")), strict=True)
+    for place, (trials, expected, judgement, line) in enumerate(readings):
+        said, answer, ended = logged[line]
+        question = {name: values[place] for name, values in columns.items()}
+        question |= {"answer": answer, "score": scores[main][place] if main else float("nan"), "measure": main}
+        for trial, read in enumerate(trials):
             text = said[trial] if trial < len(said) else None
-            yield {**question, **_reading(read, judged, own["expected"]), "trial": trial,
+            yield {**question, **_reading(read, judgement is not None, expected), "trial": trial,
                    "ended": ended[trial] if trial < len(ended) else None,
-                   "reply": None if read == FAILED or text is None else printable_lines(text)}  # fmt: skip
+                   "reply": None if read == FAILED else text}  # fmt: skip
 
 
 def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str | None, list[str | None]]:
@@ -145,12 +130,13 @@ def _logged(row: Mapping[str, Any], where: str) -> tuple[list[str | None], str |
 
 
 def _reading(read: str, judged: bool, expected: str | None) -> dict[str, Any]:
-    if read == FAILED or read in NO_ANSWER:
-        wrong = float("nan") if read == FAILED or judged else 0.0
-        return {"reading": None, "outcome": read, "correct": wrong}
-    if judged:
-        return {"reading": None, "outcome": "ok", "correct": float("nan")}
-    return {"reading": read, "outcome": "ok", "correct": float("nan") if expected is None else float(read == expected)}
+    is_read = read != FAILED and read not in NO_ANSWER
+    is_known = not judged and read != FAILED and (expected is not None or not is_read)
+    return {
+        "reading": read if is_read and not judged else None,
+        "outcome": "ok" if is_read else read,
+        "correct": float(is_read and read == expected) if is_known else float("nan"),
+    }
 
 
 def _scores(table: Samples, measure: str) -> np.ndarray:
@@ -182,11 +168,8 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
                 "cluster": pictures[0] if pictures else name,
                 "pair": name,
                 "trial": trial,
-                "reply": None if text is None else printable_lines(text),
-                "reading": None,
-                "outcome": None,
-                "ended": None,
-                "answer": printable_lines(str(row.get("target", ""))),
+                "reply": text,
+                "answer": visible(str(row.get("target", ""))),
                 "correct": float("nan"),
                 "score": float(scores[only]) if only and scores[only] is not None else float("nan"),
                 "measure": only,
@@ -195,13 +178,9 @@ def _of_harness(run: Run, task: str) -> Iterator[dict[str, Any]]:
 
 
 def _replies(row: Mapping[str, Any]) -> list[str | None]:
+    """The replies in any of the forms that the harness writes them in, without what can't be seen."""
     found = row.get("filtered_resps")
     while isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
         found = found[0]
     listed = found if isinstance(found, list) else [found]
-    return [each if isinstance(each, str) else None for each in listed]
-
-
-def printable_lines(text: str) -> str:
-    """A text of others with its line breaks, and without what can't be printed."""
-    return "\n".join(map(printable, text.split("\n")))
+    return [visible(each) if isinstance(each, str) else None for each in listed]

@@ -26,7 +26,7 @@ def test_reading(write_run):
     assert (second.key.trial, second.cluster, second.tags) == (2, "image of q1", {"modality": "CT"})
     assert first.fields["answer"] == "so"
     assert [each.settled for each in judged.answers] == [False, False, True, False]
-    assert (failed.status, failed.fields, failed.scores["total"]) == ("failed", None, ())
+    assert (failed.fields, failed.scores["total"]) == (None, ())
     assert (judged.models, judged.judges, judged.tags) == (["m"], ["openai:j"], ["modality"])
     assert judged.measures == ["coherence", "visual_accuracy", "total"]
 
@@ -40,7 +40,7 @@ def test_two_judges_of_the_same_answers(write_run):
     runs = [write_run({"q1": ["34"]}, name, judge=name) for name in ("a", "b")]
     judged = judged_answers.read(runs)
     assert judged.judges == ["a", "b"]
-    assert len(judged.by_key()) == 1
+    assert len(judged.by_key) == 1
 
 
 def test_judges_of_one_name_are_told_apart_by_what_differs(write_run):
@@ -55,7 +55,7 @@ def test_a_judge_that_is_no_language_model_says_so(write_run):
 
 def test_texts_that_are_withheld(write_run):
     (answer,) = judged_answers.read([write_run({"q1": ["34"]}, withheld=True)]).answers
-    assert answer.withheld and answer.fields is None
+    assert answer.digest and answer.fields is None
 
 
 @pytest.mark.parametrize("withheld", [True, False])

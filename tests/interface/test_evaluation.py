@@ -80,7 +80,7 @@ class Owned:
         return Constant()
 
 
-def test_nothing_is_left_behind(in_process, tmp_path):
+def test_nothing_is_left_behind_nor_printed(in_process, tmp_path, capsys):
     """Of the process: handlers, arguments, folder, variables, generators. Of a model object: its weights stay."""
     model, argv = Owned(), list(sys.argv)
     handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
@@ -89,6 +89,7 @@ def test_nothing_is_left_behind(in_process, tmp_path):
     for _ in range(2):
         found = mt.evaluate(model, "medq_deg_l0", limit=2, output=tmp_path)
         assert found.results["medq_deg_l0"]["questions"] == 2 and isinstance(model.weights, torch.nn.Linear)
+    assert capsys.readouterr() == ("", "")
     assert mt.read_runs(found).model.unique().tolist() == ["Constant"]
     assert len(mt.read_runs(tmp_path)) == 2 * 2 * 3  # of one second, and not in one log
     assert {number: signal.getsignal(number) for number in signal.valid_signals()} == handlers
@@ -131,9 +132,9 @@ def test_a_model_that_asks_a_server_answers_in_a_notebook(in_process, tmp_path):
         found = mt.evaluate(lambda prompt, pictures: asyncio.run(answered()), "medq_deg_l0", limit=1, output=tmp_path)
         await asyncio.sleep(0)  # the notebook's own loop goes on
         assert asyncio.get_event_loop() is asyncio.get_running_loop()
-        return set(found.samples.reply)
+        return set(found.samples.reply) | set(found.samples.model)
 
-    assert asyncio.run(cell()) == {"C"}
+    assert asyncio.run(cell()) == {"C", "function"}
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
