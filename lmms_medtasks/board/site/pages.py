@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -14,11 +13,9 @@ from lmms_medtasks import __version__
 from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.ranking import MEANING
-from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report import report_page as report_page
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Frame, Part
-from lmms_medtasks.report.suite_report import Planned
 from lmms_medtasks.statistics import confidence
 
 if TYPE_CHECKING:
@@ -42,16 +39,17 @@ STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 
 @dataclass(frozen=True)
 class Body:
-    """A report's part as it stands on a page, with the HTML of its entry in the list of parts.
+    """A part of a report as it stands on a page. ``files``: the CSV files of its tables, by path."""
 
-    ``files``: the CSV files of its tables, by path.
-    """
-
-    key: str
-    title: str
     html: Markup
-    entry: Markup
     files: Mapping[str, str]
+
+    @classmethod
+    def of(cls, html: str, files: Mapping[str, str]) -> Body:
+        """Of HTML that our templates made, which escape every text."""
+        from markupsafe import Markup
+
+        return cls(Markup(html), files)  # noqa: S704 - see above
 
 
 class Pages:
@@ -99,25 +97,8 @@ class Pages:
         )  # fmt: skip
         self._folder.text(path, text)
 
-    def body(self, path: str, planned: Planned, macro: str, made_of: Any, cache: BuildCache) -> Body:
-        """A report's part for the page ``path``, made by a macro of the reports' templates; its files are not written.
-
-        ``made_of``: all that it depends on (JSON), by which it is kept.
-        """
-
-        def made() -> Body:
-            html, entry, files = self._body(path, planned.make(), macro)
-            return _body_of(planned, html, entry, files)
-
-        return cache.kept(
-            ["body", path, macro, planned.key, planned.title, made_of],
-            made,
-            lambda body: json.dumps([body.html, body.entry, body.files]).encode(),
-            lambda content: _body_of(planned, *json.loads(content)),
-        )
-
-    def _body(self, path: str, part: Part, macro: str) -> tuple[str, str, dict[str, str]]:
-        """The HTML of the part and of its entry, and its CSV files."""
+    def body(self, path: str, part: Part) -> Body:
+        """A report's part for the page ``path``; its files are not written."""
         files: dict[str, str] = {}
 
         def csv_link(part: Part, table: Frame) -> str:
@@ -128,7 +109,7 @@ class Pages:
 
         values = {"link": _link, "csv_link": csv_link}
         made: Any = _environment().get_template("parts.html").make_module(values)
-        return str(getattr(made, macro)(part)), str(made.tree_part(part, part.title)), files
+        return Body.of(str(made.article(part)), files)
 
     def write_files(self, body: Body) -> None:
         """Write the CSV files of a part."""
@@ -142,13 +123,6 @@ class Pages:
         own = PurePosixPath(path).stem
         name = own if own in names else next(iter(names), "")
         return f"questions/{name}.html" if self._questions and name else ""
-
-
-def _body_of(planned: Planned, html: str, entry: str, files: Mapping[str, str]) -> Body:
-    from markupsafe import Markup
-
-    # Made by our templates, which escape every text.
-    return Body(planned.key, planned.title, Markup(html), Markup(entry), files)  # noqa: S704
 
 
 def _root(path: str) -> str:
