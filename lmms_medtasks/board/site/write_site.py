@@ -28,8 +28,8 @@ class Options:
     """What was asked of a site.
 
     Attributes:
-        title: of all pages. resamples: as for a report; 0: no intervals. reports: whether each model has a
-            report and each suite a comparison. questions: whether there is a question browser. stamp: a line for the foot of the
+        title: of all pages. resamples: as for a report; 0: no intervals. reports: whether each model has a report and
+            each suite a comparison. questions: whether there is a question browser. stamp: a line for the foot of the
             overview (a commit, a date), "" for none: nothing else in a site says when it was built.
         shown: for which data sets texts and images were asked for. models: what is known of models. roots: folders
             whose names are left out of paths. cache: where images, and what is of one model alone, may be kept for

@@ -411,25 +411,6 @@ def test_a_chart_says_what_the_nearest_mark_is_by_pointer_and_key_and_brings_out
     assert browser.run(tip) == "" and browser.errors == []
 
 
-def test_the_keys_choose_a_cell_of_a_heat_map_and_enter_follows_it(quiet, site):
-    """Each cell was a stop of the Tab key: 108 a chart."""
-    path = next((site / "models").glob("good*.html"))
-    quiet.open(path)
-    quiet.run(
-        "var chart = [...document.querySelectorAll('.chart')].find((each) => each.querySelector('a'));"
-        "for (let each = chart; each; each = each.parentElement) if (each.tagName === 'DETAILS') each.open = true;"
-        "chart.scrollIntoView({block: 'center'}); new Promise((done) => setTimeout(done, 100))"
-    )
-    assert quiet.run("[...chart.querySelectorAll('a')].every((each) => each.getAttribute('tabindex') === '-1')")
-    quiet.run("chart.focus({preventScroll: true})")
-    pressed_named(quiet, "ArrowRight")
-    target = quiet.run("chart.querySelector('.near').closest('a').getAttribute('href')")
-    assert "questions/" in target
-    pressed_named(quiet, "Enter")
-    quiet.run("new Promise((done) => setTimeout(done, 300))")
-    assert quiet.run("location.pathname").endswith(target.partition("?")[0].removeprefix("../"))
-
-
 def pressed_named(browser, key):
     for kind in ("keyDown", "keyUp"):
         browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)

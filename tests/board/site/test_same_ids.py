@@ -14,7 +14,6 @@ from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import index_page, leaderboard_table, number_marks, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.failures import SuiteVerdicts
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -45,12 +44,6 @@ def asked(board: Board) -> str:
     made = Standings(board, 0)
     found = leaderboard_table.leaderboard(made, Links(model=str, suite=str), model_facts.read())
     return index_page._card(made, "bones_joints", found).questions
-
-
-def test_failures_of_the_second_of_two_tasks_with_the_same_ids_are_found(numbered_alike: Board) -> None:
-    found = SuiteVerdicts("bones_joints", numbered_alike.entries).failures(numbered_alike.models[0].key)
-    assert sorted({each.task for each in found}) == ["bones_joints_t1_knowledge", "bones_joints_t2_note"]
-    assert len(found) == 8
 
 
 def test_a_card_has_no_replies_to_another_question_of_the_same_id(numbered_alike: Board, tmp_path: Path) -> None:
