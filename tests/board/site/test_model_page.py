@@ -135,7 +135,7 @@ def test_the_page_leads_to_its_report_and_that_back_and_holds_no_copy(folder: Pa
     assert f'href="../reports/{page.name}"' in text and "published, Table" not in text
     assert "<svg" in text[text.index("Score on each benchmark") :]
     report = (tmp_path / "site" / "reports" / page.name).read_text("utf-8")
-    assert f'<a href="../models/{page.name}">odd</a>' in report
+    assert f'<a href="../models/{page.name}">← odd</a>' in report
     assert report.count("<table") > 3 and "published, Table" not in report
     build(collect([folder / "odd"]), tmp_path / "without", Options(resamples=20, reports=False))
     assert not (tmp_path / "without" / "reports").exists()

@@ -163,5 +163,14 @@ def test_a_model_has_one_name_and_no_folder_of_this_machine(folder, made):
     own = [each for each in board.entries if each.model.name == "a"]
     titles = {each.model.key: "the name, of (the) board" for each in own}
     text = Reports(titles, 20, (folder,)).page(own, "home.html")
-    assert '<a href="home.html">the name, of (the) board</a>' in text
+    assert '<a href="home.html">← the name, of (the) board</a>' in text
     assert '<li class="strong">the name, of (the) board</li>' in text and str(folder) not in text
+
+
+def test_of_two_runs_of_a_model_it_is_said_where_each_lies_below_the_folders_that_were_given(write, rows_of, tmp_path):
+    roots = (tmp_path / "first", tmp_path / "second")
+    for root, answers in zip(roots, ("AAAAAB", "ABBABB"), strict=True):
+        write(root / "a", "a", answers, tasks={"medq_deg": rows_of["medq_deg"]})
+    own = list(collect(roots).entries)
+    text = Reports({own[0].model.key: "a"}, 20, roots).page(own, "home.html")
+    assert "shown is first/a. second/a has other numbers" in text and str(tmp_path) not in text
