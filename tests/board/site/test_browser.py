@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from lmms_medtasks.board.site.question_addresses import list_address, question_address
+from lmms_medtasks.board.site.question_addresses import question_address
 from lmms_medtasks.report import Options as ReportOptions
 from lmms_medtasks.report import build as build_report
 from lmms_medtasks.report.report_page import page
@@ -231,8 +231,7 @@ def test_questions_are_shown_as_text_and_filtered(quiet, site, hostile):
 
 
 def test_filters_stand_in_the_address_and_a_link_with_them_gives_the_same_list(quiet, site):
-    address = list_address("medq_deg", task="medq_deg", tags=[("severity", 2)], model="good") + "&was=wrong"
-    opened(quiet, site, address.removeprefix("questions/medq_deg.html"))
+    opened(quiet, site, "?task=medq_deg&tag=severity:2&model=good&was=wrong")
     assert quiet.run(SHOWN) == ["q1/blur/L2", "q3/blur/L2", "q5/blur/L2"]
     quiet.run("(i => { i.value = 'q3'; i.dispatchEvent(new Event('input')); })(document.getElementById('text'))")
     choose(quiet, "verdict", "none")
