@@ -72,9 +72,10 @@ def pages() -> tuple[Page, ...]:
         found.append(Page(f"{board}-index", f"{board}/index.html"))
         found += [Page(f"{board}-suite-{suite}", f"{board}/suites/{suite}.html") for suite in suites]
         model = "alpha" if board == "board-3" else re.sub("[^a-z0-9]+", "-", model_name(STATED).lower())
-        found.append(Page(f"{board}-model", f"{board}/models/{model}-*.html", "", _ALL_PARTS * (model == "alpha")))
+        found.append(Page(f"{board}-model", f"{board}/models/{model}-*.html"))
     return (
         *found,
+        Page("board-3-report", "board-3/reports/alpha-*.html"),
         Page("board-3-measured", "board-3/measured.html"),
         Page("board-3-questions", "board-3/questions/medobvious.html"),
         Page("board-3-question", "board-3/questions/med_cmr.html", "#med_cmr_mcq/mcq-1"),

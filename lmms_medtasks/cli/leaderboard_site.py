@@ -33,7 +33,7 @@ def build(
     resamples: Annotated[
         int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
     ] = 1000,
-    reports: Annotated[bool, typer.Option(help="Put the reports on the pages of models and benchmarks.")] = True,
+    reports: Annotated[bool, typer.Option(help="Write a report for each model, and comparisons.")] = True,
     questions: Annotated[bool, typer.Option(help="Make the question browser.")] = True,
     texts: Annotated[
         list[str] | None,

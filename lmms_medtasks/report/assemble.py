@@ -38,12 +38,12 @@ def build(paths: Sequence[Path], options: Options | None = None) -> Document:
             raise UserError(f"{path} is not there.{nearest_path(path)} {said}")
     runs = _runs.find(paths)
     try:
-        return _document(runs, options or Options())
+        return document(runs, options or Options())
     except UserError:
         readable, unread = _readable(runs)
         if not readable or not unread:
             raise
-    return _document(readable, options or Options(), tuple(unread))
+    return document(readable, options or Options(), tuple(unread))
 
 
 def _readable(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
@@ -72,7 +72,8 @@ def _wrong(run: Run, task: str) -> str:
     return ""
 
 
-def _document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()) -> Document:
+def document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()) -> Document:
+    """The report of these runs; ``unread``: what it leaves out, a sentence each. Raises UserError as :func:`build`."""
     found = reported_suites.holding(runs)
     _check(options, [suite for suite, _ in found.values()])
     degraded = degradation_loss.parts(runs)

@@ -46,7 +46,7 @@
       mark.dataset.said = title.textContent;
       if (link) {
         link.setAttribute("aria-label", title.textContent);
-        link.setAttribute("tabindex", "-1");  // one stop a chart: the arrow keys choose, Enter follows
+        link.setAttribute("tabindex", "-1");  // one stop a chart: the arrow keys choose
       }
       title.remove();
       if (mark.localName !== "text" && mark.localName !== "line") marks.push(mark);  // a name, a diagonal: where they are hit
@@ -94,8 +94,6 @@
     chart.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (event.key === "Escape") leave();
-      const link = near?.closest("a");
-      if (event.key === "Enter" && link) location.assign(link.href.baseVal);
       if (!step) return;
       event.preventDefault();
       const shown = marks.filter((mark) => mark.getBoundingClientRect().width);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -218,8 +218,7 @@ class Figure:
     """A drawing as an SVG element, and the key of the table that has its numbers.
 
     ``folded``: a page shows its title only until it is opened. ``kind``, ``marks``: which of the kinds of
-    :mod:`lmms_medtasks.report.charts` it is, and what is drawn in it, a mark a record. ``linked``: draws it with links,
-    from what a cell's questions are ("task=…&tag=…") to where one leads.
+    :mod:`lmms_medtasks.report.charts` it is, and what is drawn in it, a mark a record.
     """
 
     key: str
@@ -230,7 +229,6 @@ class Figure:
     folded: bool = False
     kind: str = ""
     marks: tuple[dict[str, Any], ...] = ()
-    linked: Callable[[Callable[[str], str]], str] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "about", spelled(self.about))

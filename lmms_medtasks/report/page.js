@@ -1,8 +1,7 @@
 "use strict";
-// One part of a report is shown at a time; without this script all of them are, one below the other, or all are folded.
+// One part of a report is shown at a time; without this script all of them are, one below the other.
 const parts = [...document.querySelectorAll(".part")];
 const tree = [...document.querySelectorAll(".tree [data-part]")];
-const folds = parts.some((part) => part.tagName === "DETAILS");
 
 function addressed() {
   try {
@@ -13,10 +12,7 @@ function addressed() {
 }
 
 function only(chosen) {
-  for (const part of parts) {
-    if (folds) part.open = part === chosen;
-    else part.hidden = part !== chosen;
-  }
+  for (const part of parts) part.hidden = part !== chosen;
   for (const each of tree) {
     const here = chosen && each.dataset.part === chosen.id;
     each.classList.toggle("closed", !here);
@@ -30,21 +26,19 @@ function show() {
   const target = addressed();
   const inside = target && target.closest(".part");
   const first = target && target.querySelector(".part");
-  const known = folds || document.body.classList.contains("one");
-  const shown = known ? parts.find((part) => (folds ? part.open : !part.hidden)) : null;
+  const shown = document.body.classList.contains("one") ? parts.find((part) => !part.hidden) : null;
   document.body.classList.add("one");
-  only(inside || (target && target.matches(".suite") && first) || shown || (folds ? null : parts[0]));
+  only(inside || (target && target.matches(".suite") && first) || shown || parts[0]);
   for (let fold = target; fold; fold = fold.parentElement) if (fold.tagName === "DETAILS") fold.open = true;
   if (target && (inside || first || target.closest("#appendix"))) target.scrollIntoView();
 }
 addEventListener("hashchange", show);
 show();
-if (folds) for (const part of parts) part.addEventListener("toggle", () => { if (part.open) only(part); });
 // Paper shows all but lists that cells lead to. Afterwards what was folded is folded again.
 let opened = [];
-if (!folds) addEventListener("beforeprint", () => {
+addEventListener("beforeprint", () => {
   for (const part of parts) part.hidden = false;
   opened = [...document.querySelectorAll("details:not([open])")];
   for (const each of opened) each.open = true;
 });
-if (!folds) addEventListener("afterprint", () => { for (const each of opened) each.open = false; show(); });
+addEventListener("afterprint", () => { for (const each of opened) each.open = false; show(); });

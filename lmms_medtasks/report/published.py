@@ -15,6 +15,7 @@ columns with the weights of their mean, ``factors`` by metric, ``source`` and ``
 from __future__ import annotations
 
 import csv
+import functools
 import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -147,9 +148,17 @@ def read_rows(folder: Path, metrics: Collection[str] | None = None) -> list[Publ
     Raises UserError, with file and line, for a cell that is no number, and for a column that is none of ``metrics``,
     where those are given.
     """
-    file, said = folder / PUBLISHED, _said(folder)
-    if not file.is_file():
+    files = [file for file in (folder / PUBLISHED, folder / "reference" / "published.yml") if file.is_file()]
+    if folder / PUBLISHED not in files:
         return []
+    written = tuple((file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+    return list(_rows(folder, None if metrics is None else tuple(metrics), written))
+
+
+@functools.lru_cache(maxsize=64)
+def _rows(folder: Path, metrics: Sequence[str] | None, written: object) -> tuple[PublishedRow, ...]:
+    """Read once while the files are as they were ``written``: a board asks for them some hundred times."""
+    file, said = folder / PUBLISHED, _said(folder)
     texts = (*_TEXTS, *said.get("texts", ()))
     with file.open(encoding="utf-8", newline="") as lines:
         reader = csv.DictReader(lines)
@@ -162,7 +171,7 @@ def read_rows(folder: Path, metrics: Collection[str] | None = None) -> list[Publ
                 raise unknown("column", name, (*texts, *(metrics or ())), f"{file}, line 1")
         if len(set(names)) < len(names):
             raise UserError(f"{file}, line 1: a column stands twice. Its columns: {', '.join(names)}.")
-        return [_row(row, numbers, folder, said, f"{file}, line {reader.line_num}") for row in reader]
+        return tuple(_row(row, numbers, folder, said, f"{file}, line {reader.line_num}") for row in reader)
 
 
 def _row(

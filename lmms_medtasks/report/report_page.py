@@ -66,8 +66,10 @@ class Group:
         return (ranked, []) if len(ranked) <= ALL else (ranked[:NAMED], ranked[NAMED:])
 
 
-def page(document: Document) -> str:
+def page(document: Document, home: str = "") -> str:
     """The page's text. All texts are escaped but the figures, which charts have escaped.
+
+    ``home``: the address that its first words lead to, "" for none.
 
     Its script is our own and changes nothing that is said: it shows one part at a time, and copies tables and figures.
     A content security policy lets no other run.
@@ -85,6 +87,7 @@ def page(document: Document) -> str:
         .get_template("page.html")
         .render(
             document=document,
+            home=home,
             groups=groups,
             sentences=document.first.sentences if document.first else {},
             best_meaning=best_models.MEANING,

@@ -97,11 +97,17 @@ class Planned:
 class SuiteReport:
     """A benchmark's parts of a document, comparisons first, and each of its sources with what was found of it.
 
-    The last parts are the sources' own, in their order. A part is made when it is asked for: a board has most of them.
+    The last parts are the sources' own, in their order. A part is made when it is asked for, and so is what was found:
+    a board wants the comparisons alone.
     """
 
     parts: tuple[Planned, ...]
-    found: tuple[tuple[Asked, Finding | None], ...]
+    find: Callable[[], tuple[tuple[Asked, Finding | None], ...]]
+
+    @functools.cached_property
+    def found(self) -> tuple[tuple[Asked, Finding | None], ...]:
+        """Each source with what was found of it."""
+        return self.find()
 
 
 def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Options) -> SuiteReport:
@@ -111,16 +117,19 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
     _check_declared(suite, report, table)
     sources = _with_runs_of_model(runs, make(suite, runs, table, options))
     headline = report.headline or default_headline(suite)
-    found = tuple(
-        (Asked(suite, source), readability.told(headline.of(suite, source), readability.of_source(suite, source)))
-        for source in sources
-    )
+
+    def find() -> tuple[tuple[Asked, Finding | None], ...]:
+        return tuple(
+            (Asked(suite, source), readability.told(headline.of(suite, source), readability.of_source(suite, source)))
+            for source in sources
+        )
+
     own = []
     for source in sources:
         key = f"{options.prefix}{part_key(source.name)}"
         make_part = functools.partial(_part, suite, report, source, key, options)
         own.append(Planned(key, source.name, model_name(source.run.content), make_part))
-    return SuiteReport((*_comparisons(suite, report, sources, options), *own), found)
+    return SuiteReport((*_comparisons(suite, report, sources, options), *own), find)
 
 
 def part_key(name: str) -> str:

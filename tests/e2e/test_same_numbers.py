@@ -17,7 +17,7 @@ import pytest
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.board_tables import Links, Standings, apart, ranking
-from lmms_medtasks.board.site.model_tables import scores
+from lmms_medtasks.board.site.model_page import scores
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import PUBLISHED, Cell, Document, Frame, FrameColumn
 from lmms_medtasks.report.report_options import RESAMPLES

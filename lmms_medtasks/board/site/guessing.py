@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.report.findings import against_guessing, chance_of_options
+from lmms_medtasks.report.findings import chance_of_options
 from lmms_medtasks.report.reported_suites import report_of
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics.intervals import Interval
 
 _MEASURE = "chance.score"
 """The column of a benchmark that says of each question what guessing gets."""
 
 
-def guessing(entry: Entry, metric: str, rows: Samples | None = None) -> float | None:
-    """The mean of what a uniform guess gets on the metric's questions, or these ``rows``, in its measure's own unit.
+def guessing(entry: Entry, metric: str) -> float | None:
+    """The mean of what a uniform guess gets on the metric's questions, in its measure's own unit.
 
     What the benchmark's report declares (``guessing``), else as the questions say. None where that is not known: for
     numbers that are no mean of the benchmark's first measure, and questions without options.
@@ -28,14 +26,8 @@ def guessing(entry: Entry, metric: str, rows: Samples | None = None) -> float | 
         return None
     if measure in (declared := report_of(suite).guessing):
         return declared[measure]
-    rows = entry.scored(metric) if rows is None else rows
+    rows = entry.scored(metric)
     if _MEASURE in rows.columns:
         known = rows.column(_MEASURE).astype(float)
         return float(known.mean()) if len(known) and not np.isnan(known).any() else None
     return chance_of_options(rows) if "option_count" in rows.columns else None
-
-
-def is_told_from_guessing(mean: Interval, chance: float, higher_is_better: bool = True) -> bool:
-    """Whether a mean's interval, or the mean where it has none, is on the better side of guessing."""
-    value = mean.estimate
-    return value is None or not against_guessing(value, mean.low, mean.high, chance, higher_is_better)

@@ -1,10 +1,10 @@
-"""The pages of a site, from templates that escape every text."""
+"""The pages of a site, from templates that escape every text, and a suite's card (README.md of its folder) as HTML."""
 
 from __future__ import annotations
 
 import functools
 import importlib.resources
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -14,15 +14,15 @@ from lmms_medtasks import __version__
 from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.ranking import MEANING
-from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.report import report_page as report_page
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Frame, Part
-from lmms_medtasks.report.suite_report import Planned
 from lmms_medtasks.statistics import confidence
+from lmms_medtasks.suites import registry
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markdown_it.token import Token
     from markupsafe import Markup
 
 POLICY = (
@@ -35,6 +35,8 @@ POLICY = (
 _ASSETS = "lmms_medtasks.board.site"
 _OWN = Part("", "", (), (), ())
 """The part that the site's own tables are of."""
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+"""Marks of generated passages, which would be shown as text."""
 SCRIPTS = ("site.js", "index.js", "questions.js")
 STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 """One style sheet of the site: what all pages have, then what each kind of page has."""
@@ -42,16 +44,17 @@ STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 
 @dataclass(frozen=True)
 class Body:
-    """A report's part as it stands on a page, with the HTML of its entry in the list of parts.
+    """A part of a report as it stands on a page. ``files``: the CSV files of its tables, by path."""
 
-    ``files``: the CSV files of its tables, by path.
-    """
-
-    key: str
-    title: str
     html: Markup
-    entry: Markup
     files: Mapping[str, str]
+
+    @classmethod
+    def of(cls, html: str, files: Mapping[str, str]) -> Body:
+        """Of HTML that our templates made, which escape every text."""
+        from markupsafe import Markup
+
+        return cls(Markup(html), files)  # noqa: S704 - see above
 
 
 class Pages:
@@ -99,25 +102,8 @@ class Pages:
         )  # fmt: skip
         self._folder.text(path, text)
 
-    def body(self, path: str, planned: Planned, macro: str, made_of: Any, cache: BuildCache) -> Body:
-        """A report's part for the page ``path``, made by a macro of the reports' templates; its files are not written.
-
-        ``made_of``: all that it depends on (JSON), by which it is kept.
-        """
-
-        def made() -> Body:
-            html, entry, files = self._body(path, planned.make(), macro)
-            return _body_of(planned, html, entry, files)
-
-        return cache.kept(
-            ["body", path, macro, planned.key, planned.title, made_of],
-            made,
-            lambda body: json.dumps([body.html, body.entry, body.files]).encode(),
-            lambda content: _body_of(planned, *json.loads(content)),
-        )
-
-    def _body(self, path: str, part: Part, macro: str) -> tuple[str, str, dict[str, str]]:
-        """The HTML of the part and of its entry, and its CSV files."""
+    def body(self, path: str, part: Part) -> Body:
+        """A report's part for the page ``path``; its files are not written."""
         files: dict[str, str] = {}
 
         def csv_link(part: Part, table: Frame) -> str:
@@ -128,7 +114,7 @@ class Pages:
 
         values = {"link": _link, "csv_link": csv_link}
         made: Any = _environment().get_template("parts.html").make_module(values)
-        return str(getattr(made, macro)(part)), str(made.tree_part(part, part.title)), files
+        return Body.of(str(made.article(part)), files)
 
     def write_files(self, body: Body) -> None:
         """Write the CSV files of a part."""
@@ -142,13 +128,6 @@ class Pages:
         own = PurePosixPath(path).stem
         name = own if own in names else next(iter(names), "")
         return f"questions/{name}.html" if self._questions and name else ""
-
-
-def _body_of(planned: Planned, html: str, entry: str, files: Mapping[str, str]) -> Body:
-    from markupsafe import Markup
-
-    # Made by our templates, which escape every text.
-    return Body(planned.key, planned.title, Markup(html), Markup(entry), files)  # noqa: S704
 
 
 def _root(path: str) -> str:
@@ -176,3 +155,48 @@ def _environment() -> Environment:
 
 def _asset(name: str) -> str:
     return importlib.resources.files(_ASSETS).joinpath("assets").joinpath(name).read_text("utf-8")
+
+
+# --- Cards -----------------------------------------------------------------------------------------------------------
+
+
+def card(suite: str) -> Markup | None:
+    """The card of a suite without its title; None if it has none."""
+    folder = registry.folder_of(suite)
+    place = folder / "README.md" if folder else None
+    return markdown(place.read_text("utf-8"), skip_title=True) if place and place.is_file() else None
+
+
+def markdown(text: str, *, skip_title: bool = False) -> Markup:
+    """Markdown as HTML: no HTML of its own, no pictures, and only links to the web (others are left as text).
+
+    Headings go two levels down, into a page that has its own.
+    """
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_inline", "html_block"])
+    tokens = parser.parse(_COMMENT.sub("", text))
+    if skip_title and tokens and tokens[0].tag == "h1":
+        del tokens[:3]
+    for token in tokens:
+        if token.type.startswith("heading"):
+            token.tag = f"h{min(6, int(token.tag[1:]) + 1)}"
+        if token.children:
+            token.children = _web_links(token.children)
+    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes texts
+
+
+def _web_links(tokens: list[Token]) -> list[Token]:
+    kept, dropped = [], []
+    for token in tokens:
+        if token.type == "link_open":
+            dropped.append(not str(token.attrGet("href")).startswith(("https://", "http://")))
+            token.attrSet("rel", "noopener noreferrer")
+        if token.type not in ("link_open", "link_close"):
+            kept.append(token)
+        elif not dropped[-1]:
+            kept.append(token)
+        if token.type == "link_close":
+            dropped.pop()
+    return kept

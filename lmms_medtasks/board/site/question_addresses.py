@@ -19,8 +19,7 @@ A list's filters may stand before a question's ``#``: they are those of the list
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 # encodeURIComponent of a browser leaves these.
 _PLAIN = "!'()*"
@@ -33,21 +32,6 @@ def question_address(suite: str, task: str, question: str) -> str:
     'questions/robust.html#robust_severe/q1%2Fblur%2FL2'
     """
     return f"questions/{suite}.html#{_encoded(task)}/{_encoded(question)}"
-
-
-def list_address(suite: str, *, task: str = "", tags: Iterable[tuple[str, object]] = (), model: str = "") -> str:
-    """The address of the questions that pass these filters, relative to the site's folder; "" and () are no filter.
-
-    ``tags``: name and value of each; the value None is that of questions without the tag.
-
-    >>> list_address("robust", task="robust_severe", tags=[("modality", "CT")], model="observer")
-    'questions/robust.html?task=robust_severe&tag=modality:CT&model=observer'
-    """
-    chosen = [("task", task)]
-    chosen += [("tag", f"{name}:{'' if value is None else value}") for name, value in tags]
-    chosen.append(("model", model))
-    query = urlencode([(name, value) for name, value in chosen if value], quote_via=quote, safe=":", errors="replace")
-    return f"questions/{suite}.html" + (f"?{query}" if query else "")
 
 
 def _encoded(text: str) -> str:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-
-import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.report_options import RESAMPLES
-from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import ERROR, LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
@@ -143,25 +139,3 @@ def standings(
 ) -> list[Standing]:
     """The standings alone, see :func:`rank`."""
     return rank(entries, metric, higher_is_better=higher_is_better, resamples=resamples).standings
-
-
-def common_scores(entries: Sequence[Entry], metric: str) -> tuple[Samples, list[np.ndarray]]:
-    """The first entry's questions that all entries have a score for, and each entry's scores of them, (n,) floats."""
-    # The same questions in the same rows: their numbers do for their ids, which are much larger.
-    alike = len({entry.questions.digest for entry in entries}) == 1
-    name = f"{entries[0].scale(metric).name}.score"
-    ids: list[np.ndarray] = []
-    scores: list[np.ndarray] = []
-    # One entry's table in memory at a time.
-    for entry in entries:
-        rows = entry.scored(metric)
-        own = rows.rows if alike else entry.questions.ids[rows.rows]
-        ids.append(ids[0] if ids and np.array_equal(own, ids[0]) else own)
-        scores.append(rows.column(name).astype(float))
-    common = reduce(
-        lambda left, right: left if left is right or np.array_equal(left, right) else np.intersect1d(left, right), ids
-    )
-    chosen = [
-        each if own is common else each[np.searchsorted(own, common)] for own, each in zip(ids, scores, strict=True)
-    ]
-    return entries[0].scored(metric).take(np.searchsorted(ids[0], common)), chosen

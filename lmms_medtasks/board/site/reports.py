@@ -1,164 +1,222 @@
-"""The suites' own reports of the runs behind a board: a model's parts, and the comparison of a suite's models."""
+"""The reports of the runs behind a board: a page for each model, and the comparison of a suite's models."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.model_names import shown_name
+from lmms_medtasks.board.site.file_names import without_roots
 from lmms_medtasks.board.site.pages import Body
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.document import Flag, Part
-from lmms_medtasks.report.findings import Finding
+from lmms_medtasks.report import assemble, report_page
+from lmms_medtasks.report.document import PUBLISHED, Document, Flag, Part
 from lmms_medtasks.report.report_options import RESAMPLES, Options
 from lmms_medtasks.report.reported_suites import holding, report, suites
-from lmms_medtasks.report.suite_report import Planned
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.suites import registry
 
-MakeBody = Callable[[str, Planned, Any, BuildCache], Body]
-"""From a model's key ("" for a comparison), a part of its report, what that depends on (JSON), and where it may be
-kept, to the part's HTML."""
 _COMPARED = 2
 """Models from which on they are compared."""
-
-
-@dataclass(frozen=True)
-class SourceFinding:
-    """What was found of a source: the model's name in the run, the source's, and the finding."""
-
-    model: str
-    source: str
-    finding: Finding
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What a report's parts are made of, or why there are none."""
-
-    planned: tuple[Planned, ...]
-    findings: tuple[SourceFinding, ...] = ()
-    reason: str = ""
-    sentences: tuple[str, ...] = ()
+_FAILED = (UserError, *packs.UNCOMPUTABLE)
+"""What making a report raises: a log of strangers may hold anything, and only what an entry is made of was checked."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Parts of a page, or why there are none.
+    """The parts of a comparison, or why there are none."""
 
-    ``sentences``: of a model's report, what was found in each part, or "".
-    """
-
-    parts: tuple[Body, ...]
+    parts: tuple[Body, ...] = ()
     reason: str = ""
-    sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Reports:
-    """What a suite's report says: of each model, by its key, and of all ranked entries together."""
+    """Makes the reports of a board's runs.
 
-    models: Mapping[str, Report]
-    comparison: Report
-
-
-def of_suite(
-    suite: str, entries: Sequence[Entry], body: MakeBody, resamples: int = RESAMPLES, cache: BuildCache = NO_CACHE
-) -> Reports:
-    """The reports of all models with an entry of this suite; the comparison is of the ranked entries.
-
-    An entry that is shown apart takes no other one of its model with it: the comparison leaves out that entry alone,
-    and says so. Models that are ranked throughout are analysed in one go with the comparison, where the parts can be
-    told apart by the model's name; a report that can't be made is given with the reason, and keeps no other one, nor
-    the comparison of the others, from being made. ``cache``: where tables of logs and finished parts may be kept.
+    ``titles``: model key -> the name that all pages give it. ``roots``: folders whose names are left out of paths.
+    ``cache``: where tables of logs, and what was made of them, may be kept.
     """
-    kept = cache if suite in registry.names() else NO_CACHE  # of someone's own benchmark it does not know the code
-    asked = Options(resamples=resamples, prefix=f"{suite}-", cache=kept)
-    by_model: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_model.setdefault(entry.model.key, []).append(entry)
 
-    def made(key: str, found: _Found, own: Iterable[Entry]) -> Report:
-        files = [[entry.model.name, entry.task, entry.ranked, *entry.source.sha256.items()] for entry in own]
-        parts: tuple[Body, ...] = ()
+    titles: Mapping[str, str]
+    resamples: int = RESAMPLES
+    roots: tuple[Path, ...] = ()
+    cache: BuildCache = field(default_factory=lambda: NO_CACHE)
+
+    def page(self, own: Sequence[Entry], home: str) -> str:
+        """The report of a model's runs, as ``lmms-medtasks report`` writes it; ``own``: all its entries.
+
+        A benchmark whose report can't be made is left out, and the page says why. ``home``: where the page leads back.
+        Raises UserError where there is no report.
+        """
+        if not any(entry.source.samples for entry in own):
+            raise UserError("a submission has a score for each question, not what a report is made from.")
+        made_of = ["report", home, self._title_of(own), *self._made_of(own)]
+        return self._cache_of(own).kept(made_of, lambda: self._page(own, home), str.encode, bytes.decode)
+
+    def _page(self, own: Sequence[Entry], home: str) -> str:
         try:
-            parts = tuple(body(key, each, [suite, resamples, files], kept) for each in found.planned)
-            reason = found.reason
-        except UserError as error:
-            reason = str(error)
-        except packs.UNCOMPUTABLE as error:
-            reason = _uncomputable(error)
-        if parts:
-            return Report(parts, "", found.sentences)
-        return Report((), f"{_title(suite)}: {reason}" if key else reason)
+            return self._written(self._document(own), home)
+        except _FAILED:
+            sound, failed = self._tried(own)
+        if not sound:
+            raise UserError(" ".join(failed))
+        return self._written(replace(self._document(sound), unread=tuple(failed)), home)
 
-    ranked = {key: [entry for entry in own if entry.ranked] for key, own in by_model.items()}
-    compared = {key: own for key, own in ranked.items() if any(entry.source.samples for entry in own)}
-    together, comparison = _together(suite, compared, asked)
-    models = {}
-    for key, own in by_model.items():
-        whole = together.get(key) if ranked[key] == own else None
-        models[key] = made(key, _titled(suite, whole or _planned(suite, runs_of(own), asked)), own)
-    sound = {key: own for key, own in compared.items() if models[key].parts}
-    notes = _not_ranked(by_model)
-    if _COMPARED <= len(sound) < len(compared):
-        left_out = [shown_name(own[0].model.name) for key, own in compared.items() if key not in sound]
-        notes = [f"Not in this comparison, since there is no report of it: {'; '.join(left_out)}.", *notes]
-        comparison = _together(suite, sound, asked)[1]
-    comparison = replace(comparison, planned=tuple(_with_notes(each, notes) for each in comparison.planned))
-    return Reports(models, made("", comparison, entries))
+    def _tried(self, own: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
+        """The entries of the benchmarks whose report can be made, and why that of each other can't."""
+        sound: list[Entry] = []
+        failed: list[str] = []
+        for suite in dict.fromkeys(entry.suite for entry in own if entry.source.samples):
+            of_suite = [entry for entry in own if entry.suite == suite]
+            try:
+                self._document(of_suite)
+                sound += of_suite
+            except _FAILED as error:
+                failed.append(f"{_title(suite)}: {self._reason(error)}")
+        return sound, failed
+
+    def _document(self, own: Sequence[Entry]) -> Document:
+        options = Options(resamples=self.resamples, cache=self._cache_of(own))
+        return assemble.document(self._runs_of(own), options)
+
+    def _written(self, document: Document, home: str) -> str:
+        # Published rows stand on the suite's page, once for all models: here they would be a quarter of a page.
+        document = replace(document, parts=tuple(part.without(*PUBLISHED) for part in document.parts))
+        if document.first:
+            others = tuple(self._without_roots(each) for each in document.first.others)
+            document = replace(document, first=replace(document.first, others=others))
+        return report_page.page(document, home)
+
+    def comparison(self, suite: str, entries: Sequence[Entry], body: Callable[[Part], Body]) -> Report:
+        """The comparison of a suite's models, of their ranked entries; ``body``: from a part to its HTML.
+
+        An entry that is shown apart takes no other one of its model with it: the comparison leaves out that entry
+        alone, and says so. A model whose report can't be made keeps no other one from being compared.
+        """
+        by_model: dict[str, list[Entry]] = {}
+        for entry in entries:
+            if entry.ranked and entry.source.samples:
+                by_model.setdefault(entry.model.key, []).append(entry)
+        if len(by_model) < _COMPARED:
+            return Report(reason="Models are compared where at least two have runs here. A submission has scores only.")
+        made_of = ["comparison", suite, [self.titles[entry.model.key] for entry in entries], *self._made_of(entries)]
+        try:
+            return self._cache_of(entries).kept(
+                made_of,
+                lambda: self._sound(suite, by_model, self._not_ranked(entries), body),
+                _report_bytes,
+                _report_of,
+            )
+        except _FAILED as error:
+            return Report(reason=self._reason(error))
+
+    def _sound(
+        self, suite: str, by_model: Mapping[str, Sequence[Entry]], notes: Sequence[str], body: Callable[[Part], Body]
+    ) -> Report:
+        """The comparison of all models, or where it can't be made of those whose own report can."""
+        try:
+            return self._compared(suite, by_model, notes, body)
+        except _FAILED:
+            sound = {key: own for key, own in by_model.items() if self._has_report(suite, own)}
+            if not _COMPARED <= len(sound) < len(by_model):
+                raise
+        left_out = "; ".join(self.titles[key] for key in by_model if key not in sound)
+        said = f"Not in this comparison, since there is no report of it: {left_out}."
+        return self._compared(suite, sound, [said, *notes], body)
+
+    def _compared(
+        self, suite: str, by_model: Mapping[str, Sequence[Entry]], notes: Sequence[str], body: Callable[[Part], Body]
+    ) -> Report:
+        parts = self._parts(suite, [entry for own in by_model.values() for entry in own], own=False)
+        flags = tuple(Flag("note", said) for said in notes)
+        return Report(tuple(body(replace(part, flags=(*part.flags, *flags))) for part in parts))
+
+    def _has_report(self, suite: str, own: Sequence[Entry]) -> bool:
+        try:
+            return bool(self._parts(suite, own, own=True))
+        except _FAILED:
+            return False
+
+    def _parts(self, suite: str, entries: Sequence[Entry], *, own: bool) -> list[Part]:
+        """The parts of a suite's report: the models' ``own``, or those that compare them."""
+        ours, runs = suites(), self._runs_of(entries)
+        # One contributed benchmark may have several declarations: of the suite's name as their title.
+        found = [
+            (name, each) for name, each in holding(runs).items() if suite == (name if name in ours else each[0].title)
+        ]
+        made: list[Part] = []
+        for name, (declared, asked) in found:
+            prefix = f"{name if len(found) > 1 else suite}-"
+            options = Options(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
+            made += [each.make() for each in report(declared, asked, options).parts if bool(each.model) is own]
+        return made
+
+    def _not_ranked(self, entries: Iterable[Entry]) -> list[str]:
+        """What is said of the entries that are shown apart and so are not in the comparison."""
+        tasks: dict[str, set[str]] = {}
+        for entry in entries:
+            if not entry.ranked:
+                tasks.setdefault(entry.model.key, set()).add(entry.task)
+        apart = [f"{self.titles[key]} ({', '.join(sorted(own))})" for key, own in tasks.items()]
+        return [f"Not in this comparison, since not ranked: {'; '.join(apart)}."] if apart else []
+
+    def _runs_of(self, entries: Iterable[Entry]) -> list[Run]:
+        """The runs that entries are from, each once; packs are none. Only tasks that have an entry are left in them."""
+        found: dict[Path, list[Entry]] = {}
+        for entry in entries:
+            if entry.source.samples is not None:
+                found.setdefault(entry.source.results, []).append(entry)
+        return [
+            _only(results.read(path), [entry.task for entry in own], self._title_of(own))
+            for path, own in sorted(found.items())
+        ]
+
+    def _title_of(self, own: Sequence[Entry]) -> str:
+        return self.titles[own[0].model.key]
+
+    def _made_of(self, entries: Iterable[Entry]) -> list[Any]:
+        """What reports of these entries depend on."""
+        files = [
+            [self._without_roots(str(entry.source.results)), entry.task, entry.ranked,
+             *entry.source.sha256.items()]
+            for entry in entries
+        ]  # fmt: skip
+        return [self.resamples, files]
+
+    def _cache_of(self, entries: Iterable[Entry]) -> BuildCache:
+        # It does not know the code of someone's own benchmark.
+        return self.cache if {entry.suite for entry in entries} <= set(registry.names()) else NO_CACHE
+
+    def _without_roots(self, text: str) -> str:
+        # The last part of a root's name stays: runs of one name may lie in two.
+        above = [root.parent if root.parent.name else root for root in self.roots if root.parent != Path()]
+        return without_roots(text, above)
+
+    def _reason(self, error: BaseException) -> str:
+        if isinstance(error, UserError):
+            return self._without_roots(str(error))
+        return f"It can't be made of what the log holds ({error!r:.200})."
 
 
-def _not_ranked(by_model: Mapping[str, Sequence[Entry]]) -> list[str]:
-    """What is said of the entries that are shown apart and so are not in the comparison."""
-    apart = [
-        f"{shown_name(own[0].model.name)} ({', '.join(sorted({entry.task for entry in own if not entry.ranked}))})"
-        for own in by_model.values()
-        if not all(entry.ranked for entry in own)
-    ]
-    return [f"Not in this comparison, since not ranked: {'; '.join(apart)}."] if apart else []
-
-
-def _with_notes(planned: Planned, notes: Sequence[str]) -> Planned:
-    def make() -> Part:
-        part = planned.make()
-        return replace(part, flags=(*part.flags, *(Flag("note", said) for said in notes)))
-
-    return replace(planned, make=make)
-
-
-def _together(suite: str, models: Mapping[str, Sequence[Entry]], asked: Options) -> tuple[dict[str, _Found], _Found]:
-    """Each model's own parts where they can be told apart, and the comparison."""
-    if len(models) < _COMPARED:
-        said = "Models are compared where at least two have runs here. A submission has scores only."
-        return {}, _Found((), reason=said)
-    found = _planned(suite, runs_of(entry for own in models.values() for entry in own), asked)
-    own_parts: dict[str, list[Planned]] = {}
-    for each in found.planned:
-        if each.model:
-            own_parts.setdefault(each.model, []).append(each)
-    comparison = replace(found, planned=tuple(each for each in found.planned if not each.model))
-    names = {key: shown_name(own[0].model.name) for key, own in models.items()}
-    if sorted(names.values()) != sorted(own_parts):
-        return {}, comparison
-    told = {name: tuple(each for each in found.findings if each.model == name) for name in own_parts}
-    return {key: _Found(tuple(own_parts[name]), told[name]) for key, name in names.items()}, comparison
-
-
-def _titled(suite: str, found: _Found) -> _Found:
-    """With the suite's name in each title and what was found in each part; without a comparison of its own runs."""
-    own = [each for each in found.planned if each.model]
-    titles = [_title(suite) if len(own) == 1 else f"{_title(suite)}: {each.title}" for each in own]
-    said = (" ".join(told.finding.sentence for told in found.findings if told.source == each.title) for each in own)
-    planned = tuple(replace(each, title=title) for each, title in zip(own, titles, strict=True))
-    return replace(found, planned=planned, sentences=tuple(said))
+def _only(run: Run, tasks: Sequence[str], title: str) -> Run:
+    """The run with these tasks alone, and with the board's name of its model, which has no folder of a checkpoint."""
+    config = run.content.get("config") or {}
+    arguments = config.get("model_args") or {}
+    if not isinstance(arguments, Mapping):
+        arguments = dict(part.partition("=")[::2] for part in str(arguments).split(","))
+    name = model_name(run.content)
+    others = {key: value for key, value in arguments.items() if str(value) != name}
+    config = {**config, "model_args": {**others, "pretrained": title}}
+    configs = {name: each for name, each in run.content.get("configs", {}).items() if name in tasks}
+    return Run(run.path, {**run.content, "configs": configs, "config": config})
 
 
 def _title(suite: str) -> str:
@@ -166,56 +224,9 @@ def _title(suite: str) -> str:
     return module.title if module else suite  # a contributed one's title is its name
 
 
-def runs_of(entries: Iterable[Entry]) -> list[Run]:
-    """The runs that entries are from, each once; packs are none. Only tasks that have an entry are left in them."""
-    tasks: dict[Path, list[str]] = {}
-    for entry in entries:
-        if entry.source.samples is not None:
-            tasks.setdefault(entry.source.results, []).append(entry.task)
-    return [_only(results.read(path), tasks[path]) for path in sorted(tasks)]
+def _report_bytes(report: Report) -> bytes:
+    return json.dumps([[part.html, part.files] for part in report.parts]).encode()
 
 
-def _only(run: Run, tasks: Sequence[str]) -> Run:
-    configs = {name: config for name, config in run.content.get("configs", {}).items() if name in tasks}
-    return Run(run.path, {**run.content, "configs": configs, "config": _without_path(run)})
-
-
-def _without_path(run: Run) -> Mapping[str, Any]:
-    """The run's configuration without the folder that a local checkpoint lies in."""
-    config = run.content.get("config") or {}
-    name, arguments = model_name(run.content), config.get("model_args")
-    if isinstance(arguments, Mapping):
-        return {**config, "model_args": {key: shown_name(name) if str(value) == name else value
-                                         for key, value in arguments.items()}}  # fmt: skip
-    return {**config, "model_args": str(arguments or "").replace(name, shown_name(name))}
-
-
-def _planned(suite: str, runs: Sequence[Run], asked: Options) -> _Found:
-    if not runs:
-        return _Found((), reason="Only packs: they have a score a question, not what a report is made from.")
-    try:
-        ours = suites()
-        # One contributed benchmark may have several declarations: of the suite's name as their title.
-        found = [
-            (name, each) for name, each in holding(runs).items() if suite == (name if name in ours else each[0].title)
-        ]
-        planned: list[Planned] = []
-        findings: list[SourceFinding] = []
-        for name, (suite_of_name, own) in found:
-            made = report(suite_of_name, own, replace(asked, prefix=f"{name}-") if len(found) > 1 else asked)
-            planned += made.parts
-            findings += [
-                SourceFinding(model_name(source.run.content), source.name, each)
-                for source, each in ((asked.source, each) for asked, each in made.found)
-                if each is not None
-            ]
-        return _Found(tuple(planned), tuple(findings), "" if planned else "This benchmark has no report.")
-    except UserError as error:
-        return _Found((), reason=str(error))
-    except packs.UNCOMPUTABLE as error:
-        return _Found((), reason=_uncomputable(error))
-
-
-def _uncomputable(error: BaseException) -> str:
-    # A log of strangers may hold anything: what an entry is made of is checked, a report is made of more.
-    return f"It can't be made of what the log holds ({error!r:.200})."
+def _report_of(content: bytes) -> Report:
+    return Report(tuple(Body.of(html, files) for html, files in json.loads(content)))

@@ -11,9 +11,8 @@ from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import board_tables, finding_words, rows, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.number_marks import BY_WORDS, legend
-from lmms_medtasks.board.site.pages import Pages
+from lmms_medtasks.board.site.pages import Pages, card
 from lmms_medtasks.board.site.pair_matrix import NOTE, Matrix, matrix
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lmms_medtasks.board.boards import Board
+from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import file_names, index_page, questions, reports, suite_words
+from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.model_page import ModelPages
-from lmms_medtasks.board.site.pages import Body, Pages
+from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
+from lmms_medtasks.board.site.reports import Report, Reports
 from lmms_medtasks.board.site.suite_page import SuitePage
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import bar
 from lmms_medtasks.report.report_options import RESAMPLES
-from lmms_medtasks.report.suite_report import Planned
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Options:
     """What was asked of a site.
 
     Attributes:
-        title: of all pages. resamples: as for a report; 0: no intervals. reports: whether pages of models have
-            the suites' reports. questions: whether there is a question browser. stamp: a line for the foot of the
+        title: of all pages. resamples: as for a report; 0: no intervals. reports: whether each model has a report and
+            each suite a comparison. questions: whether there is a question browser. stamp: a line for the foot of the
             overview (a commit, a date), "" for none: nothing else in a site says when it was built.
         shown: for which data sets texts and images were asked for. models: what is known of models. roots: folders
             whose names are left out of paths. cache: where images, and what is of one model alone, may be kept for
@@ -72,7 +72,8 @@ class _Site:
         self._question_data = QuestionData(folder, options.shown, options.cache, board.owned)
         self._cards = QuestionCards(self._question_data, self._standings.title)
         self._model_pages = ModelPages(self._pages, self._standings, self._slugs, options.models, options.roots)
-        self._reports: dict[str, dict[str, reports.Report]] = {}
+        titles = self._standings.titles
+        self._reports = Reports(titles, options.resamples, options.roots, options.cache) if options.reports else None
 
     def write(self) -> None:
         self._pages.assets()
@@ -90,8 +91,7 @@ class _Site:
                         self._folder.texts(path, make())
                     step(1)
             for model in self._board.models:
-                own = self._reports.get(model.key, {})
-                self._model_pages.write(model, self._links("../"), own, questions=self._browsed)
+                self._model(model)
                 step(1)
         self._folder.text(".nojekyll", "")
 
@@ -108,23 +108,25 @@ class _Site:
             known=options.models, roots=options.roots, stamp=options.stamp,
         )  # fmt: skip
 
-    def _body(self, suite: str, model: str, planned: Planned, made_of: Any, cache: BuildCache) -> Body:
-        """A part of a suite's report as HTML, of a model's page or, where ``model`` is "", of the suite's."""
-        if model:
-            return self._model_pages.body(model, suite, planned, made_of, cache, questions=self._browsed)
-        return self._pages.body(f"suites/{suite}.html", planned, "article", made_of, cache)
-
     def _suite(self, name: str) -> None:
-        found = None
-        if self._options.reports:
-            found = reports.of_suite(
-                name, self._board.of(suite=name), functools.partial(self._body, name), self._options.resamples,
-                self._options.cache,
-            )  # fmt: skip
-            for part in found.comparison.parts:
-                self._pages.write_files(part)
-            for key, report in found.models.items():
-                self._reports.setdefault(key, {})[name] = report
-        comparison = found.comparison if found else reports.Report((), "")
-        cards = self._cards if self._browsed else None
-        SuitePage(self._board, self._standings, self._links("../"), self._pages, cards).write(name, comparison)
+        entries, compared = self._board.of(suite=name), Report()
+        if self._reports:
+            compared = self._reports.comparison(
+                name, entries, lambda part: self._pages.body(f"suites/{name}.html", part)
+            )
+        for part in compared.parts:
+            self._pages.write_files(part)
+        cards = QuestionCards(self._question_data, self._standings.title) if self._browsed else None
+        SuitePage(self._board, self._standings, self._links("../"), self._pages, cards).write(name, compared)
+
+    def _model(self, model: Model) -> None:
+        page, report, no_report = f"{self._slugs[model.key]}.html", "", ""
+        if self._reports:
+            own = model_page.entries_of(model.key, self._board)
+            try:
+                text = self._reports.page(own, f"../models/{page}")
+            except UserError as error:
+                no_report = str(error)
+            else:
+                self._folder.text(report := f"reports/{page}", text)
+        self._model_pages.write(model, self._links("../"), report, no_report)

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import document
 from lmms_medtasks.report.charts.bullets import bullet_chart
-from lmms_medtasks.report.charts.heat import Address, heat_chart, share_chart
+from lmms_medtasks.report.charts.heat import heat_chart, share_chart
 from lmms_medtasks.report.charts.plane_panels import panels_of, said_of
 from lmms_medtasks.report.charts.planes import Guide, plane_chart, small_plane
 from lmms_medtasks.report.charts.points import point_chart
@@ -19,15 +19,13 @@ from lmms_medtasks.report.charts.ranges import range_chart
 from lmms_medtasks.report.charts.rows import rows_of
 from lmms_medtasks.report.document import PUBLISHED, Cell, Figure
 from lmms_medtasks.report.views import Column, Row, Source, Table
-from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.samples.table import Samples
 
 Kind = Literal["ranges", "points", "plane", "heat", "shares", "bullets"]
 _SHARES = 3
 _NAMED, _ALONE, _SEVERAL, _LINE = 360.0, 300.0, 200.0, 26.0
 """Heights of a plot with names beside its marks, of others, of one beside others, and of a rank, in pixels."""
 KINDS: tuple[str, ...] = get_args(Kind)
-Tags = tuple[tuple[str, str], ...]
-"""Names and values that restrict questions."""
 Made = Callable[[Sequence[Source]], document.Frame | None]
 
 
@@ -39,8 +37,7 @@ class Mark:
         row, column: labels of the table's row, and head of its column. series: what tells it from others of its place.
         panel: title of its plot. kind: whose it is. group: of a published row. y: the number. x: where it stands
             across; without a value at the place ``column``. n: questions, None where the table does not say it.
-        size: a number that its area stands for. task, tags: which questions it is over; "" where that is no one task.
-        href: where its row's name leads to.
+        size: a number that its area stands for. href: where its row's name leads to.
     """
 
     row: str
@@ -54,8 +51,6 @@ class Mark:
     group: str = ""
     size: float | None = None
     total: float | None = None
-    task: str = ""
-    tags: Tags = ()
     unit: str = ""
     signed: bool = False
     digits: int = 1
@@ -196,12 +191,11 @@ class Chart:
         *,
         legend: bool = True,
         small: bool = False,
-        address: Address | None = None,
     ) -> str:
         """The marks as an <svg>.
 
         Without ``legend`` what is around a plane says what its marks are. ``small``: for a column of a page, of a
-        plane, a heat map or bullets. ``address``: where the cells of a heat map lead to.
+        plane, a heat map or bullets.
         """
         if self.kind == "plane":
             panels = panels_of(self, marks, guides, is_small=small)
@@ -213,7 +207,7 @@ class Chart:
             height = ranks or (alone if len(panels) == 1 else _SEVERAL)
             return plane_chart(said, panels, height=height, entries=None if legend else ())
         if self.kind == "heat":
-            return heat_chart(self, marks, small=small, address=address)
+            return heat_chart(self, marks, small=small)
         if self.kind == "bullets":
             return bullet_chart(self, marks, small=small)
         return {"ranges": range_chart, "points": point_chart, "shares": share_chart}[self.kind](self, marks)
@@ -254,9 +248,7 @@ class Chart:
         shown = (each for each in marks if each.kind != "reference" or id(each) in kept)
         records = tuple(each.as_record(self) for each in shown)
         svg = self.drawn(marks, guides)
-        leads = self.kind == "heat" and any(each.task and each.tags for each in marks)
-        linked = (lambda address: self.drawn(marks, guides, address=address)) if leads else None
-        return Figure(self.key, self.title, about, svg, key, self.folded, self.kind, records, linked)
+        return Figure(self.key, self.title, about, svg, key, self.folded, self.kind, records)
 
     def _marks(self, filled: _Filled) -> list[Mark]:
         place = filled.place_in(self.declared)
@@ -284,7 +276,7 @@ class Chart:
                         self._panel_title(row, panel, texts), row.kind, self._cell(column, row.cells[at]),
                         self._cell(self.x, x), row.cells[at].n, row.named(texts.get(self.group)),
                         row.number(place(self.size)) if self.size else None,
-                        row.number(place(self.total)) if self.total else None, row.task, row.tags[at],
+                        row.number(place(self.total)) if self.total else None,
                         own.unit, own.signed, own.digits, row.cells[texts.get(self.name, 0)].href,
                     ))  # fmt: skip
         return self._sorted(found) if self.sort else found
@@ -322,8 +314,6 @@ class _Row:
 
     cells: Sequence[Cell]
     kind: document.Kind
-    tags: Sequence[Tags]
-    task: str = ""
     source: str = ""
     apart: bool = False
 
@@ -365,12 +355,12 @@ def _is_own(marks: Iterable[Mark]) -> bool:
 
 
 def _of_document(table: document.Frame) -> _Filled:
-    rows = [_Row(row.cells, row.kind, [()] * len(table.columns)) for row in table.rows]
+    rows = [_Row(row.cells, row.kind) for row in table.rows]
     return _Filled(table.key, [each.name for each in table.columns], table.columns, rows)
 
 
 def _filled(table: Table, sources: Sequence[Source]) -> _Filled:
-    """The table with all intervals, how many questions each number is over, and which these are."""
+    """The table with all intervals, and how many questions each number is over."""
     columns, rows = table.columns_of(sources), table.rows_of(sources)
     each = len(sources) > 1 and not any(row.source for row in rows)
     if each:
@@ -379,8 +369,7 @@ def _filled(table: Table, sources: Sequence[Source]) -> _Filled:
     else:
         asked = [(row.source or sources[0], row) for row in rows]
     made = [replace(_row_of(source, row, columns), apart=each) for source, row in asked]
-    none: list[Tags] = [()] * (len(table.labels) + len(columns))
-    made += [_Row(row.cells, row.kind, none) for row in table.printed_rows(columns)]
+    made += [_Row(row.cells, row.kind) for row in table.printed_rows(columns)]
     shown = [*(document.FrameColumn(name, "text") for name in table.labels), *(column.column() for column in columns)]
     return _Filled(table.key, [*table.labels, *(column.name for column in columns)], shown, made)
 
@@ -388,24 +377,7 @@ def _filled(table: Table, sources: Sequence[Source]) -> _Filled:
 def _row_of(source: Source, row: Row, columns: Sequence[Column]) -> _Row:
     labels = [each if isinstance(each, Cell) else Cell(each) for each in row.labels]
     cells = [column.cell(source, row, with_interval=True) for column in columns]
-    task, tags = _questions(source, row.where) if row.kind == "run" else ("", ())
-    of_columns: list[Tags] = [
-        (*tags, *_tags(column.within)) if column.unit in ("%", "points") else () for column in columns
-    ]
-    return _Row((*labels, *cells), row.kind, [*[()] * len(labels), *of_columns], task, source.name)
-
-
-def _questions(source: Source, where: Where) -> tuple[str, Tags]:
-    """The task that the questions of a row are of, "" where it is no one, and what restricts them within it."""
-    tasks = source.rows.where(where).values("task")
-    if len(tasks) != 1:
-        return "", ()
-    rows = source.rows.where({"task": tasks[0]})
-    return str(tasks[0]), _tags({name: value for name, value in where.items() if len(rows.values(name)) > 1})
-
-
-def _tags(where: Where) -> Tags:
-    return tuple((name, str(value)) for name, value in where.items() if not isinstance(value, tuple))
+    return _Row((*labels, *cells), row.kind, source.name)
 
 
 def _caller() -> str:

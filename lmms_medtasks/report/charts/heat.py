@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlencode
 
 from lmms_medtasks.report.charts.rows import NAMES, name, own_rows, plot_place, rows_of
 from lmms_medtasks.report.charts.svg import Elements, Svg, signed
@@ -25,15 +24,13 @@ _STRONGEST = 60.0
 _SHORT = 12
 """Letters of a head up to which it stands above its column on a phone, turned a little; longer ones are upright."""
 _PRINTED = "published:"
-Address = Callable[[str], str]
-"""From what a cell's questions are ("task=…&tag=…") to where a link to them leads."""
 
 
-def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False, address: Address | None = None) -> str:
+def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> str:
     """Numbers on coloured cells; those over fewer than :data:`_FEW` questions in italics, on half the colour.
 
     A published number has a frame and no colour, as it was not measured here. ``small``: for a column of a page, with
-    lower rows. ``address``: makes cells of one task links to their questions.
+    lower rows.
     """
     marks = [each for each in marks if each.kind in ("run", "reference")]
     chosen = chart.chosen(marks)
@@ -68,7 +65,7 @@ def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False, addr
         href = row[0].href if row else ""
         name(names, said, y + height_of / 2, "" if row else "soft", two_lines=False, href=href)
         for number, mark in enumerate(row):
-            _cell(plot, mark, (width * number, y, width, height_of), kind, address)
+            _cell(plot, mark, (width * number, y, width, height_of), kind)
         if total and row and row[-1].total is not None:
             svg.text(100, y + height_of / 2 + 4, f"{row[-1].total:.1f}", "strong", "end")
     svg.frame(names, *(_SMALL_NAMES if small else NAMES), height)
@@ -76,9 +73,7 @@ def heat_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False, addr
     return svg.written(height)
 
 
-def _cell(
-    plot: Elements, mark: Mark, box: tuple[float, float, float, float], kind: str, address: Address | None
-) -> None:
+def _cell(plot: Elements, mark: Mark, box: tuple[float, float, float, float], kind: str) -> None:
     x, y, width, height = box
     middle = x + width / 2
     if mark.number is None:
@@ -91,12 +86,9 @@ def _cell(
     said += ", published" if mark.is_published else "" if mark.n is None else f", {mark.n:,} questions"
     few = _is_few(mark)
     look, opaque = ("published", 1.0) if mark.is_published else (kind, 0.72 * _strength(mark) * (0.5 if few else 1))
-    tags = [("task", mark.task), *(("tag", f"{tag}:{value}") for tag, value in mark.tags)]
-    query = urlencode(tags, quote_via=quote, safe=":") if mark.task and mark.tags else ""
-    with plot.link(address(query) if address and query else ""):
-        plot.box(x + 0.2, y + 1, width - 0.4, height - 2, look, opaque, said)
-        style = "soft" if mark.is_published else "few" if few else "value"
-        plot.text(middle, y + height / 2 + 4, _shown(mark), style, "middle")
+    plot.box(x + 0.2, y + 1, width - 0.4, height - 2, look, opaque, said)
+    style = "soft" if mark.is_published else "few" if few else "value"
+    plot.text(middle, y + height / 2 + 4, _shown(mark), style, "middle")
 
 
 def _is_few(mark: Mark) -> bool:

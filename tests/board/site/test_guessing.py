@@ -13,9 +13,8 @@ from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import bullets, leaderboard_table
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.guessing import guessing, is_told_from_guessing
+from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
-from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.task_configs.medobvious import measures
 from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, right_and_wrong
 
@@ -43,17 +42,6 @@ def test_guessing_is_as_the_benchmark_declares_and_no_level_of_it_stands_beside_
     [number] = standings.numbers(head.task, head.measure).values()
     assert guessing(standings.board.entries[0], head.measure) == 0.5
     assert number.chance is own.number.chance is None and number.cell.mark == HARD_TO_READ
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "higher_is_better", "told"),
-    [(0.3, 0.5, True, True), (0.2, 0.5, True, False), (0.1, 0.2, False, True), (0.1, 0.3, False, False)],
-)
-def test_the_end_of_the_interval_that_is_nearer_to_guessing_decides(
-    low: float, high: float, higher_is_better: bool, told: bool
-) -> None:
-    mean = Interval((low + high) / 2, low, high, n=40, clusters=40)
-    assert is_told_from_guessing(mean, 0.25, higher_is_better) is told
 
 
 def test_of_questions_with_options_guessing_gets_the_mean_of_one_over_their_number() -> None:
@@ -88,11 +76,6 @@ def test_only_the_first_measure_has_guessing_and_only_a_share() -> None:
     two = made_up_entry("m", {ACCURACY: letters, ERRORS: letters}, tags=options)
     assert (guessing(two, "accuracy"), guessing(two, "errors")) == (0.25, None)
     assert guessing(made_up_entry("m", {STARS: {"q0": 3.0, "q1": 4.0}}, tags=options), "stars") is None
-
-
-@pytest.mark.parametrize(("mean", "told"), [(0.3, True), (0.25, False), (0.2, False), (None, True)])
-def test_a_mean_without_an_interval_is_told_by_itself(mean: float | None, told: bool) -> None:
-    assert is_told_from_guessing(Interval(mean, None, None, n=3, clusters=3), 0.25) is told
 
 
 def test_closed_questions_have_the_guessing_that_their_benchmark_declares_and_stars_have_none(

@@ -1,8 +1,7 @@
-"""A model's page: finding, charts beside the field, extremes beyond chance, folded reports."""
+"""A model's page: finding, charts beside the field, the way to its report."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +12,7 @@ import pytest
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.model_facts import ModelFacts
-from lmms_medtasks.board.site import bullets, finding_words, model_tables, model_words
+from lmms_medtasks.board.site import bullets, finding_words, model_page
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
@@ -68,7 +67,7 @@ def key_of(board: Board, name: str) -> str:
 
 
 def headline_of(board: Board, standings: Standings, name: str) -> ModelHeadline:
-    (found,) = bullets.headlines(model_tables.entries_of(key_of(board, name), board), standings)
+    (found,) = bullets.headlines(model_page.entries_of(key_of(board, name), board), standings)
     return found
 
 
@@ -123,26 +122,21 @@ def test_a_first_rank_that_chance_leaves_open_is_said() -> None:
 
 
 def test_what_is_known_of_a_model_is_said_and_nothing_else(board: Board) -> None:
-    own = model_tables.entries_of(key_of(board, "odd"), board)
-    texts, _ = model_words.about_model(own, ModelFacts(family="Odd", parameters_b=7.0, open_weights=False))
+    own = model_page.entries_of(key_of(board, "odd"), board)
+    texts, _ = model_page.about_model(own, ModelFacts(family="Odd", parameters_b=7.0, open_weights=False))
     assert {"family Odd", "7 billion parameters", "closed weights"} <= set(texts)
     assert not any("unknown" in text or "licence" in text for text in texts)
 
 
-@pytest.fixture(scope="module")
-def page(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    site = tmp_path_factory.mktemp("out") / "site"
-    build(collect([folder / "odd", folder / "a"]), site, Options(resamples=20))
-    return next((site / "models").glob("odd*.html")).read_text("utf-8")
-
-
-def test_the_page_folds_its_report_one_suite_at_a_time_beside_a_tree(page: str) -> None:
-    (part,) = re.findall(r'<details class="part" name="report" id="([^"]+)">', page)
-    assert f'<div data-part="{part}">' in page
-    assert "<svg" in page[page.index("Score on each benchmark") :]
-    folded = page[page.index('name="report"') :]
-    assert folded.count("<table") > 3 and "published, Table" not in folded
-
-
-def test_the_groups_link_to_their_questions(page: str) -> None:
-    assert f"../questions/{SUITE}.html?task={TASK}&amp;tag=modality:MRI&amp;model=odd" in page
+def test_the_page_leads_to_its_report_and_that_back_and_holds_no_copy(folder: Path, tmp_path: Path) -> None:
+    build(collect([folder / "odd", folder / "a"]), tmp_path / "site", Options(resamples=20))
+    page = next((tmp_path / "site" / "models").glob("odd*.html"))
+    text = page.read_text("utf-8")
+    assert f'href="../reports/{page.name}"' in text and "published, Table" not in text
+    assert "<svg" in text[text.index("Score on each benchmark") :]
+    report = (tmp_path / "site" / "reports" / page.name).read_text("utf-8")
+    assert f'<a href="../models/{page.name}">← odd</a>' in report
+    assert report.count("<table") > 3 and "published, Table" not in report
+    build(collect([folder / "odd"]), tmp_path / "without", Options(resamples=20, reports=False))
+    assert not (tmp_path / "without" / "reports").exists()
+    assert "report" not in next((tmp_path / "without" / "models").glob("*.html")).read_text("utf-8")

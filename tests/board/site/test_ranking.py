@@ -9,9 +9,9 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.columns import compact
-from lmms_medtasks.board.entries import Entry, all_ids
+from lmms_medtasks.board.entries import all_ids
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
-from lmms_medtasks.board.site.ranking import common_scores, standings
+from lmms_medtasks.board.site.ranking import standings
 from lmms_medtasks.statistics.intervals import mean_interval
 from tests.board.made_up_entries import board_of, of_every_kind
 
@@ -172,24 +172,6 @@ def test_the_ids_of_entries_that_share_questions_are_put_together_once(entries):
 def test_all_ids_are_of_every_set_of_questions(entries):
     (short,), (long,) = entries(a="AB"), [each for each in entries(b="ABA") if each.model.name == "b"]
     assert all_ids([short, long]).tolist() == all_ids([long, short]).tolist() == ["q000", "q001", "q002"]
-
-
-def test_common_scores_are_the_same_by_rows_and_by_ids(entries, monkeypatch):
-    """Of two models, each without a score for other questions: by the rows of shared questions, and by their ids."""
-    own = entries(a="AB" * 4, b="BA" * 4)
-    missing, scored = {"a": [1, 5], "b": [0, 5, 7]}, Entry.scored
-
-    def some(entry, metric):
-        rows = scored(entry, metric)
-        return rows.take(~np.isin(rows.rows, missing[entry.model.name]))
-
-    monkeypatch.setattr(Entry, "scored", some)
-    apart = [replace(each, questions=replace(each.questions, digest=each.model.name)) for each in own]
-    assert own[0].questions.digest == own[1].questions.digest
-    for kind in (own, apart):
-        rows, scores = common_scores(kind, "accuracy")
-        assert rows.column("id").tolist() == ["q002", "q003", "q004", "q006"]
-        assert [each.tolist() for each in scores] == [each.scores("accuracy")[[2, 3, 4, 6]].tolist() for each in kind]
 
 
 def test_a_number_that_is_no_mean_is_ranked_in_its_direction_by_what_images_add():

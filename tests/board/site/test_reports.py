@@ -2,14 +2,17 @@
 
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import reports
+from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.ranking import standings
+from lmms_medtasks.board.site.reports import Reports
 from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.build_cache import BuildCache
+from lmms_medtasks.errors import UserError
 
 
 @pytest.fixture(scope="module")
@@ -24,20 +27,43 @@ def folder(tmp_path_factory, write, rows_of):
     return found
 
 
-def of_folder(folder, dependencies=None):
-    """The reports of the runs of a folder, with parts in place of their HTML; ``dependencies``: by model, of parts."""
+@dataclass(frozen=True)
+class Recording(BuildCache):
+    """Keeps nothing, and names what would be kept."""
 
-    def body(model, planned, made_of, cache):
-        if dependencies is not None:
-            dependencies.setdefault(model, []).append(made_of)
-        return replace(planned.make(), title=planned.title)
+    asked: list = field(default_factory=list)
 
-    return reports.of_suite("medq_deg", collect([folder]).of(suite="medq_deg"), body, 20)
+    def kept(self, made_of, make, written, read):
+        self.asked.append(made_of)
+        return make()
+
+
+class Made:
+    """The reports of the runs of a folder, with parts in place of their HTML."""
+
+    def __init__(self, folder):
+        board = collect([folder])
+        self.names = {model.key: model.name for model in board.models}
+        self.cache = Recording()
+        reports = Reports(Standings(board, 20).titles, 20, (folder,), self.cache)
+        self.comparison = reports.comparison("medq_deg", board.of(suite="medq_deg"), lambda part: part)
+        self.pages, self.reasons = {}, {}
+        for key, name in self.names.items():
+            try:
+                self.pages[name] = reports.page([each for each in board.entries if each.model.key == key], "home.html")
+            except UserError as error:
+                self.reasons[name] = str(error)
+
+    @property
+    def made_of(self):
+        """What a model's page, and the comparison (""), depend on."""
+        asked = [each for each in self.cache.asked if each[0] in ("report", "comparison")]
+        return {each[2] if each[0] == "report" else "": each for each in asked}
 
 
 @pytest.fixture(scope="module")
-def of_suite(folder):
-    return of_folder(folder)
+def made(folder):
+    return Made(folder)
 
 
 def shown(part):
@@ -45,7 +71,7 @@ def shown(part):
             for section in part.sections for table in section.tables}  # fmt: skip
 
 
-def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder, of_suite):
+def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder, made):
     board = collect([folder])
     assert {(entry.model.name, entry.task, entry.ranked) for entry in board.entries} == {
         ("a", "medq_deg", True), ("b", "medq_deg", True), ("a", "medq_deg_calib", False),
@@ -57,7 +83,7 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
     assert {entry.model.name: (place.mean.estimate, place.rank) for entry, place in placed} == {
         "a": (pytest.approx(5 / 6), None), "b": (pytest.approx(2 / 6), None),
     }  # fmt: skip
-    (comparison,) = of_suite.comparison.parts
+    (comparison,) = made.comparison.parts
     # Five of six right, and two of six: the limited run's two questions are in no row.
     assert [row[:2] for row in shown(comparison)["models"]] == [
         ["a (our degradations, 2 trials)", pytest.approx(500 / 6)],
@@ -67,8 +93,8 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
     assert len(said) == 1
 
 
-def test_its_own_report_still_has_every_run_of_it(of_suite):
-    assert {key.partition("|")[0]: len(each.parts) for key, each in of_suite.models.items()} == {"a": 2, "b": 1}
+def test_its_own_report_still_has_every_run_of_it_and_compares_two(made):
+    assert {name: text.count('<article class="part"') for name, text in made.pages.items()} == {"a": 3, "b": 1}
 
 
 def test_the_page_of_the_suite_has_the_comparison(folder, tmp_path):
@@ -82,18 +108,13 @@ def test_a_comparison_depends_on_all_runs_and_a_models_part_on_its_own(folder, w
     own = tmp_path / "runs"
     shutil.copytree(folder, own)
 
-    def dependencies():
-        found = {}
-        of_folder(own, found)
-        return {model.partition("|")[0]: each for model, each in found.items()}
-
-    first = dependencies()
-    assert dependencies() == first and first.keys() == {"a", "b", ""}
+    first = Made(own).made_of
+    assert Made(own).made_of == first and first.keys() == {"a", "b", ""}
     write(own / "b", "b", "ABBABA", tasks={"medq_deg": rows_of["medq_deg"]})
-    changed = dependencies()
+    changed = Made(own).made_of
     assert [changed[model] == first[model] for model in ("a", "b", "")] == [True, False, False]
     write(own / "c", "c", "ABBBBB", tasks={"medq_deg": rows_of["medq_deg"]})
-    added = dependencies()
+    added = Made(own).made_of
     assert [added[model] == changed[model] for model in ("a", "b", "")] == [True, True, False]
 
 
@@ -108,11 +129,48 @@ def test_a_log_that_no_report_can_be_made_of_ends_neither_the_build_nor_the_comp
     content = json.loads(results.read_text("utf-8"))
     content["configs"]["medq_deg"]["generation_kwargs"] = "none"
     results.write_text(json.dumps(content), "utf-8")
-    found = of_folder(own)
-    said = {key.partition("|")[0]: (len(each.parts), each.reason) for key, each in found.models.items()}
-    assert said["a"][0] == 2 and said["b"][0] == 1
-    assert said["c"][0] == 0 and "can't be made of what the log holds (AttributeError" in said["c"][1]
+    found = Made(own)
+    assert set(found.pages) == {"a", "b"}
+    assert "MedQ-Deg: It can't be made of what the log holds (AttributeError" in found.reasons["c"]
     (comparison,) = found.comparison.parts
     assert [row[0][0] for row in shown(comparison)["models"]] == ["a", "b"]
     assert any("no report of it: c." in flag.text for flag in comparison.flags)
     build(collect([own]), tmp_path / "site", Options(resamples=20))
+    (page,) = (tmp_path / "site" / "models").glob("c-*.html")
+    assert "There is no report: MedQ-Deg: It can" in page.read_text("utf-8")
+
+
+def test_what_one_benchmark_of_a_model_breaks_leaves_its_other_reports(folder, write, rows_of, tmp_path):
+    write(tmp_path / "deg", "a", "AAAAAB", tasks={"medq_deg": rows_of["medq_deg"]})
+    write(tmp_path / "odd", "a", "AAAAAB", tasks={"medobvious": rows_of["medobvious"]})
+    (results,) = (tmp_path / "deg").glob("*_results.json")
+    content = json.loads(results.read_text("utf-8"))
+    content["configs"]["medq_deg"]["generation_kwargs"] = "none"
+    results.write_text(json.dumps(content), "utf-8")
+    text = Made(tmp_path).pages["a"]
+    assert "Left out:</b> MedQ-Deg: It can" in text and 'aria-label="MedObvious"' in text
+
+
+def test_a_submission_has_no_report_and_the_reason_is_said(folder):
+    own = [replace(each, source=replace(each.source, samples=None)) for each in collect([folder]).entries]
+    with pytest.raises(UserError, match="a submission has a score for each question"):
+        Reports({each.model.key: "a" for each in own}).page(own, "home.html")
+    assert "at least two have runs" in Reports({}).comparison("medq_deg", own, lambda part: part).reason
+
+
+def test_a_model_has_one_name_and_no_folder_of_this_machine(folder, made):
+    board = collect([folder])
+    own = [each for each in board.entries if each.model.name == "a"]
+    titles = {each.model.key: "the name, of (the) board" for each in own}
+    text = Reports(titles, 20, (folder,)).page(own, "home.html")
+    assert '<a href="home.html">← the name, of (the) board</a>' in text
+    assert '<li class="strong">the name, of (the) board</li>' in text and str(folder) not in text
+
+
+def test_of_two_runs_of_a_model_it_is_said_where_each_lies_below_the_folders_that_were_given(write, rows_of, tmp_path):
+    roots = (tmp_path / "first", tmp_path / "second")
+    for root, answers in zip(roots, ("AAAAAB", "ABBABB"), strict=True):
+        write(root / "a", "a", answers, tasks={"medq_deg": rows_of["medq_deg"]})
+    own = list(collect(roots).entries)
+    text = Reports({own[0].model.key: "a"}, 20, roots).page(own, "home.html")
+    assert "shown is first/a. second/a has other numbers" in text and str(tmp_path) not in text

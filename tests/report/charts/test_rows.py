@@ -6,7 +6,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import replace
-from urllib.parse import parse_qsl
 
 import pytest
 
@@ -114,18 +113,6 @@ def test_of_many_models_the_best_are_named_and_the_others_have_tooltips() -> Non
         f"I: model {number}, {10 * number}.0 %" for number in range(3)
     }
     assert "3 more" in texts(text) and "model 0" not in texts(text) and "model 9" in texts(text)
-
-
-def test_cells_of_a_heat_chart_lead_to_their_questions_where_there_are_pages_of_them() -> None:
-    chart = Chart("heat", "key", "t", "", "table", ("A", "B"))
-    columns = (label("name"), FrameColumn("A", unit="%"), FrameColumn("B", unit="%"))
-    one, other = chart.marks_of(Frame("table", "t", columns, (FrameRow((Cell("r"), Cell(3.0), Cell(1.0))),)))
-    found = [replace(one, task="a_task", tags=(("mid", "A & B"), ("kind", HOSTILE))), other]
-    assert "href" not in chart.drawn(found)
-    root = ElementTree.fromstring(chart.drawn(found, address=lambda query: f"../q.html?model=m&{query}"))
-    [link] = root.iter(f"{SVG}a")
-    asked = parse_qsl(str(link.get("href")).partition("?")[2])
-    assert asked == [("model", "m"), ("task", "a_task"), ("tag", "mid:A & B"), ("tag", f"kind:{HOSTILE}")]
 
 
 def test_heat_chart_marks_what_few_questions_stand_behind() -> None:
