@@ -100,8 +100,9 @@ def _questions(found: Any, digest: str, path: Path) -> Questions:
 
 def _counted(entry: Entry, where: str) -> Entry:
     """The entry with the metrics and counts that its rows give; as it is where its task is not known here."""
-    wrong = list(recount.of_submission(entry))
-    if wrong:
+    if missing := " ".join(recount.not_here(entry)):
+        raise UserError(f"{where}: {missing}")
+    if wrong := list(recount.of_submission(entry)):
         more = f" And {len(wrong) - 3} more." if len(wrong) > 3 else ""
         raise UserError(f"{where}: it does not add up. {' '.join(wrong[:3])}{more}")
     suite = entry.declaration
