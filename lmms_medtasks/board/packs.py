@@ -48,7 +48,9 @@ def read(path: Path) -> list[Entry]:
 
 
 def _read(path: Path) -> list[Entry]:
-    content = _loaded(path)
+    content = bounded_json.read(path)
+    if not isinstance(content, dict):
+        raise UserError(f"{path} is no pack.")
     if content.get("format") != FORMAT or content.get("version") != VERSION:
         said = f"format {content.get('format')!r}, version {content.get('version')!r}"
         raise UserError(
@@ -81,13 +83,6 @@ def _read(path: Path) -> list[Entry]:
             f"{actual[:12]} of it)."
         )
     return found
-
-
-def _loaded(path: Path) -> dict[str, Any]:
-    content = bounded_json.read(path)
-    if not isinstance(content, dict):
-        raise UserError(f"{path} is no pack.")
-    return content
 
 
 def _questions(found: Any, digest: str, path: Path) -> Questions:

@@ -147,16 +147,11 @@ def _judge(entries: Sequence[Entry], demanded: str | None) -> str | None:
     ]
     if not named:
         return demanded
-    named = [entry for entry in named if entry.judge and identity.is_answered(entry.judge.name)] or named
+    names = Counter(entry.judge.name for entry in named if entry.judge)
+    answered = [name for name in names if identity.is_answered(name)] or list(names)
+    papers = {entry.judge.name for entry in named if entry.judge and entry.judge.is_paper_judge}
     # The paper's judge where it judged as many as any other.
-    return _preferred(named, lambda entry: entry.judge.name if entry.judge else "", *_papers(named))
-
-
-def _papers(entries: Sequence[Entry]) -> list[str]:
-    counts = Counter(entry.judge.name for entry in entries if entry.judge)
-    most = max(counts.values())
-    return sorted({each.judge.name for each in entries if each.judge and each.judge.is_paper_judge
-                   and counts[each.judge.name] == most})[:1]  # fmt: skip
+    return max(answered, key=lambda name: (names[name], name in papers, name))
 
 
 def _agreeing(entries: list[Entry], agrees: Callable[[Entry], bool]) -> list[Entry]:

@@ -84,7 +84,7 @@ def verify(
     then, and the others are written. A pack has one level for all its tasks: with such a task it gets none.
     """
     from lmms_medtasks.board.collect import collect
-    from lmms_medtasks.board.matching import differences
+    from lmms_medtasks.board.packing import differences
     from lmms_medtasks.board.trust import levels
     from lmms_medtasks.suites import registry
 
