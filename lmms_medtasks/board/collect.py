@@ -95,8 +95,7 @@ def collect(
                 continue
             # Entries that were asked the same questions hold them once.
             questions = shared.setdefault(entry.questions.digest, entry.questions)
-            level = trust.levels.of(entry.source.digest)
-            entries.append(replace(entry, questions=questions, level=level, suite=_suite_of(entry)))
+            entries.append(replace(entry, questions=questions, level=trust.levels.of(entry.source.digest)))
     entries.sort(key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)))
     checked = [_checked(each, chosen, functools.partial(checks.own_problems, each, chosen)) for each in entries]
     sound, refused = _kept(checked)
@@ -193,12 +192,6 @@ def _kept(entries: Sequence[Entry]) -> tuple[list[Entry], list[Problem]]:
     """The entries that nothing refuses, and what refuses the others."""
     refused = [each for entry in entries for each in entry.problems if each.level == "refused"]
     return [entry for entry in entries if all(each.level != "refused" for each in entry.problems)], refused
-
-
-def _suite_of(entry: Entry) -> str:
-    """The suite of its task: a pack's is what somebody wrote."""
-    found, declared = installed.of_task(entry.task), entry.declaration
-    return found.suite if found else declared.name if declared else installed.CONTRIBUTED
 
 
 def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[list[Job], list[Problem]]:

@@ -180,13 +180,10 @@ def printed(task: str, told: Mapping[str, str], suite: Suite) -> Collection[str]
     return named or suite.estimates
 
 
-def suite_of(task: str, config: Mapping[str, Any]) -> str:
-    """The suite of a task on a board: its folder where it is installed, else its benchmark's name."""
+def suite_of(task: str, suite: Suite | None) -> str:
+    """The suite of a task on a board: its folder where it is installed, else the name of its declaration."""
     found = of_task(task)
-    if found is not None:
-        return found.suite
-    suite = registry.find(task, config)
-    return suite.name if suite is not None and is_contributed(config) else CONTRIBUTED
+    return found.suite if found else suite.name if suite else CONTRIBUTED
 
 
 def _config(path: Path) -> dict[str, Any]:

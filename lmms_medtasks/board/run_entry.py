@@ -64,7 +64,7 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
     questions, answers = columns_of(suite, rows)
     settings = _settings(run, task, metadata, told)
     return Entry(
-        suite=installed.suite_of(task, config),
+        suite=installed.suite_of(task, suite),
         task=task,
         version=_text(run.content.get("versions", {}).get(task, metadata.get("version", "?"))),
         model=model_of(run.content),
