@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,12 +83,8 @@ _Loader.add_multi_constructor("!", lambda loader, suffix, node: node.value)
 @functools.cache
 def tasks() -> dict[str, Path]:
     """Our tasks by name, and the YAML of each."""
-    return {name: path for name, path in folders.task_files().items() if not _is_group(path)}
-
-
-def _is_group(path: Path) -> bool:
-    with path.open(encoding="utf-8") as lines:
-        return any(line.startswith("group:") for line in lines)
+    files = folders.task_files().items()
+    return {name: path for name, path in files if not re.search("^group:", path.read_text("utf-8"), re.MULTILINE)}
 
 
 @functools.cache
