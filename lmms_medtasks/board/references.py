@@ -101,33 +101,31 @@ def _completed(
     version, data, digest, settings = kind
     found = installed.of_task(task)
     own = found.digests if found and found.version == version else {}
-    asked: Any = _preferred(left, lambda entry: _items(entry.of_task), _items(of_task(own)) or None)
-    packages: dict[str, Any] = {
-        each: _preferred(
+    asked = _preferred_texts(left, lambda entry: entry.of_task, of_task(own) or None)
+    packages = {
+        each: _preferred_texts(
             _agreeing([entry for entry in left if entry.package_version == each], lambda one: not one.package_modified),
-            lambda entry: _items(entry.of_package),
-            _items(of_package(own)) if each == __version__ else None,
+            lambda entry: entry.of_package,
+            of_package(own) if each == __version__ else None,
         )
         for each in {entry.package_version for entry in left}
     }
     if pin and pin.digests:
-        asked, packages[pin.package_version] = _items(of_task(pin.digests)), _items(of_package(pin.digests))
+        asked, packages[pin.package_version] = of_task(pin.digests), of_package(pin.digests)
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
     # Of judges that are called as demanded no majority chooses one where anybody submits.
     judge = demanded if in_public else _judge(left, demanded)
     named = judge or ""
     judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
-    own_prompts = _items(found.judge_prompts) if found and found.version == version else None
-    prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else (), own_prompts)
-    prompts = (pin and pin.prompts) or prompts
+    own_prompts = found.judge_prompts if found and found.version == version else None
+    prompts = _preferred_texts(judged, lambda entry: entry.judge.prompts if entry.judge else {}, own_prompts)
     harness = rules.demanded(task, "harness") or (pin and pin.harness)
     # A text of anybody's: where anybody submits it stands on no page as the ranking's.
     harness = harness or (None if in_public else _preferred(left, lambda entry: entry.harness))
-    said = ("judge",) if judge is not None and demanded is None else ()
-    code = {each: dict(known or ()) for each, known in packages.items()}
     return Reference(
-        version, data, digest, dict(asked or ()), code, judge, dict(prompts or ()), harness or "", settings, said
-    )
+        version, data, digest, asked, packages, judge, dict((pin and pin.prompts) or prompts), harness or "", settings,
+        unverified=("judge",) if judge is not None and demanded is None else (),
+    )  # fmt: skip
 
 
 def _subset(entries: Sequence[Entry]) -> str:
@@ -169,5 +167,9 @@ def _preferred(entries: Sequence[Entry], key: Callable[[Entry], Value], wanted: 
     return max(counts, key=lambda value: (counts[value], str(value)))
 
 
-def _items(mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(mapping.items()))
+def _preferred_texts(
+    entries: Sequence[Entry], key: Callable[[Entry], Mapping[str, str]], wanted: Mapping[str, str] | None
+) -> dict[str, str]:
+    """As :func:`_preferred`, of texts by name."""
+    first = None if wanted is None else tuple(sorted(wanted.items()))
+    return dict(_preferred(entries, lambda entry: tuple(sorted(key(entry).items())), first) or ())

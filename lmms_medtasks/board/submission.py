@@ -51,32 +51,31 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     wrong += _unread(base, submitted)
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
-    board = collect([submitted], rules=rules, trust=trust, by_measure=True) if submitted.is_dir() else None
-    mine: list[Entry] = []
-    places: list[Place] = []
-    moves: tuple[str, ...] = ()
-    if board is not None:
-        touched = {submitted / file for file in (*added, *changed)}
-        for each in board.refused:
-            if (file := Path(each.source)) in touched:
-                reason = _relative(each.reason, submitted)
-                wrong.append(reason if file.name in reason else f"{file.relative_to(submitted)}: {reason}")
-        wrong += _unused(board, submitted, (*added, *changed))
-        mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
-        wrong += _too_many(mine, board)
-        places = [place for entry in mine if entry.ranked for place in _places(entry, board, resamples)]
-        now = collect([base], rules=rules, trust=trust, by_measure=True) if base.is_dir() else NOTHING
-        touched |= {submitted / file for file in removed}
-        wrong += _displaced(base, now, board, touched, submitted)
-        moves = tuple(_moves(now, board))
+    board, now = (
+        collect([each], rules=rules, trust=trust, by_measure=True) if each.is_dir() else NOTHING
+        for each in (submitted, base)
+    )
+    touched = {submitted / file for file in (*added, *changed)}
+    for each in board.refused:
+        if (file := Path(each.source)) in touched:
+            reason = _relative(each.reason, submitted)
+            wrong.append(reason if file.name in reason else f"{file.relative_to(submitted)}: {reason}")
+    wrong += _unused(board, submitted, (*added, *changed))
+    mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
+    wrong += _too_many(mine, board)
+    wrong += _displaced(base, now, board, touched | {submitted / file for file in removed}, submitted)
     remarks = [
         Remark(entry.model.name, entry.task, entry.level, _relative(each.reason, submitted), entry.ranked)
         for entry in mine
         for each in entry.problems
         if entry.ranked or each.level != "flag"
     ]
-    results = len(mine), sum(entry.ranked for entry in mine)
-    return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks), *results, moves)
+    return Checked(
+        added, changed, removed, tuple(dict.fromkeys(wrong)),
+        places=tuple(place for entry in mine if entry.ranked for place in _places(entry, board, resamples)),
+        remarks=tuple(remarks), results=len(mine), ranked=sum(entry.ranked for entry in mine),
+        moves=tuple(_moves(now, board)),
+    )  # fmt: skip
 
 
 def _unread(base: Path, submitted: Path) -> Iterator[str]:
