@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lmms_medtasks.board import installed, model_names, recount
 from lmms_medtasks.board.boards import Reference
-from lmms_medtasks.board.entries import Entry, Judge, Problem
+from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
@@ -19,24 +19,15 @@ Found = Iterator[tuple[str, str]]
 
 def own_problems(entry: Entry, rules: Rules) -> list[Problem]:
     """Everything that limits the entry whatever else is on the board."""
-    found = [
-        *_task(entry),
-        *_name(entry),
-        *_model(entry),
-        *_adding_up(entry),
-        *_extent(entry),
-        *_rates(entry, rules.thresholds),
-    ]
+    found = [*_task(entry), *_extent(entry), *_rates(entry, rules.thresholds)]
     return [problem(rules, entry, code, reason) for code, reason in found]
 
 
 def problems_beside(entry: Entry, reference: Reference, rules: Rules, trust: Trust) -> list[Problem]:
     """Everything that limits the entry on a board of this reference, its own problems apart."""
     found = [
-        *_data(entry, reference),
-        *_questions(entry, trust.pins),
-        *_settings(entry, reference),
-        *(_judging_in_public(entry, reference) if trust.in_public else _judging(entry, reference)),
+        *_data(entry, reference, trust.pins),
+        *_judging(entry, reference, trust.in_public),
         *_versions(entry, reference, trust.pins),
     ]
     return [problem(rules, entry, code, reason) for code, reason in found]
@@ -49,38 +40,20 @@ def problem(rules: Rules, entry: Entry, code: str, reason: str) -> Problem:
 def _task(entry: Entry) -> Found:
     if entry.declaration is None:
         yield "unknown_task", f"{entry.task} is not known here. {installed.ADVICE}"
-        return
-    for said in recount.not_here(entry):
-        yield "metric_not_here", said
-    if installed.of_task(entry.task) is None:
-        yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
-
-
-def _name(entry: Entry) -> Found:
+    else:
+        yield from (("metric_not_here", said) for said in recount.not_here(entry))
+        if installed.of_task(entry.task) is None:
+            yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
     if said := model_names.wrong(model_names.shown_name(entry.model.name)):
         yield "bad_name", f"A model is not ranked by this name: {said}."
     if not entry.digests or not all(entry.digests.values()):
         yield "no_digests", "The digests of prompt and code are missing: nobody knows what was asked. Run it again."
-
-
-def _model(entry: Entry) -> Found:
     if other := entry.settings.get("other_model"):
         yield "other_model", f"Its server was {other}: whose answers these are is not known."
+    yield from (("not_adding_up", said) for said in recount.sound(entry))
 
 
-def _adding_up(entry: Entry) -> Found:
-    for said in recount.sound(entry):
-        yield "not_adding_up", said
-
-
-def _questions(entry: Entry, pins: Pins) -> Found:
-    pin = pins.of(entry)
-    if pin is not None and not entry.limited:
-        for said in pin.differences(entry):
-            yield "other_questions", said
-
-
-def _data(entry: Entry, reference: Reference) -> Found:
+def _data(entry: Entry, reference: Reference, pins: Pins) -> Found:
     if entry.variant not in ("full", "sample", "mini"):
         yield "unknown_data", "The run does not say which data it read."
     elif entry.data != reference.data:
@@ -99,8 +72,9 @@ def _data(entry: Entry, reference: Reference) -> Found:
     elif entry.variant == "full" and counts:
         yield "accepted_counts", f"Called full although its counts are not the release's ({counts})."
 
-
-def _settings(entry: Entry, reference: Reference) -> Found:
+    pin = pins.of(entry)
+    if pin is not None and not entry.limited:
+        yield from (("other_questions", said) for said in pin.differences(entry))
     if entry.asked_by != reference.settings:
         said, wanted = (each or "our settings" for each in (entry.asked_by, reference.settings))
         yield "other_settings", f"Asked and scored with {said}; the ranking is of entries with {wanted}."
@@ -140,69 +114,42 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
         yield "failed_requests", said
 
 
-_NO_JUDGE = "no_judge", "No judge was configured: only what a rule settles has a score."
-
-
-def _judging(entry: Entry, reference: Reference) -> Found:
-    judge = entry.judge
-    if judge is None:
-        return
-    if judge.name == "none":
-        if entry.counts.wanted > entry.counts.judged:
-            yield _NO_JUDGE
-        return
-    if " + " in judge.name:
-        yield _several(judge)
-    elif reference.judge is not None and not identity.same_judge(judge.name, reference.judge):
-        yield _other(judge, reference)
-    elif any(reference.prompts.get(name) not in (None, said) for name, said in judge.prompts.items()):
-        yield _other_prompt(judge, reference)
-    yield from _lexical(judge)
-
-
-def _judging_in_public(entry: Entry, reference: Reference) -> Found:
+def _judging(entry: Entry, reference: Reference, in_public: bool) -> Found:
     """Where anybody submits the board says who judges, and an entry says all of its judge."""
-    judge, judgements = entry.judge, {*entry.samples.column("judgement")} - {None}
-    if not (installed.is_judged(entry.task, entry.settings) or (installed.of_task(entry.task) is None and judgements)):
+    judge = entry.judge
+    judgements = {*entry.samples.column("judgement")} - {None} if in_public else set()
+    if in_public:
+        is_of_own = installed.of_task(entry.task) is None and bool(judgements)
+        needs_judge = installed.is_judged(entry.task, entry.settings) or is_of_own
+    else:
+        needs_judge = judge is not None and (judge.name != "none" or entry.counts.wanted > entry.counts.judged)
+    if not needs_judge:
         return
     if judge is None or judge.name == "none":
-        yield _NO_JUDGE
+        yield "no_judge", "No judge was configured: only what a rule settles has a score."
         return
+    is_called = reference.judge is not None and (
+        identity.same_judge(judge.name, reference.judge)
+        or (in_public and identity.is_called(judge.name, reference.judge))
+    )
+    # The judge that compares words is no language model, and so has no address.
+    is_lexical = judge.name.partition(":")[0] == "lexical"
+    own, wanted = judge.prompts, reference.prompts
+    names = {*own, *wanted} if in_public and wanted else {*own} & {*wanted}
+    changed = sorted(name for name in names if own.get(name) != wanted.get(name))
     if " + " in judge.name:
-        yield _several(judge)
-    elif reference.judge is None:
+        yield "several_judges", f"Judged by several ({judge.name}): its means mix them."
+    elif reference.judge is None and in_public:
         said = "names no judge of this task: its keepers do, in the rules (board: judge) or by pinning a judged run"
         yield "no_board_judge", f"Judged by {judge.name}, and the board {said}."
-    elif not (identity.same_judge(judge.name, reference.judge) or identity.is_called(judge.name, reference.judge)):
-        yield _other(judge, reference)
-    elif not (_is_lexical(judge) or identity.is_whole(judge.name)) and {"judged", "partial"} & judgements:
+    elif reference.judge is not None and not is_called:
+        yield "other_judge", f"Judged by {judge.name}; the ranking's judge is {reference.judge}."
+    elif in_public and not (is_lexical or identity.is_whole(judge.name)) and {"judged", "partial"} & judgements:
         yield "other_judge", f"Judged by {judge.name}: at which address, or which model answered, it does not say."
-    elif reference.prompts and dict(judge.prompts) != dict(reference.prompts):
-        yield _other_prompt(judge, reference)
-    yield from _lexical(judge)
-
-
-def _several(judge: Judge) -> tuple[str, str]:
-    return "several_judges", f"Judged by several ({judge.name}): its means mix them."
-
-
-def _other(judge: Judge, reference: Reference) -> tuple[str, str]:
-    return "other_judge", f"Judged by {judge.name}; the ranking's judge is {reference.judge}."
-
-
-def _other_prompt(judge: Judge, reference: Reference) -> tuple[str, str]:
-    names = {*judge.prompts, *reference.prompts}
-    changed = ", ".join(sorted(name for name in names if judge.prompts.get(name) != reference.prompts.get(name)))
-    return "other_judge_prompt", f"The judge was asked by another prompt than the ranking's: {changed}."
-
-
-def _is_lexical(judge: Judge) -> bool:
-    """Whether it is the judge that is no language model, and so has no address."""
-    return judge.name.partition(":")[0] == "lexical"
-
-
-def _lexical(judge: Judge) -> Found:
-    if _is_lexical(judge):
+    elif changed:
+        named = ", ".join(changed)
+        yield "other_judge_prompt", f"The judge was asked by another prompt than the ranking's: {named}."
+    if is_lexical:
         yield "lexical_judge", f"Judged by {judge.name}, which compares words and is no language model."
 
 

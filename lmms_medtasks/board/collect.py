@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext, suppress
@@ -11,21 +12,23 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board import checks, installed, packs, references, run_form, side_by_side
+from lmms_medtasks.board import checks, installed, packs, references, side_by_side
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry, Problem, Questions
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
-from lmms_medtasks.board.run_entry import entry_of, is_kept
+from lmms_medtasks.board.run_entry import entry_of, is_kept, wrong_form
 from lmms_medtasks.board.trust import bounded_json, limits, safe_files
 from lmms_medtasks.board.trust.owners import account_of
 from lmms_medtasks.board.trust.pins import Key, key_of
-from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError, nearest_path
+from lmms_medtasks.progress import bar
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import base_of
 from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name, printable
 from lmms_medtasks.suites import registry
 
 _SMALL = 2**23
@@ -69,17 +72,17 @@ def collect(
     kept. ``by_measure``: whether an entry that only lacks a judge is ranked by the measures that need none, as on a
     site; packs and comparisons take entries whole.
 
-    Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. Raises
-    UserError when a path is not there.
+    Nothing that is wrong with one file keeps the others from being read: see the board's ``problems``. What is refused,
+    or set apart for what it is itself, has no say in what a ranking is of. Raises UserError when a path is not there.
     """
     chosen = rules if isinstance(rules, Rules) else read_rules(rules)
-    paths, trusted = list(paths), trust or Trust()
-    if trusted.owners is not None:
+    paths, trust = list(paths), trust or NONE
+    if trust.in_public:
         public = {name: chosen.thresholds[other] for name, other in _PUBLIC.items()}
         chosen = replace(chosen, thresholds={**chosen.thresholds, **public})
     jobs, problems = _jobs(paths, chosen, tasks)
     entries: list[Entry] = []
-    pool = _Pool()
+    shared: dict[str, Questions] = {}
     for found in _read(jobs, chosen, processes, cache):
         if isinstance(found, Problem):
             problems.append(found)
@@ -87,10 +90,23 @@ def collect(
         for entry in found:
             if tasks and entry.task not in tasks:
                 continue
-            wrong = _not_allowed(entry, paths, trusted, chosen)
-            problems += [wrong] if wrong else []
-            entries += [] if wrong else [replace(pool.shared(entry), level=trusted.levels.of(entry.source.digest))]
-    return assembled(entries, problems, chosen, trusted, by_measure=by_measure)
+            if wrong := _not_allowed(entry, paths, trust, chosen):
+                problems.append(wrong)
+                continue
+            # Entries that were asked the same questions hold them once.
+            questions = shared.setdefault(entry.questions.digest, entry.questions)
+            entries.append(replace(entry, questions=questions, level=trust.levels.of(entry.source.digest)))
+    entries.sort(key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)))
+    checked = [_checked(each, chosen, functools.partial(checks.own_problems, each, chosen)) for each in entries]
+    sound, refused = _kept(checked)
+    single, copies = side_by_side.without_copies(sound, chosen)
+    kept, more, references_of = _ranked(single, chosen, trust, by_measure)
+    of_entries = [problem for entry in kept for problem in entry.problems]
+    problems = [*problems, *refused, *more, *copies, *of_entries]
+    bad = tuple(each for each in problems if each.level == "refused" or each.code in chosen.exit_status)
+    present = {entry.task for entry in kept}
+    shown = {task: each for task, each in references_of.items() if task in present}
+    return Board(tuple(kept), shown, tuple(problems), bad, trust.in_public)
 
 
 def _not_allowed(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules) -> Problem | None:
@@ -109,47 +125,15 @@ def _not_allowed(entry: Entry, roots: Sequence[Path], trust: Trust, rules: Rules
 
 def task_names(path: Path) -> list[str]:
     """The tasks of all runs and packs that ``path`` is or holds, printable and sorted; of a broken file none."""
-    from lmms_medtasks.samples.runs import printable
-
     found: set[str] = set()
     for file in _files(path)[0]:
         # What is wrong with a file is said by `collect`.
         with suppress(UserError):
             if file.name.endswith(results.SUFFIX):
-                run = _result_file(file)
-                found |= set() if run_form.of_run(run.content) else set(run.content.get("configs") or {})
+                found |= set(_result_file(file).content.get("configs") or {})
             else:
                 found |= {entry.task for entry in packs.read(file)}
     return sorted(map(printable, found))
-
-
-def assembled(
-    entries: Sequence[Entry],
-    problems: Sequence[Problem],
-    rules: Rules,
-    trust: Trust | None = None,
-    *,
-    by_measure: bool = False,
-) -> Board:
-    """A board of these entries: what the ranking is of, what each entry lacks, and each model on a task ranked once.
-
-    What is refused, or set apart for what it is itself, has no say in what the ranking is of. ``by_measure``: as for
-    :func:`collect`.
-    """
-    trusted = trust or Trust()
-    entries = sorted(
-        map(_placed, entries),
-        key=lambda each: (each.suite, each.task, each.model.key, each.source.date, str(each.source.results)),
-    )
-    checked = [_checked(each, rules, functools.partial(checks.own_problems, each, rules)) for each in entries]
-    sound, refused = _kept(checked)
-    kept, copies = side_by_side.without_copies(sound, rules)
-    kept, more, found = _ranked(kept, rules, trusted, by_measure)
-    problems = (*problems, *refused, *more, *copies, *(problem for entry in kept for problem in entry.problems))
-    bad = tuple(each for each in problems if each.level == "refused" or each.code in rules.exit_status)
-    present = {entry.task for entry in kept}
-    shown = {task: each for task, each in found.items() if task in present}
-    return Board(tuple(kept), shown, problems, bad, trusted.owners is not None)
 
 
 def _ranked(
@@ -210,13 +194,6 @@ def _kept(entries: Sequence[Entry]) -> tuple[list[Entry], list[Problem]]:
     return [entry for entry in entries if all(each.level != "refused" for each in entry.problems)], refused
 
 
-def _placed(entry: Entry) -> Entry:
-    """The entry in the suite of its task: a pack's is what somebody wrote."""
-    found, declared = installed.of_task(entry.task), entry.declaration
-    suite = found.suite if found else declared.name if declared else installed.CONTRIBUTED
-    return entry if suite == entry.suite else replace(entry, suite=suite)
-
-
 def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[list[Job], list[Problem]]:
     jobs: dict[tuple[Path, str], Job] = {}
     problems: list[Problem] = []
@@ -245,10 +222,13 @@ def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
 
 
 def _result_file(file: Path) -> Run:
-    """A result file, read once it is known to be within the limits. Raises UserError."""
+    """A result file, read once it is known to be within the limits. Raises UserError, also where it was damaged."""
     safe_files.check(file)
     bounded_json.check_form(bounded_json.content_of(file), file)
-    return results.read(file)
+    run = results.read(file)
+    if wrong := wrong_form(run.content):
+        raise UserError(f"{file}: {wrong}.")
+    return run
 
 
 def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | Problem]:
@@ -259,10 +239,6 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
         run = _result_file(file)
     except UserError as error:
         yield rules.problem("unreadable", str(error), file)
-        return
-    wrong = run_form.of_run(run.content)
-    if wrong:
-        yield rules.problem("unreadable", f"{file}: {wrong}.", file)
         return
     configs = run.content.get("configs") or {}
     # A board ranks tasks as they are, not on degraded pictures.
@@ -278,28 +254,27 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
 
 
 def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
-    from lmms_medtasks.samples.runs import model_name, printable
+    shown, config = printable(task), run.content["configs"][task]
 
-    shown, model = printable(task), model_name(run.content)
-    if installed.of_task(task) is None and not installed.is_contributed(run.content["configs"][task]):
+    def problem(code: str, said: str) -> Problem:
+        return rules.problem(code, said, run.path, shown, model_name(run.content))
+
+    if installed.of_task(task) is None and not installed.is_contributed(config):
         said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
-        return rules.problem("unknown_task", said, run.path, shown, model)
-    wrong = run_form.of_task(run.content, task)
-    if wrong:
-        return rules.problem("unreadable", f"{run.path}: {printable(wrong)}.", run.path, shown, model)
-    if installed.declaration(task, installed.told_of(run.content["configs"][task])) is None:
-        said = f"{shown} is not known here, so its log can't be read. {installed.ADVICE}"
-        return rules.problem("unknown_task", said, run.path, shown, model)
-    if task not in run.tasks:
-        return rules.problem("no_result", f"The run stopped before {task} had a result.", run.path, task, model)
+        return problem("unknown_task", said)
+    if wrong := wrong_form(run.content, task):
+        return problem("unreadable", f"{run.path}: {printable(wrong)}.")
     try:
+        if installed.declaration(task, installed.told_of(config)) is None:
+            return problem("unknown_task", f"{shown} is not known here, so its log can't be read. {installed.ADVICE}")
+        if task not in run.tasks:
+            return problem("no_result", f"The run stopped before {task} had a result.")
         log = _log_of(run, task)
         if not log.is_file():
-            said = f"No sample log of {shown} ({printable(log.name)}). Run with --log_samples."
-            return rules.problem("no_samples", said, run.path, shown, model)
+            return problem("no_samples", f"No sample log of {shown} ({printable(log.name)}). Run with --log_samples.")
         safe_files.check(log, run.path.parent)
-    except UserError as error:
-        return rules.problem("unreadable", str(error), run.path, task, model)
+    except UserError as error:  # also of a contributed folder that can't be imported
+        return problem("unreadable", str(error))
     return Job(run.path, run, task)
 
 
@@ -313,8 +288,6 @@ def _log_of(run: Run, task: str) -> Path:
 
 
 def _read(jobs: Sequence[Job], rules: Rules, processes: int, cache: BuildCache) -> Iterator[Problem | list[Entry]]:
-    from lmms_medtasks.progress import bar
-
     count = min(processes, len(jobs)) if _is_much(jobs, cache) else 1
     # Largest first, so that no process is left alone with a large one at the end.
     ordered = sorted(jobs, key=lambda job: -job.size)
@@ -326,13 +299,9 @@ def _read(jobs: Sequence[Job], rules: Rules, processes: int, cache: BuildCache) 
 
 
 def _is_much(jobs: Sequence[Job], cache: BuildCache) -> bool:
-    much = 0
-    for job in jobs:
-        much += job.size // (_KEPT if _is_kept(job, cache) else 1)
-        # At once: who knows what is kept has read the log.
-        if much > _SMALL:
-            return True
-    return False
+    sizes = (job.size // (_KEPT if _is_kept(job, cache) else 1) for job in jobs)
+    # No more sizes than it takes: who knows what is kept has read the log.
+    return any(much > _SMALL for much in itertools.accumulate(sizes))
 
 
 def _is_kept(job: Job, cache: BuildCache) -> bool:
@@ -349,34 +318,22 @@ def _executor(count: int) -> Any:
 
 def read_job(job: Job, rules: Rules, given: Sequence[Path] = (), cache: BuildCache = NO_CACHE) -> Problem | list[Entry]:
     """Read a log or a pack; a problem if it gives no entry. ``given``: benchmarks that are not installed."""
-    from lmms_medtasks.samples.runs import model_name
-
     registry.give(given)
     if job.run is None:
         try:
             return packs.read(job.path)
         except UserError as error:
             return rules.problem("bad_pack", str(error), job.path)
+    log = job.run.samples_file(job.task)
     try:
         # A log is known by its digest, and was checked before anything of it was kept.
         if not _is_kept(job, cache):
-            bounded_json.check_lines(job.run.samples_file(job.task))
+            bounded_json.check_lines(log)
         entry = entry_of(job.run, job.task, cache)
         limits.check_entry(entry, f"{job.path}, {job.task}")
         return [entry]
     except UserError as error:
-        return rules.problem("broken_log", str(error), job.run.path, job.task, model_name(job.run.content))
+        said = str(error)
     except packs.UNCOMPUTABLE as error:
-        said = f"{job.run.samples_file(job.task)}: what it holds can't be computed with ({error!r})."
-        return rules.problem("broken_log", said, job.run.path, job.task, model_name(job.run.content))
-
-
-class _Pool:
-    """Lets entries share what is equal: their questions, and the tags and clusters of those."""
-
-    def __init__(self) -> None:
-        self._questions: dict[str, Questions] = {}
-
-    def shared(self, entry: Entry) -> Entry:
-        questions = self._questions.setdefault(entry.questions.digest, entry.questions)
-        return replace(entry, questions=questions)
+        said = f"{log}: what it holds can't be computed with ({error!r})."
+    return rules.problem("broken_log", said, job.path, job.task, model_name(job.run.content))

@@ -33,22 +33,7 @@ def compact(column: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     return _coded(encoded.indices, encoded.dictionary)
 
 
-_BETWEEN = "\x1f"
-"""Between the texts of a list where it is looked up as one text."""
-
-
 def _compact_lists(array: pa.Array) -> pa.DictionaryArray:
-    texts = array.flatten()
-    if not pa.types.is_string(texts.type) or texts.null_count or pc.any(pc.match_substring(texts, _BETWEEN)).as_py():
-        return _compact_any_lists(array)
-    lengths = pc.list_value_length(array).cast(pa.string())
-    whole = pc.dictionary_encode(pc.binary_join_element_wise(lengths, pc.binary_join(array, _BETWEEN), _BETWEEN))
-    codes = whole.indices
-    first = np.unique(np.asarray(codes.drop_null()), return_index=True)[1]
-    return _coded(codes, array.drop_null().take(pa.array(first)))
-
-
-def _compact_any_lists(array: pa.Array) -> pa.DictionaryArray:
     known: dict[tuple[Any, ...], int] = {}
     codes = [None if each is None else known.setdefault(tuple(each), len(known)) for each in array.to_pylist()]
     return _coded(pa.array(codes, pa.int32()), pa.array([list(each) for each in known], array.type))

@@ -7,18 +7,20 @@ files nor the harness: :mod:`lmms_medtasks.board.collect` makes it from runs and
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import codes_of
 from lmms_medtasks.digests import of_package, of_task
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.record import FAILED
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites import outcomes
@@ -28,13 +30,28 @@ from lmms_medtasks.suites.suite import Measure, Metric, Suite
 SMALL = 10_000
 """Questions up to which an entry keeps its decoded columns: about a megabyte then, hundreds on a board of many."""
 
+T = TypeVar("T")
 Level = Literal["refused", "unranked", "flag"]
 """refused: no entry was made. unranked: shown, but apart from the ranking, since it does not compare with the others.
 flag: ranked, and said beside it."""
 
 
+class _Memory:
+    """What was made once, by what it is of; no part of what is compared or replaced."""
+
+    @functools.cached_property
+    def _made(self) -> dict[Hashable, Any]:
+        return {}
+
+    def _once(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self._made:
+            self._made[key] = make()
+        found: T = self._made[key]
+        return found
+
+
 @dataclass(frozen=True)
-class Questions:
+class Questions(_Memory):
     """The questions of a task, sorted by id. Entries that were asked the same ones share one object.
 
     Attributes:
@@ -57,14 +74,8 @@ class Questions:
 
     def values(self, name: str) -> list[Any]:
         """(n,) values of a column of the table, decoded once; None everywhere where there is no such column."""
-        if name not in self._decoded:
-            there = name in self.table.column_names
-            self._decoded[name] = self.table.column(name).to_pylist() if there else [None] * len(self)
-        return self._decoded[name]
-
-    @functools.cached_property
-    def _decoded(self) -> dict[str, list[Any]]:
-        return {}
+        there = name in self.table.column_names
+        return self._once(("values", name), self.table.column(name).to_pylist if there else lambda: [None] * len(self))
 
     @functools.cached_property
     def samples(self) -> Samples:
@@ -77,13 +88,7 @@ class Questions:
 
     def codes(self, name: str) -> np.ndarray:
         """(n,) integers of a column, looked up once: 0 for no value, else the place of the row's value, from 1."""
-        if name not in self._codes:
-            self._codes[name] = codes_of(self.tag(name))
-        return self._codes[name]
-
-    @functools.cached_property
-    def _codes(self) -> dict[str, np.ndarray]:
-        return {}
+        return self._once(("codes", name), lambda: codes_of(self.tag(name)))
 
 
 def all_ids(entries: Iterable[Entry]) -> np.ndarray:
@@ -195,13 +200,19 @@ class Source:
     digest: str = ""
 
 
+def replies_to(samples: Samples) -> np.ndarray:
+    """(n,) integers: how many replies came to each question; a failed request has none."""
+    places, trials = samples.texts("trials")
+    return np.bincount(places[np.asarray(pc.not_equal(trials, FAILED))], minlength=len(samples))
+
+
 def measure_of(metric: Metric) -> str | None:
     """The measure whose scores a metric is made of; None of one that is made of replies or of units of its own."""
     return getattr(metric.estimate, "measure", None)
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(_Memory):
     """One model on one task of one version.
 
     Attributes:
@@ -268,17 +279,20 @@ class Entry:
     @property
     def samples(self) -> Samples:
         """The questions with the answers, for estimates; of few questions its columns are decoded once."""
-        return self._small_samples if len(self.questions) <= SMALL else self._made_samples()
+        return self._once_of_few("samples", self._made_samples)
 
-    @functools.cached_property
-    def _small_samples(self) -> Samples:
-        return self._made_samples()
+    def make_samples(self) -> Samples:
+        """As :attr:`samples`, for what takes a function."""
+        return self.samples
 
     def _made_samples(self) -> Samples:
         table = self.questions.table
         for name in self.answers.column_names:
             table = table.append_column(name, self.answers.column(name))
         return Samples(table, shared=self.questions.samples)
+
+    def _once_of_few(self, key: Hashable, make: Callable[[], T]) -> T:
+        return self._once(key, make) if len(self.questions) <= SMALL else make()
 
     @property
     def outcomes(self) -> dict[str, int]:
@@ -314,26 +328,15 @@ class Entry:
         """What a metric is."""
         return self._metric(metric).estimate
 
-    def make_samples(self) -> Samples:
-        """As :attr:`samples`, for what takes a function."""
-        return self.samples
-
     def scored(self, metric: str) -> Samples:
-        """The questions that a metric is about; of one of a measure those with a score."""
-        if len(self.questions) > SMALL:
-            return self._found_scored(metric)
-        if metric not in self._scored:
-            self._scored[metric] = self._found_scored(metric)
-        return self._scored[metric]
+        """The questions that a metric is about: of a measure those with a score, else those with a reply."""
 
-    @functools.cached_property
-    def _scored(self) -> dict[str, Samples]:
-        return {}
+        def find() -> Samples:
+            found = self._metric(metric)
+            rows, measure = self.samples.where(found.estimate.where), measure_of(found)
+            return rows.take(replies_to(rows) > 0) if measure is None else rows.scored(measure)
 
-    def _found_scored(self, metric: str) -> Samples:
-        found = self._metric(metric)
-        rows, measure = self.samples.where(found.estimate.where), measure_of(found)
-        return rows if measure is None else rows.scored(measure)
+        return self._once_of_few(("scored", metric), find)
 
     def scores(self, metric: str) -> np.ndarray:
         """(n,) floats: each question's score of a metric that is a mean; NaN where it has none, or is none of its."""
@@ -346,13 +349,7 @@ class Entry:
 
         Of another the range of its statistic, 0 to 1 where none is known (a ratio).
         """
-        if metric not in self._scales:
-            self._scales[metric] = self._made_scale(self._metric(metric))
-        return self._scales[metric]
-
-    @functools.cached_property
-    def _scales(self) -> dict[str, Measure]:
-        return {}
+        return self._once(("scale", metric), lambda: self._made_scale(self._metric(metric)))
 
     def _made_scale(self, metric: Metric) -> Measure:
         better = metric.higher_is_better is not False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,12 +83,8 @@ _Loader.add_multi_constructor("!", lambda loader, suffix, node: node.value)
 @functools.cache
 def tasks() -> dict[str, Path]:
     """Our tasks by name, and the YAML of each."""
-    return {name: path for name, path in folders.task_files().items() if not _is_group(path)}
-
-
-def _is_group(path: Path) -> bool:
-    with path.open(encoding="utf-8") as lines:
-        return any(line.startswith("group:") for line in lines)
+    files = folders.task_files().items()
+    return {name: path for name, path in files if not re.search("^group:", path.read_text("utf-8"), re.MULTILINE)}
 
 
 @functools.cache
@@ -180,13 +177,10 @@ def printed(task: str, told: Mapping[str, str], suite: Suite) -> Collection[str]
     return named or suite.estimates
 
 
-def suite_of(task: str, config: Mapping[str, Any]) -> str:
-    """The suite of a task on a board: its folder where it is installed, else its benchmark's name."""
+def suite_of(task: str, suite: Suite | None) -> str:
+    """The suite of a task on a board: its folder where it is installed, else the name of its declaration."""
     found = of_task(task)
-    if found is not None:
-        return found.suite
-    suite = registry.find(task, config)
-    return suite.name if suite is not None and is_contributed(config) else CONTRIBUTED
+    return found.suite if found else suite.name if suite else CONTRIBUTED
 
 
 def _config(path: Path) -> dict[str, Any]:

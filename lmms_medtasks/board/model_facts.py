@@ -11,7 +11,8 @@ import datetime
 import functools
 import re
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,7 @@ class ModelFacts:
 
 
 UNKNOWN = ModelFacts()
-_TEXTS = ("name", "about", "family", "licence")
-_KEYS = (*_TEXTS, "parameters_b", "open_weights", "released", "link")
+_KEYS = ("name", "about", "family", "licence", "parameters_b", "open_weights", "released", "link")
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,8 @@ def _defaults() -> Mapping[str, ModelFacts]:
     return found
 
 
-def _default_files() -> Iterator[Path]:
-    yield Path(baselines.__file__).with_name(FILE)
-    yield from sorted(folders.folder().glob(f"*/reference/{FILE}"))
+def _default_files() -> list[Path]:
+    return [Path(baselines.__file__).with_name(FILE), *sorted(folders.folder().glob(f"*/reference/{FILE}"))]
 
 
 def _read(path: Path) -> dict[str, ModelFacts]:
@@ -127,41 +126,34 @@ def _facts(said: Any, where: str) -> ModelFacts:
     for key, value in said.items():
         if key not in _KEYS:
             raise unknown("fact", key if len(str(key)) <= _MOST_LETTERS else _brief(key), _KEYS, where)
-        values[key] = _value(key, value, f"{where}, {key}")
+        values[key] = _date(value) if key == "released" else value
+        if wanted := _wrong(key, values[key]):
+            raise UserError(f"{where}, {key}: {_brief(value)}; expected {wanted}.")
     return ModelFacts(**values)
 
 
-def _value(key: str, value: Any, where: str) -> Any:
+def _wrong(key: str, value: Any) -> str:
+    """What was expected of a fact; "" where it is that."""
     if key == "open_weights":
-        if not isinstance(value, bool):
-            raise UserError(
-                f"{where}: {_brief(value)}; expected true or false. Leave the line out where it is not known."
-            )
-        return value
+        return "" if isinstance(value, bool) else "true or false. Leave the line out where it is not known"
     if key == "parameters_b":
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= MOST_PARAMETERS:
-            raise UserError(
-                f"{where}: {_brief(value)}; expected billions of parameters, from above 0 to {MOST_PARAMETERS:,g}."
-            )
-        return float(value)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        most = f"{MOST_PARAMETERS:,g}"
+        return "" if is_number and 0 < value <= MOST_PARAMETERS else f"billions of parameters, from above 0 to {most}"
     if key == "released":
-        return _date(value, where)
+        return "" if value else "a date such as 2025-02-19, 2025-02 or 2025"
     if not isinstance(value, str) or not value.strip() or visible(value) != value or len(value) > _MOST_LETTERS:
-        raise UserError(
-            f"{where}: {_brief(value)}; expected a text of 1 to {_MOST_LETTERS} characters that can be seen."
-        )
-    if key == "link" and not re.fullmatch(r"https://[^\s\"'<>\\]+", value):
-        raise UserError(f"{where}: {_brief(value)}; expected an address that starts with https://.")
-    return value
+        return f"a text of 1 to {_MOST_LETTERS} characters that can be seen"
+    is_address = key != "link" or re.fullmatch(r"https://[^\s\"'<>\\]+", value)
+    return "" if is_address else "an address that starts with https://"
 
 
-def _date(value: Any, where: str) -> str:
+def _date(value: Any) -> str:
+    """A date as text, "" of what is none."""
     text = value.isoformat() if type(value) is datetime.date else str(value) if type(value) is int else value
     for form, pattern in (("%Y-%m-%d", r"\d{4}-\d\d-\d\d"), ("%Y-%m", r"\d{4}-\d\d"), ("%Y", r"[12]\d{3}")):
         if isinstance(text, str) and re.fullmatch(pattern, text):
-            try:
+            with suppress(ValueError):
                 datetime.datetime.strptime(text, form)  # noqa: DTZ007 - a day, no time
-            except ValueError:
-                break
-            return text
-    raise UserError(f"{where}: {_brief(value)}; expected a date such as 2025-02-19, 2025-02 or 2025.")
+                return text
+    return ""

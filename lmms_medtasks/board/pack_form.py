@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +50,18 @@ _FORM: Mapping[str, Any] = {
 }
 """What kind each value of an entry is. ``judge`` may be null."""
 _COUNTED = [each.name for each in dataclasses.fields(Counts) if each.name not in ("original", "effective", "rows")]
-_KINDS = {
-    "text": "a text that can be printed",
-    "texts": "a mapping of such texts",
-    "columns": "a mapping of columns",
-    "flag": "true or false",
-    "flag or null": "true, false or null",
-    "count or null": "a whole number or null",
-}
+_KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    # Runs are read so: no escape sequence reaches a terminal, no half of a surrogate pair a file.
+    "text": ("a text that can be printed", lambda value: isinstance(value, str) and value.isprintable()),
+    "texts": ("a mapping of such texts", lambda value: isinstance(value, Mapping) and _are_texts(value)),
+    "columns": ("a mapping of columns", lambda value: isinstance(value, Mapping)),
+    "flag": ("true or false", lambda value: isinstance(value, bool)),
+    "flag or null": ("true, false or null", lambda value: value is None or isinstance(value, bool)),
+    "count or null": (
+        "a whole number or null", lambda value: value is None or (type(value) is int and value >= 0)
+    ),
+}  # fmt: skip
+"""What a value of each kind is called, and whether one is it."""
 
 
 def checksum(content: Any) -> str:
@@ -164,21 +168,12 @@ def _check_form(found: Mapping[str, Any], form: Mapping[str, Any], where: str) -
         if isinstance(kind, Mapping):
             if value is not None:
                 _check_form(value, kind, f"{where}, {name}")
-        elif not _is(value, kind):
-            raise UserError(f"{where}: {name} is {value!r:.60}; expected {_KINDS[kind]}.")
+        elif not _KINDS[kind][1](value):
+            raise UserError(f"{where}: {name} is {value!r:.60}; expected {_KINDS[kind][0]}.")
 
 
-def _is(value: Any, kind: str) -> bool:
-    if kind == "texts":
-        return isinstance(value, Mapping) and all(_is(each, "text") for pair in value.items() for each in pair)
-    return {
-        # Runs are read so: no escape sequence reaches a terminal, no half of a surrogate pair a file.
-        "text": isinstance(value, str) and value.isprintable(),
-        "columns": isinstance(value, Mapping),
-        "flag": isinstance(value, bool),
-        "flag or null": value is None or isinstance(value, bool),
-        "count or null": value is None or (type(value) is int and value >= 0),
-    }[kind]
+def _are_texts(values: Mapping[Any, Any]) -> bool:
+    return all(isinstance(each, str) and each.isprintable() for pair in values.items() for each in pair)
 
 
 def _kind(name: str) -> str:

@@ -1,4 +1,4 @@
-"""``lmms-medtasks pack``: a run as one small file, scores and no texts, signed off and with checksums."""
+"""``lmms-medtasks pack``: a run as one small file, scores and no texts, signed off; and whether it is of a run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, entry_to_json, questions_to_json
 from lmms_medtasks.errors import UserError
@@ -72,3 +73,18 @@ def write(content: dict[str, Any], path: Path) -> int:
     data = gzip.compress(data, mtime=0) if path.name.endswith(".gz") else data
     write_bytes(path, data)
     return len(data)
+
+
+def differences(entries: Sequence[Entry], run: Path) -> list[str]:
+    """What a pack's entries have that the run has not, a sentence each; [] if they are the same."""
+    board = collect([run])
+    found = []
+    for entry in entries:
+        packed, where = entry_to_json(entry), f"{entry.source.results}, {entry.task}"
+        same = [each for each in board.entries if (each.task, each.model) == (entry.task, entry.model)]
+        others = [[name for name, value in entry_to_json(each).items() if packed[name] != value] for each in same]
+        if not same:
+            found.append(f"{entry.source.results}: {run} has no result of {entry.model.name} on {entry.task}.")
+        elif nearest := min(others, key=len):
+            found.append(f"{where}: not those of {run}: {', '.join(nearest)}.")
+    return found

@@ -48,7 +48,9 @@ def read(path: Path) -> list[Entry]:
 
 
 def _read(path: Path) -> list[Entry]:
-    content = _loaded(path)
+    content = bounded_json.read(path)
+    if not isinstance(content, dict):
+        raise UserError(f"{path} is no pack.")
     if content.get("format") != FORMAT or content.get("version") != VERSION:
         said = f"format {content.get('format')!r}, version {content.get('version')!r}"
         raise UserError(
@@ -83,13 +85,6 @@ def _read(path: Path) -> list[Entry]:
     return found
 
 
-def _loaded(path: Path) -> dict[str, Any]:
-    content = bounded_json.read(path)
-    if not isinstance(content, dict):
-        raise UserError(f"{path} is no pack.")
-    return content
-
-
 def _questions(found: Any, digest: str, path: Path) -> Questions:
     where = f"{path}, questions {digest[:12]}"
     questions = pack_form.questions_from_json(found, where)
@@ -100,11 +95,14 @@ def _questions(found: Any, digest: str, path: Path) -> Questions:
 
 def _counted(entry: Entry, where: str) -> Entry:
     """The entry with the metrics and counts that its rows give; as it is where its task is not known here."""
-    wrong = list(recount.of_submission(entry))
-    if wrong:
+    if missing := " ".join(recount.not_here(entry)):
+        raise UserError(f"{where}: {missing}")
+    if wrong := list(recount.of_submission(entry)):
         more = f" And {len(wrong) - 3} more." if len(wrong) > 3 else ""
         raise UserError(f"{where}: it does not add up. {' '.join(wrong[:3])}{more}")
     suite = entry.declaration
+    # What somebody wrote of its suite does not count.
+    entry = replace(entry, suite=installed.suite_of(entry.task, suite))
     if suite is None:
         return entry
     return replace(

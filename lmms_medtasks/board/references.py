@@ -101,33 +101,31 @@ def _completed(
     version, data, digest, settings = kind
     found = installed.of_task(task)
     own = found.digests if found and found.version == version else {}
-    asked: Any = _preferred(left, lambda entry: _items(entry.of_task), _items(of_task(own)) or None)
-    packages: dict[str, Any] = {
-        each: _preferred(
+    asked = _preferred_texts(left, lambda entry: entry.of_task, of_task(own) or None)
+    packages = {
+        each: _preferred_texts(
             _agreeing([entry for entry in left if entry.package_version == each], lambda one: not one.package_modified),
-            lambda entry: _items(entry.of_package),
-            _items(of_package(own)) if each == __version__ else None,
+            lambda entry: entry.of_package,
+            of_package(own) if each == __version__ else None,
         )
         for each in {entry.package_version for entry in left}
     }
     if pin and pin.digests:
-        asked, packages[pin.package_version] = _items(of_task(pin.digests)), _items(of_package(pin.digests))
+        asked, packages[pin.package_version] = of_task(pin.digests), of_package(pin.digests)
     demanded = rules.demanded(task, "judge") or (pin and pin.judge) or None
     # Of judges that are called as demanded no majority chooses one where anybody submits.
     judge = demanded if in_public else _judge(left, demanded)
     named = judge or ""
     judged = _agreeing(left, lambda entry: entry.judge is not None and identity.same_judge(entry.judge.name, named))
-    own_prompts = _items(found.judge_prompts) if found and found.version == version else None
-    prompts: Any = _preferred(judged, lambda entry: _items(entry.judge.prompts) if entry.judge else (), own_prompts)
-    prompts = (pin and pin.prompts) or prompts
+    own_prompts = found.judge_prompts if found and found.version == version else None
+    prompts = _preferred_texts(judged, lambda entry: entry.judge.prompts if entry.judge else {}, own_prompts)
     harness = rules.demanded(task, "harness") or (pin and pin.harness)
     # A text of anybody's: where anybody submits it stands on no page as the ranking's.
     harness = harness or (None if in_public else _preferred(left, lambda entry: entry.harness))
-    said = ("judge",) if judge is not None and demanded is None else ()
-    code = {each: dict(known or ()) for each, known in packages.items()}
     return Reference(
-        version, data, digest, dict(asked or ()), code, judge, dict(prompts or ()), harness or "", settings, said
-    )
+        version, data, digest, asked, packages, judge, dict((pin and pin.prompts) or prompts), harness or "", settings,
+        unverified=("judge",) if judge is not None and demanded is None else (),
+    )  # fmt: skip
 
 
 def _subset(entries: Sequence[Entry]) -> str:
@@ -147,16 +145,11 @@ def _judge(entries: Sequence[Entry], demanded: str | None) -> str | None:
     ]
     if not named:
         return demanded
-    named = [entry for entry in named if entry.judge and identity.is_answered(entry.judge.name)] or named
+    names = Counter(entry.judge.name for entry in named if entry.judge)
+    answered = [name for name in names if identity.is_answered(name)] or list(names)
+    papers = {entry.judge.name for entry in named if entry.judge and entry.judge.is_paper_judge}
     # The paper's judge where it judged as many as any other.
-    return _preferred(named, lambda entry: entry.judge.name if entry.judge else "", *_papers(named))
-
-
-def _papers(entries: Sequence[Entry]) -> list[str]:
-    counts = Counter(entry.judge.name for entry in entries if entry.judge)
-    most = max(counts.values())
-    return sorted({each.judge.name for each in entries if each.judge and each.judge.is_paper_judge
-                   and counts[each.judge.name] == most})[:1]  # fmt: skip
+    return max(answered, key=lambda name: (names[name], name in papers, name))
 
 
 def _agreeing(entries: list[Entry], agrees: Callable[[Entry], bool]) -> list[Entry]:
@@ -174,5 +167,9 @@ def _preferred(entries: Sequence[Entry], key: Callable[[Entry], Value], wanted: 
     return max(counts, key=lambda value: (counts[value], str(value)))
 
 
-def _items(mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(mapping.items()))
+def _preferred_texts(
+    entries: Sequence[Entry], key: Callable[[Entry], Mapping[str, str]], wanted: Mapping[str, str] | None
+) -> dict[str, str]:
+    """As :func:`_preferred`, of texts by name."""
+    first = None if wanted is None else tuple(sorted(wanted.items()))
+    return dict(_preferred(entries, lambda entry: tuple(sorted(key(entry).items())), first) or ())

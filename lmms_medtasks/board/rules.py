@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import importlib.resources
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,27 +72,23 @@ def _own(path: Path) -> dict[str, Any]:
 
 
 def _joined(rules: dict[str, Any], own: Mapping[str, Any], where: str) -> dict[str, Any]:
-    for name in own:
-        if name not in rules:
-            raise unknown("section", name, rules, where)
+    def check(kind: str, names: Iterable[str], known: Collection[str], place: str = where) -> None:
+        for name in names:
+            if name not in known:
+                raise unknown(kind, name, known, place)
+
+    check("section", own, rules)
+    check("threshold", own.get("thresholds", {}), rules["thresholds"])
     for name, value in own.get("thresholds", {}).items():
-        if name not in rules["thresholds"]:
-            raise unknown("threshold", name, rules["thresholds"], where)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise UserError(f"{where}: threshold {name} is {value!r}, expected a number from 0 to 1.")
+    check("problem", own.get("levels", {}), rules["levels"])
+    check("level", own.get("levels", {}).values(), _LEVELS)
     for name, level in own.get("levels", {}).items():
-        if name not in rules["levels"]:
-            raise unknown("problem", name, rules["levels"], where)
-        if level not in _LEVELS:
-            raise unknown("level", level, _LEVELS, where)
         if name in _ALWAYS_REFUSED and level != "refused":
             raise UserError(f"{where}: {name} can't be {level!r}: there is nothing that an entry could be made of.")
-    for name in own.get("exit_status", []):
-        if name not in rules["levels"]:
-            raise unknown("problem", name, rules["levels"], f"{where}, exit_status")
+    check("problem", own.get("exit_status", []), rules["levels"], f"{where}, exit_status")
     for pattern, demands in own.get("board", {}).items():
-        for name in demands:
-            if name not in _DEMANDS:
-                raise unknown("demand", name, _DEMANDS, f"{where}, board, {pattern}")
+        check("demand", demands, _DEMANDS, f"{where}, board, {pattern}")
     joined = {name: {**rules[name], **own.get(name, {})} for name in rules if name != "exit_status"}
     return {**joined, "exit_status": own.get("exit_status", rules["exit_status"])}

@@ -23,7 +23,7 @@ from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.model_arguments import shown_arguments
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
-from lmms_medtasks.samples.table import FIELDS, Samples, with_texts
+from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.suite import Metric, Suite
@@ -36,10 +36,6 @@ LINE = "line"
 QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
 """The columns of questions that are no tags."""
 
-_NO_TAGS = {
-    *QUESTION, LINE, "trials", "judge", "protocol", "judgement", "verdict_statuses", "verdict_reasons",
-    "verdict_models", "verdict_labels", "system_fingerprints", "limits_reached", "unknown_marks",
-}  # fmt: skip
 _SHORT, _NAME = 24, 80
 """Characters of an answer, and of a tag, at most: a longer one is a text and no name of a group."""
 _GROUPS = 40
@@ -63,8 +59,9 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
     rows = task_table(suite, run, task, cache)
     questions, answers = columns_of(suite, rows)
     settings = _settings(run, task, metadata, told)
+    asked = (run.content.get("n-samples") or {}).get(task) or {}
     return Entry(
-        suite=installed.suite_of(task, config),
+        suite=installed.suite_of(task, suite),
         task=task,
         version=_text(run.content.get("versions", {}).get(task, metadata.get("version", "?"))),
         model=model_of(run.content),
@@ -81,7 +78,7 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
         questions=questions,
         answers=answers,
         metrics=metrics_of(suite, rows, installed.printed(task, settings, suite)),
-        counts=counts_of(suite, rows, *_asked(run, task)),
+        counts=counts_of(suite, rows, asked.get("original"), asked.get("effective")),
         at_limit=sum(len(limits) for limits in rows.column("limits_reached") if limits is not None),
         # What the harness adds of its own (times, counts) is no number of the benchmark.
         reported={name: value for name, value in numbers_of(run.tasks[task]).items() if name in suite.estimates},
@@ -97,7 +94,7 @@ def is_kept(run: Run, task: str, cache: BuildCache) -> bool:
 def columns_of(suite: Suite, rows: Samples) -> tuple[Questions, pa.Table]:
     """The questions, sorted by id, and their answers; each column compact, and without texts."""
     order = pa.array(np.argsort(rows.column("id"), kind="stable"))
-    used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in _NO_TAGS]
+    used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in OWN_COLUMNS]
     known = {name: compact(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
     tags = tuple(sorted(name for name in known if is_tag(suite, name, known[name])))
     answers = [name for name in answer_columns(suite) if name in known]
@@ -116,7 +113,7 @@ def is_tag(suite: Suite, name: str, column: pa.DictionaryArray) -> bool:
     """Whether a column is a tag that is kept: a declared one, or where none is declared one that makes groups."""
     if name in suite.tags:
         return name not in suite.reply_tags
-    if not suite.default or name in _NO_TAGS or name.rpartition(".")[2] in (*FIELDS, "asked"):
+    if not suite.default or name in OWN_COLUMNS or name.rpartition(".")[2] in (*FIELDS, "asked"):
         return False
     return not pa.types.is_string(column.type.value_type) or len(column.dictionary) <= _GROUPS
 
@@ -155,29 +152,26 @@ def metrics_of(suite: Suite, rows: Samples, named: Collection[str]) -> tuple[str
 
 def _is_there(metric: Metric, rows: Samples) -> bool:
     estimate = metric.estimate
-    if isinstance(estimate, Mean):
-        fields = ("score", *["requested"] * metric.main)
-        return (metric.main or metric.standard_error) and _has(rows.where(estimate.where), estimate.measure, *fields)
-    return metric.main and estimate.value(rows) is not None
-
-
-def _has(rows: Samples, measure: str, *fields: str) -> bool:
-    return any(not np.isnan(rows.column(f"{measure}.{field}")).all() for field in fields)
+    if not isinstance(estimate, Mean):
+        return metric.main and estimate.value(rows) is not None
+    own = rows.where(estimate.where)
+    fields = ("score", *["requested"] * metric.main)
+    has_any = any(not np.isnan(own.column(f"{estimate.measure}.{field}")).all() for field in fields)
+    return (metric.main or metric.standard_error) and has_any
 
 
 def judges_of(rows: Samples) -> frozenset[str]:
     """The full names of who judged, one for each model that answered."""
     if not any(rows.values("judge")):
         return frozenset()
-    found: set[str] = set()
-    for judge, models in set(zip(rows.column("judge"), map(_models, rows.column("verdict_models")), strict=True)):
-        if judge is not None:
-            found |= {printable(identity.full_name(json.loads(judge), model)) for model in models or (None,)}
-    return frozenset(identity.without_unanswered(found))
-
-
-def _models(named: Sequence[str | None] | None) -> tuple[str, ...]:
-    return tuple(sorted({each for each in named or () if each is not None}))
+    answered = {
+        (judge, model)
+        for judge, models in zip(rows.column("judge"), rows.column("verdict_models"), strict=True)
+        if judge is not None
+        for model in {*(models or ())} - {None} or {None}
+    }
+    names = {printable(identity.full_name(json.loads(judge), model)) for judge, model in answered}
+    return frozenset(identity.without_unanswered(names))
 
 
 def _data(metadata: Mapping[str, Any], rows: Samples) -> str:
@@ -231,11 +225,6 @@ def _judgements(suite: Suite, rows: Samples) -> tuple[int, int]:
     return int(requested), int(obtained)
 
 
-def _asked(run: Run, task: str) -> tuple[int | None, int | None]:
-    found = (run.content.get("n-samples") or {}).get(task) or {}
-    return found.get("original"), found.get("effective")
-
-
 def _judge(described: Any, judges: frozenset[str]) -> Judge | None:
     if not isinstance(described, Mapping):
         return Judge(" + ".join(sorted(judges)), {}, "", False) if judges else None
@@ -279,3 +268,28 @@ def _source(run: Run, task: str, cache: BuildCache) -> Source:
 
 def _text(value: object) -> str:
     return printable(str(value))
+
+
+def wrong_form(content: Mapping[str, Any], task: str = "") -> str:
+    """What of a run was damaged by hand, as a clause, so that it is a problem and no crash; "" if nothing is.
+
+    ``task``: one of its tasks, of a run that is right as a whole.
+    """
+    own, settings = ("configs", task, "metadata"), ("configs", task, "lmms_eval_specific_kwargs")
+    mappings: list[tuple[str, ...]] = [("configs",), ("config",), ("versions",), ("n-samples",)]
+    others: list[tuple[tuple[str, ...], Any, str]] = [(("config", "model_args"), str | Mapping, "a text or a mapping")]
+    if task:
+        mappings = [("results", task), ("n-samples", task), own, settings, ("configs", task, "dataset_kwargs"),
+                    (*own, "digests"), (*own, "judge"), (*settings, "default")]  # fmt: skip
+        others = [(("n-samples", task, name), int, "a number") for name in ("original", "effective")]
+        others += [((*own, "judge", "protocols"), list, "a list of mappings")]
+    for place, kind, wanted in [*((each, Mapping, "a mapping") for each in mappings), *others]:
+        value: Any = content
+        for name in place:  # what it lies in is a mapping, or not there: that was looked at before
+            value = (value or {}).get(name)
+        is_right = value is None or isinstance(value, kind)
+        if is_right and place == ("configs",):
+            is_right = all(isinstance(each, Mapping) for each in (value or {}).values())
+        if not is_right or (kind is list and not all(isinstance(each, Mapping) for each in value or ())):
+            return f"{', '.join(place)} is {value!r:.40}, expected {wanted}"
+    return ""

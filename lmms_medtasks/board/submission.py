@@ -5,7 +5,6 @@ The rules are those of the base branch: what a submission brings along of rules,
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,12 +20,12 @@ from lmms_medtasks.board.submission_summary import Checked, Place, Remark
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.board.word_verdicts import is_by_words
+from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import SUFFIX
 from lmms_medtasks.short_texts import interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
-_BLOCK = 2**20
 NOTHING = Board((), {}, ())
 _PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
 """Problems that an entry has because of another one, also where the ranking moves."""
@@ -40,7 +39,7 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     """
     if submitted.is_symlink():
         raise UserError(f"{submitted}: the folder of entries is a link in this submission. Put the folder there.")
-    before, after = (_digests(each, ("",)) for each in (base, submitted))
+    before, after = (_digests(each) for each in (base, submitted))
     added = tuple(sorted(set(after) - set(before)))
     removed = tuple(sorted(set(before) - set(after)))
     changed = tuple(sorted(file for file in set(before) & set(after) if before[file] != after[file]))
@@ -52,33 +51,31 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     wrong += _unread(base, submitted)
     if not (added or changed or removed):
         wrong.append("No pack and no run is added, changed or removed.")
-    board = collect([submitted], rules=rules, trust=trust, by_measure=True) if submitted.is_dir() else None
-    mine: list[Entry] = []
-    places: list[Place] = []
-    moves: tuple[str, ...] = ()
-    if board is not None:
-        touched = {submitted / file for file in (*added, *changed)}
-        wrong += [
-            _with_file(_relative(each.reason, submitted), Path(each.source).relative_to(submitted))
-            for each in board.refused
-            if Path(each.source) in touched
-        ]
-        wrong += _unused(board, submitted, (*added, *changed))
-        mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
-        wrong += _too_many(mine, board)
-        places = [place for entry in mine if entry.ranked for place in _places(entry, board, resamples)]
-        now = collect([base], rules=rules, trust=trust, by_measure=True) if base.is_dir() else NOTHING
-        touched |= {submitted / file for file in removed}
-        wrong += _displaced(base, now, board, touched, submitted)
-        moves = tuple(_moves(now, board))
+    board, now = (
+        collect([each], rules=rules, trust=trust, by_measure=True) if each.is_dir() else NOTHING
+        for each in (submitted, base)
+    )
+    touched = {submitted / file for file in (*added, *changed)}
+    for each in board.refused:
+        if (file := Path(each.source)) in touched:
+            reason = _relative(each.reason, submitted)
+            wrong.append(reason if file.name in reason else f"{file.relative_to(submitted)}: {reason}")
+    wrong += _unused(board, submitted, (*added, *changed))
+    mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
+    wrong += _too_many(mine, board)
+    wrong += _displaced(base, now, board, touched | {submitted / file for file in removed}, submitted)
     remarks = [
         Remark(entry.model.name, entry.task, entry.level, _relative(each.reason, submitted), entry.ranked)
         for entry in mine
         for each in entry.problems
         if entry.ranked or each.level != "flag"
     ]
-    results = len(mine), sum(entry.ranked for entry in mine)
-    return Checked(added, changed, removed, tuple(dict.fromkeys(wrong)), tuple(places), tuple(remarks), *results, moves)
+    return Checked(
+        added, changed, removed, tuple(dict.fromkeys(wrong)),
+        places=tuple(place for entry in mine if entry.ranked for place in _places(entry, board, resamples)),
+        remarks=tuple(remarks), results=len(mine), ranked=sum(entry.ranked for entry in mine),
+        moves=tuple(_moves(now, board)),
+    )  # fmt: skip
 
 
 def _unread(base: Path, submitted: Path) -> Iterator[str]:
@@ -119,11 +116,6 @@ def _unused(board: Board, folder: Path, files: Iterable[Path]) -> Iterator[str]:
 def _relative(reason: str, folder: Path) -> str:
     """A reason with files as seen from the folder of entries: where the checker has it is nobody's business."""
     return reason.replace(f"{folder}{os.sep}", "")
-
-
-def _with_file(reason: str, file: Path) -> str:
-    """A reason that names the file that it is of."""
-    return reason if file.name in reason else f"{file}: {reason}"
 
 
 def _moves(now: Board, after: Board) -> Iterator[str]:
@@ -215,15 +207,6 @@ def _rank(own: Standing, models: int) -> str:
     return f"rank {own.rank}{ends} of {models}"
 
 
-def _digests(folder: Path, endings: tuple[str, ...]) -> dict[Path, str]:
-    if not folder.is_dir():
-        return {}
-    return {path.relative_to(folder): _digest(path) for path in safe_files.below(folder, endings)[0]}
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+def _digests(folder: Path) -> dict[Path, str]:
+    files = safe_files.below(folder, ("",))[0] if folder.is_dir() else []
+    return {path.relative_to(folder): BuildCache().digest(path) for path in files}

@@ -12,6 +12,7 @@ import typer
 
 from lmms_medtasks.cli.confidence_option import Confidence
 from lmms_medtasks.cli.include_path import IncludePath
+from lmms_medtasks.cli.leaderboard_trust import Owners, Pins, Rules, Verified
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.statistics.confidence import DEFAULT
 from lmms_medtasks.visible_text import visible
@@ -28,7 +29,7 @@ def register(app: typer.Typer) -> None:
 def build(
     runs: Annotated[list[Path], typer.Argument(help="Folders with runs and submissions, or single ones.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The site's folder; an older site there is replaced.")],
-    rules: Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")] = None,
+    rules: Rules = None,
     title: Annotated[str, typer.Option(help="Title of the site.")] = "lmms-medtasks leaderboard",
     resamples: Annotated[
         int, typer.Option(min=0, help="Draws at most, where models are compared by drawing; 0: no intervals, no tests.")
@@ -45,9 +46,9 @@ def build(
     ] = None,
     stamp: Annotated[str, typer.Option(help="A line for the foot of the overview: a commit, a date.")] = "",
     processes: Annotated[int, typer.Option(min=1, help="Sample logs read at once.")] = 1,
-    pins: Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")] = None,
-    owners: Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")] = None,
-    verified: Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")] = None,
+    pins: Pins = None,
+    owners: Owners = None,
+    verified: Verified = None,
     cache: Annotated[
         Path | None,
         typer.Option(

@@ -14,6 +14,11 @@ from lmms_medtasks.visible_text import visible
 
 _SHOWN = 20
 """Differences that are named at most."""
+Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")]
+Rules = Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")]
+Pins = Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")]
+Owners = Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")]
+Verified = Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +31,7 @@ def register(app: typer.Typer) -> None:
 def pin(
     runs: Annotated[list[Path], typer.Argument(help="Runs of all questions, on data that you prepared yourself.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The board's pins.yml; new pins are added to it.")],
-    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
+    task: Tasks = None,
     include_path: IncludePath = None,
 ) -> None:
     """Write down which questions and data each task version has, so that no entry of others can be ranked.
@@ -84,7 +89,7 @@ def verify(
     then, and the others are written. A pack has one level for all its tasks: with such a task it gets none.
     """
     from lmms_medtasks.board.collect import collect
-    from lmms_medtasks.board.matching import differences
+    from lmms_medtasks.board.packing import differences
     from lmms_medtasks.board.trust import levels
     from lmms_medtasks.suites import registry
 
@@ -126,10 +131,10 @@ def check(
     submission: Annotated[Path, typer.Argument(help="Folder of entries as the submission leaves it.")],
     base: Annotated[Path, typer.Option(help="Folder of entries of the base branch.")],
     account: Annotated[str, typer.Option(help="Who made the submission.")],
-    rules: Annotated[Path | None, typer.Option(help="YAML with the board's own rules.")] = None,
-    pins: Annotated[Path | None, typer.Option(help="YAML with the questions and data of each task version.")] = None,
-    owners: Annotated[Path | None, typer.Option(help="YAML that says whose a model's name is.")] = None,
-    verified: Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")] = None,
+    rules: Rules = None,
+    pins: Pins = None,
+    owners: Owners = None,
+    verified: Verified = None,
     resamples: Annotated[int, typer.Option(min=0, help="Draws for intervals; 0: none.")] = 200,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
     include_path: IncludePath = None,

@@ -110,8 +110,7 @@ def _pack(run: Path, output: Path, signed_off_by: str, tasks: list[str]) -> bool
 
 
 def _check(path: Path, against: Path | None) -> None:
-    from lmms_medtasks.board import packs
-    from lmms_medtasks.board.matching import differences
+    from lmms_medtasks.board import packing, packs
     from lmms_medtasks.board.trust import safe_files
     from lmms_medtasks.samples.result_files import SUFFIX
 
@@ -130,7 +129,7 @@ def _check(path: Path, against: Path | None) -> None:
     for file in found:
         try:
             entries = packs.read(file)
-            said = differences(entries, against) if against else []
+            said = packing.differences(entries, against) if against else []
         except UserError as error:
             entries, said = [], [str(error)]
         for text in said:

@@ -119,7 +119,7 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
         UserError: There is none, it is none, or its name is taken or can't stand in tables.
     """
     part = load("metric", reference, ours)
-    where = f"{part.origin}: the metric {part.name!r}"
+    where = f"{part.origin}{_line_of_part(part)}: the metric {part.name!r}"
     found = _of(part, where)
     name = found.metric.name
     if not _NAME.fullmatch(name) or name.endswith("_stderr"):
@@ -131,6 +131,16 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
     if why := why_not_main(found.metric):
         raise UserError(f"{where} {why}")
     return found
+
+
+def _line_of_part(part: Part) -> str:
+    """Where its file has the name that the reference ends in, as ", line 3"; "" where it is not written there."""
+    text = part.file.read_text("utf-8") if part.file and part.file.suffix == ".py" else ""
+    name = part.reference.rpartition(":")[2]
+    found = re.search(rf"^(def |class )?{re.escape(name)}\b", text, re.MULTILINE)
+    if not found:
+        return ""
+    return ", line " + str(text.count("\n", 0, found.start()) + 1)
 
 
 def _of(part: Part, where: str) -> OwnMetric:

@@ -85,5 +85,5 @@ def test_a_pack_with_it_is_refused_by_name_where_the_folder_is_not_given(written
     content = packing.pack(collect([written.a]).entries, "A <a@b.org>")
     (tmp_path / "p.json").write_text(json.dumps(content), "utf-8")
     registry._GIVEN.clear()
-    with pytest.raises(UserError, match="own can't be computed.*--include_path"):
+    with pytest.raises(UserError, match=r"spots: The main metric own can't be computed.*--include_path"):
         packs.read(tmp_path / "p.json")

@@ -115,3 +115,19 @@ def test_without_any_score_there_is_nothing_to_rank_by(tmp_path, runs):
     runs.write(tmp_path, {"chest_side": rows}, metadata={"template": "multiple_choice"})
     board = collect([tmp_path])
     assert ("no_scores", "unranked") in [(problem.code, problem.level) for problem in board.problems]
+
+
+def test_a_contributed_folder_that_can_not_be_imported_is_a_problem_of_its_entries(tmp_path, runs, monkeypatch):
+    monkeypatch.setattr(registry, "_GIVEN", {})
+    folder = tmp_path / "broken_spots"
+    folder.mkdir()
+    (folder / "broken_spots.yaml").write_text("task: broken_spots\n")
+    (folder / "measures.py").write_text("\nSUITE = Suite()\n")
+    registry.give([folder])
+    own = {"template": "multiple_choice", "benchmark": "broken_spots"}
+    runs.write(tmp_path / "runs" / "a", {"broken_spots": runs.choice_rows(GOOD)}, metadata=own)
+    runs.write(tmp_path / "runs" / "b", {TASK: runs.choice_rows(GOOD)})
+    board = collect([tmp_path / "runs"])
+    assert [entry.task for entry in board.entries] == [TASK]
+    (problem,) = board.refused
+    assert (problem.code, problem.task) == ("unreadable", "broken_spots") and "measures.py, line 2" in problem.reason

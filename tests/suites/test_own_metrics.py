@@ -143,7 +143,10 @@ def test_the_code_counts_into_the_digests(folder):
         ("NO_ESTIMATE", "its estimate is 1, expected"),
         ("BAD_NAME", "called 'Bad name': expected small letters"),
         ("sensitivty", "Did you mean 'sensitivity'"),
-        ("SURE", "'SURE' can't be a main metric: it chooses questions by accuracy.score"),
+        (
+            "SURE",
+            r"parts.py, line \d+: the metric 'SURE' can't be a main metric: it chooses questions by accuracy.score",
+        ),
         ("SIGNED", "no direction to rank by"),
         ("Metric", "is no function .type.. Expected"),
     ],

@@ -70,7 +70,6 @@ class _Site:
         self._pages = Pages(folder, options.title, list(self._titles.items()), options.questions)
         self._browsed = options.questions
         self._question_data = QuestionData(folder, options.shown, options.cache, board.owned)
-        self._cards = QuestionCards(self._question_data, self._standings.title)
         self._model_pages = ModelPages(self._pages, self._standings, self._slugs, options.models, options.roots)
         titles = self._standings.titles
         self._reports = Reports(titles, options.resamples, options.roots, options.cache) if options.reports else None

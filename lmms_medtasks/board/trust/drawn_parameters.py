@@ -32,20 +32,24 @@ def check(name: str, parameters: Mapping[str, Any], size: tuple[int, int], modal
         for severity in _SEVERITIES
     ]
     for field, value in _fields(parameters):
+        where = f"{name!r}: the parameter {field}"
         samples = [found for each in drawn for own, found in _fields(each) if own == field]
         if field.endswith("seed"):
-            if not _is_whole(value):
-                raise UserError(f"{name!r}: the parameter {field} is {value!r:.80}; expected a whole number from 0.")
+            if type(value) is not int or not 0 <= value < 2**64:
+                raise UserError(f"{where} is {value!r:.80}; expected a whole number from 0.")
             continue
-        _check_size(name, field, value, samples)
-        if (least := _AT_LEAST.get((degradations.canonical_name(name), field), -math.inf)) > _smallest(value):
-            raise UserError(f"{name!r}: the parameter {field} is {value!r:.80}; at least {least:g} is read.")
+        most_values = _TIMES * max(map(_length, samples), default=0) + _LEAST
+        if _length(value) > most_values:
+            raise UserError(f"{where} has {_length(value):,} values; at most {most_values:,} are read.")
+        least = _AT_LEAST.get((degradations.canonical_name(name), field), -math.inf)
+        if isinstance(value, int | float) and value < least:
+            raise UserError(f"{where} is {value!r:.80}; at least {least:g} is read.")
         bounds = _largest(samples)
         for place, (largest, _) in _largest([value]).items():
             most, is_pixels = bounds.get(place, (0.0, False))
             bound = _TIMES * most + (max(*size, _LEAST) if is_pixels else 1)
             if largest > bound:
-                raise UserError(f"{name!r}: the parameter {field} has {largest:g}; at most {bound:g} is read.")
+                raise UserError(f"{where} has {largest:g}; at most {bound:g} is read.")
 
 
 def _fields(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -55,12 +59,6 @@ def _fields(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from _fields(value)
         else:
             yield field, value
-
-
-def _check_size(name: str, field: str, value: Any, samples: list[Any]) -> None:
-    most = _TIMES * max(map(_length, samples), default=0) + _LEAST
-    if _length(value) > most:
-        raise UserError(f"{name!r}: the parameter {field} has {_length(value):,} values; at most {most:,} are read.")
 
 
 def _length(value: Any) -> int:
@@ -81,11 +79,3 @@ def _largest(values: list[Any]) -> dict[int | None, tuple[float, bool]]:
                     size = math.inf if math.isnan(number) else abs(number)
                     found[place] = max(before, size), whole and isinstance(number, int)
     return found
-
-
-def _smallest(value: Any) -> float:
-    return value if isinstance(value, int | float) else math.inf
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64

@@ -72,12 +72,8 @@ def check_entry(entry: Entry, where: object) -> int:
         if not name.strip():
             raise UserError(f"{where}: {what} is empty.")
         check(len(name), "name", where, f"characters in {what} ({name[:40]!r}…)")
-    for what, found in {
-        "settings": entry.settings,
-        "digests": entry.digests,
-        "reported": entry.reported,
-    }.items():
-        check(len(found), "texts", where, f"values in {what}")
+    for what in ("settings", "digests", "reported"):
+        check(len(getattr(entry, what)), "texts", where, f"values in {what}")
     texts = [entry.data, entry.data_digest, entry.harness, entry.source.date, entry.source.signed_off_by]
     texts += [*entry.settings, *entry.settings.values(), *entry.digests, *entry.digests.values()]
     texts += [*entry.source.sha256, *entry.source.sha256.values(), *entry.reported]

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lmms_medtasks.board import board_files, model_names
 from lmms_medtasks.errors import UserError
+
+_KEYS = {"accounts", "rows"}
 
 
 @dataclass(frozen=True)
@@ -54,20 +57,17 @@ def read(path: Path) -> Owners:
     rows: dict[str, int] = {}
     plain: dict[str, str] = {}
     for name, value in said.items():
-        accounts = value
-        if (
-            isinstance(value, dict)
-            and set(value) == {"accounts", "rows"}
-            and type(value["rows"]) is int
-            and value["rows"] > 0
-        ):
-            accounts, rows[name] = value["accounts"], value["rows"]
+        # Without a number of rows a name has one.
+        known: Any = value if isinstance(value, dict) else {"accounts": value, "rows": 1}
+        accounts, most = known.get("accounts"), known.get("rows")
         listed = [accounts] if isinstance(accounts, str) else accounts
-        if not isinstance(name, str) or not isinstance(listed, list) or not listed or not _texts(listed):
+        is_right = isinstance(name, str) and isinstance(listed, list) and bool(listed) and set(known) == _KEYS
+        if not is_right or not _texts(listed) or type(most) is not int or most < 1:
             raise UserError(
                 f"{path}: {name!r}: {value!r}; expected a model's name and one account or a list of them, or "
                 "{accounts: [ACCOUNT], rows: NUMBER}."
             )
+        rows[name] = most
         if wrong := model_names.wrong(name):
             raise UserError(f"{path}: {name!r} can't be a model's name: {wrong}.")
         other = plain.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)

@@ -169,11 +169,8 @@ def write(entries: Iterable[Entry], path: Path) -> int:
     for entry in entries:
         key, pin = key_of(entry), pin_of(entry)
         before = found.setdefault(key, pin)
-        others = [
-            each
-            for each in ("data", "questions", "measures", "declared")
-            if getattr(before, each) != getattr(pin, each)
-        ]
+        fixed = ("data", "questions", "measures", "declared")
+        others = [each for each in fixed if getattr(before, each) != getattr(pin, each)]
         if others:
             what = "questions of its measures" if others == ["measures"] else others[0]
             where = f"{path} pins other {what} for {' '.join(key)} than {entry.source.results} has."
@@ -204,8 +201,7 @@ def read(path: Path) -> Pins:
     except (AttributeError, TypeError, KeyError, ValueError) as error:
         raise UserError(
             f"{path}: expected task: version: data: {{data, questions, count, measures, metrics}} ({error!r}). "
-            f"Write it "
-            "with: lmms-medtasks leaderboard pin RUNS -o FILE"
+            "Write it with: lmms-medtasks leaderboard pin RUNS -o FILE"
         ) from error
     return Pins(found)
 

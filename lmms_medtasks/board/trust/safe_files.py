@@ -19,8 +19,7 @@ def below(root: Path, endings: tuple[str, ...]) -> tuple[list[Path], list[tuple[
     inside = root.resolve()
     found, refused = [], []
     for path in _named(root, endings):
-        wrong = _wrong(path, inside)
-        if wrong:
+        if wrong := _wrong(path, inside):
             refused.append((path, wrong))
         else:
             found.append(path)
@@ -35,8 +34,7 @@ def linked_folders(root: Path) -> list[tuple[Path, str]]:
 
 def check(path: Path, inside: Path | None = None) -> None:
     """Raise UserError where a file is no regular one, or a link that leads out of the folder ``inside``."""
-    wrong = _wrong(path, inside.resolve() if inside else None)
-    if wrong:
+    if wrong := _wrong(path, inside.resolve() if inside else None):
         raise UserError(wrong)
 
 
