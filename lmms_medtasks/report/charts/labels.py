@@ -21,6 +21,8 @@ _LED = 16.0
 """Pixels below or above its mark from which on a name has a line that leads to it."""
 _PASSES = 7.0
 """Pixels from a mark within which a leading line seems to lead to it."""
+_MARK = 5.0
+"""Pixels from its middle that a mark takes."""
 _ABOVE, _BELOW, _MARGIN = 11.0, 4.0, 6.0
 """Pixels above and below its first baseline that a name takes, and around it that no mark should be in."""
 _WEIGHT, _REFUSED = 20, 1e6
@@ -39,7 +41,8 @@ def name_places(
 ) -> list[Place | None]:
     """For each name its dx, dy and anchor, where it touches the fewest marks and names, in plots of all ``widths``.
 
-    None for one that would lie on another name, on a mark of another, or outside.
+    None for one that would lie on another name, on a mark, outside, or nearer to another mark than to its own: a reader
+    would take it for that one's.
 
     ``named``: names, of one line or several, with their places; ``points``: those of all marks; ``bars``: places on
     intervals and lines, which a name rather hides. x in percent of the width, y in pixels from the top.
@@ -55,10 +58,10 @@ def name_places(
             for width, others in zip(widths, taken, strict=True):
                 box = box_of(name, width * x / 100, y, place)
                 total += _WEIGHT * _covered(box, width, points, _MARGIN) + _covered(box, width, bars, _MARGIN)
-                total += _passed((width * x / 100, y), place, width, points)
                 outside = box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height
                 hides = outside or any(touch(box, each) for each in others)
-                total += _REFUSED * (hides or _covered(box, width, points, 1.0) > 0)
+                hides = hides or _covered(box, width, points, _MARK) > 0 or _misleads(box, (x, y), width, points)
+                total += _REFUSED * (hides or _passes((width * x / 100, y), place, width, points))
             return total
 
         best = min((_lifted(place, more) for place in _PLACES), key=cost)
@@ -103,19 +106,31 @@ def _covered(box: Box, width: float, places: Sequence[tuple[float, float]], marg
     )
 
 
-def _passed(start: tuple[float, float], place: Place, width: float, marked: Sequence[tuple[float, float]]) -> float:
-    """How many other marks the name's leading line seems to lead to."""
+def _misleads(box: Box, own: tuple[float, float], width: float, marked: Sequence[tuple[float, float]]) -> bool:
+    """Whether a name is nearer to another mark than to its own."""
+
+    def distance(x: float, y: float) -> float:
+        return math.hypot(
+            max(box[0] - width * x / 100, width * x / 100 - box[2], 0.0), max(box[1] - y, y - box[3], 0.0)
+        )
+
+    nearest = distance(*own)
+    return any(distance(*each) < nearest for each in marked if each != own)
+
+
+def _passes(start: tuple[float, float], place: Place, width: float, marked: Sequence[tuple[float, float]]) -> bool:
+    """Whether the name's leading line seems to lead to another mark."""
     end = leader(place)
     if end is None:
-        return 0.0
+        return False
     length = math.hypot(*end)
-    count = 0
     for x, y in marked:
         right, down = width * x / 100 - start[0], y - start[1]
         along = (right * end[0] + down * end[1]) / length
         aside = abs(right * end[1] - down * end[0]) / length
-        count += math.hypot(right, down) > _PASSES and 0 < along < length and aside < _PASSES
-    return float(count)
+        if math.hypot(right, down) > _PASSES and 0 < along < length and aside < _PASSES:
+            return True
+    return False
 
 
 def spread(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:

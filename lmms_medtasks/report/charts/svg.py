@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
-from lmms_medtasks.short_texts import short
+from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.visible_text import visible
 
 Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
@@ -210,4 +210,5 @@ def lines_of(name: str, first: int, second: int) -> list[str]:
     ]
     end = max((place for place in breaks if place <= first), default=min(breaks, default=first))
     end = next((place for place in breaks if name[place : place + 2] == " (" and place <= 1.15 * first), end)
-    return [name[:end].rstrip(), short(name[end:].lstrip(), second)]
+    rest = name[end:].lstrip()
+    return [name[:end].rstrip(), cut_apart([rest], second)[rest]]

@@ -8,7 +8,7 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import reports
-from lmms_medtasks.board.site.ranking import standings
+from lmms_medtasks.board.site.ranking import rank
 from lmms_medtasks.board.site.write_site import Options, build
 
 
