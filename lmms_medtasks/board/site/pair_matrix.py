@@ -94,7 +94,9 @@ def matrix(standings: Standings, head: TaskMeasure, links: Links) -> Matrix | No
     columns = (label("model"), label("other model"), label("beyond chance"), lead, p_value("p, no better"))
     table = frame("pairs", "Each two models", columns, rows)
     best = order[:MOST]
-    return table and Matrix(
+    if table is None:
+        return None
+    return Matrix(
         tuple(titles[place] for place in best),
         tuple(links.model(keys[place]) for place in best),
         tuple(tuple(pair(row, column) for column in best) for row in best),

@@ -110,7 +110,7 @@ class SuitePage:
         """The ranking in short, best first: rank, name, address, number, interval, number that a range starts at."""
         rows = {row.cells[0].value: row for row in drawn.rows("run")} if drawn else {}
         column = board_tables.column("", self._board.scale(*head))
-        places = []
+        places: list[tuple[str, ...]] = []
         for key, number in self._standings.numbers(*head).items():
             title, cell = self._standings.titles[key], number.cell
             first = rows[title].cells[1].value if drawn and drawn.start(head) and title in rows else None
