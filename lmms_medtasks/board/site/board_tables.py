@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from lmms_medtasks.board import installed
 from lmms_medtasks.board.boards import Board, drawn_clusters
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_names import shown_name
@@ -16,11 +17,11 @@ from lmms_medtasks.board.site import number_marks, suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_roots
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
-from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import Number
+from lmms_medtasks.report.published import PublishedScores, scores
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites import outcomes
@@ -137,6 +138,15 @@ class Standings:
 def measures_of(entries: Iterable[Entry]) -> list[str]:
     """The measures that stand in a task's table, in the order of the logs."""
     return list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
+
+
+def published(task: str, told: Mapping[str, str]) -> list[PublishedScores]:
+    """The published rows that have numbers of the task's measures, in the paper's order.
+
+    None for a task whose folder is neither installed nor given: who knows what it is. ``told``: an entry's settings.
+    """
+    suite = installed.declaration(task, told)
+    return [] if suite is None else list(scores(suite, task))
 
 
 def ranking(task: str, standings: Standings, links: Links) -> Frame | None:

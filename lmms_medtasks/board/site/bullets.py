@@ -9,11 +9,10 @@ import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.board_tables import Standings, published
 from lmms_medtasks.board.site.changes import headline_change
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.ranking import Standing
-from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow

@@ -10,10 +10,9 @@ from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
 from lmms_medtasks.board.model_names import look
 from lmms_medtasks.board.site import board_tables, number_marks, suite_words
-from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.board_tables import Links, Standings, published
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.ranking import SHORT
-from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
@@ -75,14 +74,10 @@ class Score:
         return "" if self.sort is None else f"{self.cell.value:.{self.head.shown.digits}f}"
 
     @property
-    def interval(self) -> tuple[str, str] | None:
-        """The interval in full and rounded; None without one."""
-        low, high = self.cell.low, self.cell.high
-        if low is None or high is None:
-            return None
-        digits = self.head.shown.digits
-        short = max(digits - 1, 0)
-        return f"{low:.{digits}f} to {high:.{digits}f}", f"{low:.{short}f}–{high:.{short}f}"
+    def interval(self) -> str:
+        """The interval, with a decimal less; "" without one."""
+        low, high, digits = self.cell.low, self.cell.high, max(self.head.shown.digits - 1, 0)
+        return "" if low is None or high is None else f"{low:.{digits}f}–{high:.{digits}f}"
 
 
 @dataclass(frozen=True)

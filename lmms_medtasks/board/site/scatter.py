@@ -26,8 +26,8 @@ from lmms_medtasks.visible_text import visible
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LINE, _FAR = 22, 1e9
-"""Letters of each of the two lines of a name beside a mark; beyond every axis."""
+_FIRST, _SECOND, _FAR = 14, 22, 1e9
+"""Letters of the two lines of a name beside a mark; beyond every axis."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class Drawn:
 
         said = self.said
         names = [str(row.cells[0].value) for row in self.frame.rows]
-        cut = cut_apart(map(visible, names), 2 * _LINE)
+        cut = cut_apart(map(visible, names), _FIRST + _SECOND)
         chart = Chart(
             "plane", "scatter", said["title"], "", "scatter", (said["y"],), x=said["x"], total=said["bad"],
             names="points", scale="fitted", axis=(self.frame.columns[2].head, ""),
-            heads={name: "\n".join(lines_of(cut[visible(name)], _LINE, _LINE)) for name in names},
+            heads={name: "\n".join(lines_of(cut[visible(name)], _FIRST, _SECOND)) for name in names},
         )  # fmt: skip
         line = Guide(self.chance or 0, -_FAR, self.chance or 0, _FAR, f"guessing {self.chance or 0:.1f}")
         guides = [] if self.chance is None else [line]

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Links, Standings, cell, column
+from lmms_medtasks.board.site.board_tables import Links, Standings, cell, column, published
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.number_marks import MARKS, legend
-from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, label
@@ -39,8 +38,6 @@ OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
 _WITH_INTERVALS = 60
 """Entries up to which a plane has intervals: those of many hide each other."""
-_FEW_PRINTED = 3
-"""Published models from which on it is said how they change."""
 
 TaskMeasure = tuple[str, str]
 """A task and a measure of it."""
@@ -77,17 +74,6 @@ class SuiteChart:
     def legend(self) -> tuple[tuple[str, str], ...]:
         """The signs of its numbers with their meanings."""
         return legend(cell for row in self.rows("run") for cell in row.cells)
-
-    @property
-    def printed_changes(self) -> str:
-        """How the published models change, a sentence; "" where they have one number or are few."""
-        ends = [(row.cells[1].value, row.cells[-1].value) for row in self.rows("reference") if self.first]
-        falls = [one - last for one, last in ends if isinstance(one, int | float) and isinstance(last, int | float)]
-        if len(falls) < _FEW_PRINTED:
-            return ""
-        if min(falls) <= 0:
-            return f"Of {len(falls)} published models {sum(each > 0 for each in falls)} fall."
-        return f"All {len(falls)} published models fall, by {min(falls):.1f} to {max(falls):.1f} points."
 
     @property
     def drawings(self) -> list[tuple[str, Markup]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import starmap
 
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site import board_tables, finding_words, rows, suite_words
+from lmms_medtasks.board.site import board_tables, finding_words, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.cards import card
 from lmms_medtasks.board.site.number_marks import BY_WORDS, legend
@@ -23,8 +23,10 @@ from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.document import Cell, Frame
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, labelled
+from lmms_medtasks.report.reported_suites import printed_tables
 from lmms_medtasks.short_texts import listed_or_counted
 from lmms_medtasks.statistics import confidence
+from lmms_medtasks.suites import registry
 
 _MOST_ON_CARDS = 40
 """Models whose answers stand on a question's card; the question's own page has all."""
@@ -90,7 +92,7 @@ class SuitePage:
             pairs_note=NOTE.format(cluster=cluster, level=confidence.percent()),
             questions=self._questions(head, mean, entries, drawn) if head and mean else [],
             told_by=about.heading_of(head[0], mean) if head and mean and mean != head[1] else "",
-            cluster=cluster, published=rows.tables(name), card=card(name),
+            cluster=cluster, published=_printed(name), card=card(name),
         )  # fmt: skip
 
     def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[str]:
@@ -182,6 +184,12 @@ def _badges(entries: Sequence[Entry], head: TaskMeasure | None) -> list[Badge]:
     found += [Badge("judged by " + ", ".join(judges))] if judges else []
     ranked = [(each, name) for each in entries if each.ranked for name in each.main_metrics]
     return [*found, *([Badge(BY_WORDS, LEXICAL, is_warning=True)] if any(starmap(is_by_words, ranked)) else [])]
+
+
+def _printed(suite: str) -> list[Frame]:
+    """The published tables of a suite, folded; [] where it has none."""
+    found = printed_tables(suite) if suite in registry.names() else []
+    return [replace(each, key=f"published-{each.key}", folded=True) for each in found]
 
 
 def _named(names: Sequence[str], what: str) -> str:

@@ -206,7 +206,8 @@ def lines_of(name: str, first: int, second: int) -> list[str]:
     breaks = [
         place
         for place in range(first // 3, min(first + 4, len(name)))
-        if name[place - 1] in " -_/.:" or name[place] in " ("
+        if (name[place - 1] in " -_/.:" and not (name[place - 1] == "." and name[place].isdigit()))
+        or name[place] in " ("
     ]
     end = max((place for place in breaks if place <= first), default=min(breaks, default=first))
     end = next((place for place in breaks if name[place : place + 2] == " (" and place <= 1.15 * first), end)

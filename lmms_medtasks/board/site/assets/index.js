@@ -38,7 +38,7 @@
       else head.removeAttribute("aria-sort");
     });
     if (byName) return;
-    for (const row of rows) row.cells[0].textContent = row.cells[column].querySelector(".rank .value")?.textContent ?? "";
+    for (const row of rows) if (row.classList.contains("mine")) row.cells[0].textContent = row.cells[column].querySelector(".rank .value")?.textContent ?? "";
     const ranked = document.getElementById("ranked-by");
     if (ranked) ranked.textContent = heads[column].querySelector(".head .room").textContent;
   }
