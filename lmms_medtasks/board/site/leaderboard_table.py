@@ -216,15 +216,13 @@ def _published(heads: Sequence[SuiteColumn], standings: Standings, known: KnownM
 
 def _known_first(rows: list[ModelRow]) -> tuple[tuple[ModelRow, ...], tuple[ModelRow, ...]]:
     """The rows that are shown and those that are folded: each suite's best, then those of most suites."""
-    places: dict[str, list[int]] = {row.name: [] for row in rows}
+    best = set()
     for column in range(len(rows[0].scores) if rows else 0):
-        there = [row for row in rows if row.scores[column].sort is not None]
-        for place, row in enumerate(sorted(there, key=lambda row: -(row.scores[column].sort or 0.0))):
-            places[row.name].append(place)
-    ordered = sorted(
-        rows, key=lambda row: (min(places[row.name]) > 0, -len(places[row.name]), min(places[row.name]), row.name)
-    )
-    shown, folded = ordered[:SHOWN_PUBLISHED], ordered[SHOWN_PUBLISHED:]
+        known = [(sort, row.name) for row in rows if (sort := row.scores[column].sort) is not None]
+        best |= {max(known)[1]} if known else set()
+    missing = {row.name: sum(score.sort is None for score in row.scores) for row in rows}
+    rows = sorted(rows, key=lambda row: (row.name not in best, missing[row.name], row.places))
+    shown, folded = rows[:SHOWN_PUBLISHED], rows[SHOWN_PUBLISHED:]
     return tuple(sorted(shown, key=lambda row: row.places)), tuple(sorted(folded, key=lambda row: row.places))
 
 

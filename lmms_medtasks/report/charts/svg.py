@@ -6,6 +6,7 @@ on a dark page and in print. All texts are escaped here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -206,8 +207,7 @@ def lines_of(name: str, first: int, second: int) -> list[str]:
     breaks = [
         place
         for place in range(first // 3, min(first + 4, len(name)))
-        if (name[place - 1] in " -_/.:" and not (name[place - 1] == "." and name[place].isdigit()))
-        or name[place] in " ("
+        if name[place] in " (" or (name[place - 1] in " -_/.:" and not re.match(r"\.\d", name[place - 1 :]))
     ]
     end = max((place for place in breaks if place <= first), default=min(breaks, default=first))
     end = next((place for place in breaks if name[place : place + 2] == " (" and place <= 1.15 * first), end)
