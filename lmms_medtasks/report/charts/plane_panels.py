@@ -35,7 +35,7 @@ from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, sh
 if TYPE_CHECKING:
     from lmms_medtasks.report.charts.chart import Chart, Mark
 
-_NAMED, _CROWD, _LONGEST = 5, 12, 24
+_NAMED, _CROWD, _LONGEST = 8, 12, 24
 """Marks of ours up to which all have their names beside them, of more the first and the last; from which on they are
 small; and letters of a name."""
 _TICKS = 6
