@@ -187,7 +187,7 @@ def test_labels_of_names_that_begin_alike_say_where_they_differ(drawn: Drawn) ->
     # On two lines, each of whole words.
     labels = re.findall(r'class="label"[^>]*>([^<]+)<.*?class="soft"[^>]*>([^<]+)<', text)
     assert len(set(labels)) == len(labels) > 1 and {second[-1] for _, second in labels} >= {"0", "1"}
-    assert {first for first, _ in labels} == {"a-model-of-a-very-"}
+    assert {first for first, _ in labels} == {"a-model-of-a-"}
 
 
 def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:
@@ -229,6 +229,7 @@ def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path
 def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:
     text = (index_site / "index.html").read_text("utf-8")
     assert re.search(r'id="filters"[^>]* hidden>', text)
+    assert re.findall(r'class="mine".*?class="place">(.*?)<', text, re.DOTALL) == ["1–2", "1–2", "3–4", "3–4"]
     assert text.count('class="mine"') == len(RIGHT) and text.count('class="printed"') > 40
     assert re.search(r'data-name="org/best" data-open="1" data-size="7">', text)
     assert re.search(r'data-name="org/like">', text)
@@ -244,6 +245,10 @@ def test_sorting_and_filters_stand_in_the_address(browser, index_site: Path) -> 
     browser.open(page)
     browser.run("document.querySelector('[data-by=med_cmr] button').click()")
     assert browser.run(SHOWN)[0] == "poor"
+    # The ranks at the left are those of the sorted column, and "best" was asked less of it.
+    places = "[...document.querySelectorAll('tr.mine')].map((row) => row.cells[0].textContent).join()"
+    assert browser.run(places).startswith("1,") and browser.run(places).count("3–4") == 0
+    assert browser.run("document.getElementById('ranked-by').textContent") == "Med-CMR"
     assert browser.run("document.querySelector('[data-by=med_cmr]').ariaSort") == "descending"
     browser.run("document.querySelector('[data-filter=published]').click()")
     assert browser.run("document.querySelectorAll('tr.printed:not([hidden])').length") == 0
@@ -279,6 +284,18 @@ def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(
     made = leaderboard_table.leaderboard(Standings(collect([tmp_path]), 0), links, known)
     assert [(row.name, row.scores[0].why) for row in made.measured] == [("one", ""), ("other", "other tasks")]
     assert (0, "other tasks: ranked on other tasks of the benchmark") in made.legend
+
+
+def test_a_copy_of_an_entry_that_stands_is_a_remark_and_no_warning(tmp_path: Path, runs: ModuleType) -> None:
+    """As where the replies of a run were judged: the tasks that need no judge are there twice."""
+    rows = {task: runs.choice_rows(letters(30), images=IMAGES) for task in ("med_cmr_mcq", "medq_deg_l2")}
+    for folder in ("run", "judged"):
+        runs.write(tmp_path / folder, rows, model="m")
+    copied = collect([tmp_path])
+    assert [each.code for each in copied.refused] == ["duplicate"] * 2
+    build(copied, tmp_path / "site", Options(resamples=20, reports=False, questions=False))
+    text = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "Refused." not in text and "<summary>2 remarks on the entries</summary>" in text
 
 
 def test_remarks_are_rows_of_the_table(tmp_path: Path, runs: ModuleType) -> None:
