@@ -97,8 +97,8 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
             *((entry.task, metric) for entry in entries for metric in entry.main_metrics),
         ]
         for head in dict.fromkeys(filter(None, wanted)):
-            made = [_headline(entry, head[1], standings) for entry in entries if _has(entry, head)]
-            known = [each for each in made if each is not None]
+            own_entries = [entry for entry in entries if entry.task == head[0] and head[1] in entry.metrics]
+            known = [made for entry in own_entries if (made := _headline(entry, head[1], standings))]
             if known:
                 chosen = min(known, key=lambda each: bool(each.apart))
                 # Of another task than the board's headline the task is said.
@@ -107,10 +107,6 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
                 found.append(replace(chosen, number=replace(chosen.number, title=title)))
                 break
     return found
-
-
-def _has(entry: Entry, head: tuple[str, str]) -> bool:
-    return entry.task == head[0] and head[1] in entry.metrics
 
 
 def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline | None:

@@ -74,7 +74,12 @@ class SuitePage:
         about, entries = suite_words.about(name), self._board.of(suite=name)
         head = about.headline_of([entry for entry in entries if entry.ranked])
         drawn = chart(about, self._board, self._standings, self._links, head)
-        blocks = [self._block(task, about) for task in self._tasks(about, entries, head)]
+        found = self._standings, self._links
+        blocks = [
+            Block(task, about.name_of(task), board_tables.ranking(task, *found), board_tables.apart(task, *found),
+                  self._board.references.get(task))
+            for task in self._tasks(about, entries, head)
+        ]  # fmt: skip
         ranked = next((entry for entry in entries if head and entry.ranked and entry.task == head[0]), None)
         mean = ranked.mean_beside(head[1]) if head and ranked else None
         cluster = next((suite.cluster for entry in entries if (suite := entry.declaration)), "image")
@@ -102,11 +107,6 @@ class SuitePage:
         return sorted(
             places, key=lambda task: (head is None or task != head[0], -min(ranked[task], _COMPARED), places[task])
         )
-
-    def _block(self, task: str, about: suite_words.About) -> Block:
-        ranking = board_tables.ranking(task, self._standings, self._links)
-        apart = board_tables.apart(task, self._standings, self._links)
-        return Block(task, about.name_of(task), ranking, apart, self._board.references.get(task))
 
     def _places(self, head: TaskMeasure, drawn: SuiteChart | None) -> list[tuple[str, ...]]:
         """The ranking in short, best first: rank, name, address, number, interval, number that a range starts at."""
