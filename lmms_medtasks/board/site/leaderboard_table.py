@@ -74,10 +74,13 @@ class Score:
         return "" if self.sort is None else f"{self.cell.value:.{self.head.shown.digits}f}"
 
     @property
-    def interval(self) -> str:
-        """The interval, with a decimal less; "" without one."""
-        low, high, digits = self.cell.low, self.cell.high, max(self.head.shown.digits - 1, 0)
-        return "" if low is None or high is None else f"{low:.{digits}f}–{high:.{digits}f}"
+    def interval(self) -> tuple[str, str] | None:
+        """The interval in full and rounded; None without one."""
+        low, high, digits = self.cell.low, self.cell.high, self.head.shown.digits
+        if low is None or high is None:
+            return None
+        short = max(digits - 1, 0)
+        return f"{low:.{digits}f} to {high:.{digits}f}", f"{low:.{short}f}–{high:.{short}f}"
 
 
 @dataclass(frozen=True)
