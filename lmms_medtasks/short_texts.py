@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+_WORD_ENDS = " -_/.:"
+
 
 def short(text: str, most: int = 28, mark: str = "…") -> str:
     """The text, cut to so many characters with the ``mark`` of what is missing."""
@@ -49,7 +51,13 @@ def without_common_start(names: Sequence[str]) -> dict[str, str]:
 def _cut_in_the_middle(text: str, width: int, end: int) -> str:
     if len(text) <= width:
         return text
-    return f"{text[: width - 1 - end]}…{text[len(text) - end :]}"
+    start, tail = text[: width - 1 - end], text[len(text) - end :]
+    # Between words, or parts of one, where that leaves half of what there is room for.
+    ends = [place for place in range(1, len(text)) if text[place - 1] in _WORD_ENDS]
+    kept = max((place for place in ends if place <= len(start)), default=0)
+    left = min((place for place in ends if place >= len(text) - end), default=len(text))
+    start = text[:kept] if 2 * kept >= len(start) else start
+    return f"{start}…{text[left:] if 2 * (len(text) - left) >= end > 0 else tail}"
 
 
 def listed(texts: Sequence[str]) -> str:

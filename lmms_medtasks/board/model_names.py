@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterable
 
 from lmms_medtasks.visible_text import visible
 
@@ -17,27 +15,6 @@ def shown_name(name: str) -> str:
     parts = [part for part in name.replace("\\", "/").split("/") if part]
     local = name.startswith(("/", "~", "./", "../")) or name[1:3] in (":\\", ":/")
     return "/".join(parts[-2:]) if local and parts else name
-
-
-def short_name(name: str) -> str:
-    """A model's name in a sentence or a drawing: without its organisation, a baseline's without the package's."""
-    last = name.rstrip("/").rpartition("/")[2] or name
-    return last.removeprefix("medtasks_").replace("_", " ") if last.startswith("medtasks_") else last
-
-
-def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Each name's short one, where that still tells it apart from the others."""
-    return _distinct(list(names), short_name)
-
-
-def without_organisations(names: Iterable[str]) -> dict[str, str]:
-    """Each name without what stands before its last slash, where that still tells it apart from the others."""
-    return _distinct(list(names), lambda name: name.rstrip("/").rpartition("/")[2] or name)
-
-
-def _distinct(names: list[str], shorten: Callable[[str], str]) -> dict[str, str]:
-    counts = Counter(map(shorten, names))
-    return {name: shorten(name) if counts[shorten(name)] == 1 else name for name in names}
 
 
 def look(name: str) -> str:

@@ -15,7 +15,7 @@ from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.site.ranking import Standing, standings
+from lmms_medtasks.board.site.ranking import Standing, rank
 from lmms_medtasks.board.submission_summary import Checked, Place, Remark
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
@@ -168,7 +168,7 @@ def _without_rank(board: Board) -> dict[str, dict[str, str]]:
         ranked = board.of(task=task, ranked=True)
         metrics = dict.fromkeys(name for entry in ranked for name in entry.main_metrics)
         firsts = {
-            metric: standings([each for each in ranked if metric in each.metrics], metric, resamples=0)[0]
+            metric: rank([each for each in ranked if metric in each.metrics], metric, resamples=0).standings[0]
             for metric in metrics
         }
         found[task] = {metric: first.reason for metric, first in firsts.items() if first.rank is None}
@@ -179,7 +179,7 @@ def _places(entry: Entry, board: Board, resamples: int) -> Iterator[Place]:
     """Where a ranked entry stands on each measure that its benchmark compares."""
     for metric in entry.main_metrics:
         beside = [each for each in board.of(task=entry.task, ranked=True) if metric in each.metrics]
-        found = standings(beside, metric, resamples=resamples)
+        found = rank(beside, metric, resamples=resamples).standings
         own = found[next(row for row, each in enumerate(beside) if each is entry)]
         ordered = sorted(zip(found, beside, strict=True), key=lambda pair: pair[0].rank or 0)
         ranks = [(each.rank, other.model.name) for each, other in ordered if own.rank and each.rank]

@@ -95,8 +95,13 @@ def build(
     board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept, by_measure=True)
     _check_found(board, runs, allow_empty)
     files = site.build(board, output, options)
+    alike: dict[tuple[str, ...], list[str]] = {}
     for problem in board.bad:
-        typer.echo(visible(f"lmms-medtasks: {problem.level}: {problem.reason} ({problem.source})"), err=True)
+        kind = (problem.level, problem.code, problem.model, problem.source)
+        alike.setdefault(kind, []).append(problem.reason)
+    for (level, _, _, source), (reason, *more) in alike.items():
+        others = f" So are {len(more)} more of its tasks." if more else ""
+        typer.echo(visible(f"lmms-medtasks: {level}: {reason}{others} ({source})"), err=True)
     apart = sum(not entry.ranked for entry in board.entries)
     if unpinned := sorted(task for task, each in board.references.items() if "questions and data" in each.unverified):
         shown_tasks = ", ".join(unpinned[:5]) + (f" and {len(unpinned) - 5} more" if len(unpinned) > 5 else "")

@@ -149,7 +149,7 @@ def breakable(name: str) -> Markup:
     """A name whose lines end behind a sign, where they must end."""
     from markupsafe import Markup, escape
 
-    found = re.sub(r"[/_.-]+(?=[^/_.-])", r"\g<0><wbr>", str(escape(visible(name))))
+    found = re.sub(r"(?:[/_-]|\.(?!\d))+(?=[^/_.-])", r"\g<0><wbr>", str(escape(visible(name))))
     return Markup(found)  # noqa: S704 - escaped above
 
 

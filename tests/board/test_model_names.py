@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.board.model_names import look, short_name, short_names, shown_name, without_organisations, wrong
-
-NAMES = st.lists(
-    st.text("ab/_ -", min_size=1, max_size=6).map(lambda text: text.replace("-", "medtasks_")), unique=True
-)
+from lmms_medtasks.board.model_names import look, shown_name, wrong
 
 
 @pytest.mark.parametrize(
@@ -20,29 +16,6 @@ NAMES = st.lists(
 )  # fmt: skip
 def test_of_a_local_checkpoint_two_parts_are_shown(name: str, shown: str) -> None:
     assert shown_name(name) == shown
-
-
-@pytest.mark.parametrize(
-    ("name", "short"),
-    [("org/model-7B", "model-7B"), ("a/b/c/", "c"), ("medtasks_most_frequent", "most frequent"),
-     ("my_model", "my_model"), ("org/medtasks_random", "random"), ("/", "/")],
-)  # fmt: skip
-def test_a_short_name_has_no_organisation_and_a_baselines_no_package(name: str, short: str) -> None:
-    assert short_name(name) == short
-
-
-def test_names_that_would_be_alike_when_short_stay_long() -> None:
-    names = ["a/model", "b/model", "b/other"]
-    assert short_names(names) == {"a/model": "a/model", "b/model": "b/model", "b/other": "other"}
-    assert without_organisations(["a/medtasks_x", "y"]) == {"a/medtasks_x": "medtasks_x", "y": "y"}
-    assert short_names([]) == {}
-
-
-@given(NAMES)
-def test_names_that_differ_have_short_ones_that_differ(names: list[str]) -> None:
-    for shorten in (short_names, without_organisations):
-        found = shorten(names)
-        assert list(found) == names and len(set(found.values())) == len(names)
 
 
 @pytest.mark.parametrize(

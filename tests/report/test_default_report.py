@@ -194,7 +194,7 @@ def test_published_rows_stand_beside_those_of_their_task(tmp_path):
     assert found["a model", "published-lungs"]["Theirs/published, Table 2"]["accuracy"] == 61.5
     assert found["a model", "published-lungs"]["a model/this run"]["accuracy"] == 100
     assert ("a model", "published-lungs_b") not in found  # of a task that was not run
-    from lmms_medtasks.board.site.rows import published
+    from lmms_medtasks.board.site.board_tables import published
 
     [row] = published("lungs", {"template": "multiple_choice"})
     assert (row.model, row.cells["accuracy"].value) == ("Theirs", 61.5)

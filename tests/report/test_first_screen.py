@@ -476,7 +476,7 @@ def test_no_line_of_a_sentence_ends_between_a_number_and_its_percent_sign():
 
 def test_lines_of_a_name_end_behind_a_sign():
     assert breakable("medtasks_most_frequent") == "medtasks_<wbr>most_<wbr>frequent"
-    assert breakable("a/<b>-3.5B__") == "a/<wbr>&lt;b&gt;-<wbr>3.<wbr>5B__"
+    assert breakable("a/<b>-3.5B__") == "a/<wbr>&lt;b&gt;-<wbr>3.5B__"
 
 
 def test_no_sign_of_a_number_has_two_meanings():

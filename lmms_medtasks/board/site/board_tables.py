@@ -7,7 +7,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
+from lmms_medtasks.board import installed
 from lmms_medtasks.board.boards import Board, drawn_clusters
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_names import shown_name
@@ -15,11 +17,11 @@ from lmms_medtasks.board.site import number_marks, suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_roots
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
-from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import Number
+from lmms_medtasks.report.published import PublishedScores, scores
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites import outcomes
@@ -62,9 +64,12 @@ class Standings:
         self.numbers = functools.cache(self._numbers)
         self._signs: dict[tuple[int, str], str] = {}
 
+    def _entries(self, task: str, measure: str) -> list[Entry]:
+        return [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.metrics]
+
     def _ranking(self, task: str, measure: str) -> tuple[list[str], Ranking]:
         """The keys of the models, and how they stand in this order, with what is said of each two of them."""
-        entries = [entry for entry in self.board.of(task=task, ranked=True) if measure in entry.metrics]
+        entries = self._entries(task, measure)
         return [entry.model.key for entry in entries], rank(entries, measure, resamples=self.resamples)
 
     def _of(self, task: str, measure: str) -> dict[str, Standing]:
@@ -118,7 +123,7 @@ class Standings:
 
     def _numbers(self, task: str, measure: str) -> dict[str, Number]:
         """The ranked models' numbers, best first, by the key of the model."""
-        entries = [each for each in self.board.of(task=task, ranked=True) if measure in each.metrics]
+        entries = self._entries(task, measure)
         made = {each.model.key: number for each in entries if (number := self.number(each, measure))}
         ranks = {key: each.rank or 0 for key, each in self.of(task, measure).items()}
         return dict(
@@ -135,39 +140,47 @@ def measures_of(entries: Iterable[Entry]) -> list[str]:
     return list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
 
 
+def published(task: str, told: Mapping[str, str]) -> list[PublishedScores]:
+    """The published rows that have numbers of the task's measures, in the paper's order.
+
+    None for a task whose folder is neither installed nor given: who knows what it is. ``told``: an entry's settings.
+    """
+    suite = installed.declaration(task, told)
+    return [] if suite is None else list(scores(suite, task))
+
+
 def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
     """A task's ranked models, best first, above the published ones; None without a ranked one."""
     entries = standings.board.of(task=task, ranked=True)
     if not entries:
         return None
     measures = measures_of(entries)
-    ordered = sorted(entries, key=lambda entry: _place(entry, measures, standings))
-    rows = [FrameRow(_own(entry, measures, standings, links)) for entry in ordered]
-    below = published(task, entries[0].settings)
-    rows += [FrameRow(_published(each.model, each.source, each.cells, measures), "reference") for each in below]
-    columns: list[FrameColumn] = [label("model"), label("source")]
+    columns: list[FrameColumn] = []
     for name in measures:
         columns += [column(name, entries[0].scale(name)), FrameColumn(f"rank, {name}")]
-    columns += [*_COUNTS, label("notes")]
-    notes = (intervals_note(entries), *_without_ranks(task, measures, standings), SHORT, *_verified(entries))
-    said = (_PUBLISHED.format(paper=below[0].paper),) if below else ()
-    return Frame(f"{task}-ranking", f"{task}: ranking", tuple(columns), tuple(rows), notes, said, RANK_MARKS)
-
-
-def _verified(entries: Iterable[Entry]) -> list[str]:
-    """What the levels of these entries mean."""
+    rows = []
+    for entry in sorted(entries, key=lambda entry: _place(entry, measures, standings)):
+        cells: list[Cell] = []
+        for name in measures:
+            found = standings.of(task, name).get(entry.model.key)
+            own, rank = standing_cells(found, entry.scale(name)) if found else (NONE, NONE)
+            cells += [standings.marked(own, entry, name), rank]
+        rows.append(_row(entry, cells, standings, links))
+    below = published(task, entries[0].settings)
+    for row in below:
+        cells = [cell for name in measures for cell in (row.cells.get(name, NONE), NONE)]
+        rows.append(FrameRow((Cell(row.model), Cell(row.source), *cells, *[NONE] * (len(_COUNTS) + 1)), "reference"))
+    without = {name: found for name in measures if (found := next(iter(standings.of(task, name).values()), None))}
     present = {entry.level for entry in entries}
-    return [f"{level.capitalize()}: {meaning}" for level, meaning in LEVELS.items() if level in present]
-
-
-def _without_ranks(task: str, measures: Sequence[str], standings: Standings) -> list[str]:
-    """Why a measure's column of ranks is empty."""
-    reasons = []
-    for name in measures:
-        found = next(iter(standings.of(task, name).values()), None)
-        if found is not None and found.rank is None:
-            reasons.append(f"No ranks by {name}: {found.reason}.")
-    return reasons
+    notes = (
+        intervals_note(entries),
+        *(f"No ranks by {name}: {found.reason}." for name, found in without.items() if found.rank is None),
+        SHORT,
+        *(f"{level.capitalize()}: {meaning}" for level, meaning in LEVELS.items() if level in present),
+    )
+    said = (_PUBLISHED.format(paper=below[0].paper),) if below else ()
+    heads = (label("model"), label("source"), *columns, *_COUNTS, label("notes"))
+    return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, said, RANK_MARKS)
 
 
 def apart(task: str, standings: Standings, links: Links) -> Frame | None:
@@ -176,22 +189,15 @@ def apart(task: str, standings: Standings, links: Links) -> Frame | None:
     if not entries:
         return None
     measures = measures_of(entries)
-    ordered = sorted(entries, key=lambda entry: (standings.title(entry).lower(), entry.source.date, entry.version))
     rows = []
-    for entry in ordered:
-        cells = [
-            standings.marked(cell(entry.interval(name, standings.resamples > 0), entry.scale(name)), entry, name)
-            if name in entry.metrics
-            else NONE
-            for name in measures
-        ]
-        rows.append(
-            FrameRow((*_head(entry, standings, links), *cells, *_counted(entry), problem_codes(entry)), "counts")
-        )
-    shown = [column(name, entries[0].scale(name)) for name in measures]
-    columns = (label("model"), label("source"), *shown, *_COUNTS, label("why not ranked"))
+    for entry in sorted(entries, key=lambda each: (standings.title(each).lower(), each.source.date, each.version)):
+        means = {name: entry.interval(name, standings.resamples > 0) for name in measures if name in entry.metrics}
+        shown = {name: standings.marked(cell(mean, entry.scale(name)), entry, name) for name, mean in means.items()}
+        rows.append(_row(entry, [shown.get(name, NONE) for name in measures], standings, links, "counts"))
+    columns = (column(name, entries[0].scale(name)) for name in measures)
+    heads = (label("model"), label("source"), *columns, *_COUNTS, label("why not ranked"))
     notes = (intervals_note(entries),)
-    return Frame(f"{task}-apart", f"{task}: not ranked", columns, tuple(rows), notes, marks=number_marks.MARKS)
+    return Frame(f"{task}-apart", f"{task}: not ranked", heads, tuple(rows), notes, marks=number_marks.MARKS)
 
 
 def tiers(found: Mapping[str, Standing]) -> dict[str, int]:
@@ -219,11 +225,6 @@ def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Frame:
     return Frame("problems", "Refused, not ranked, and flagged", columns, tuple(rows))
 
 
-def level_words(level: str) -> str:
-    """What a problem's level is called."""
-    return _LEVELS[level]
-
-
 def column(metric: str, shown: Measure) -> FrameColumn:
     """A metric's column."""
     return FrameColumn(metric, digits=shown.digits, unit=shown.unit, fewer=not shown.higher_is_better)
@@ -246,24 +247,16 @@ def _place(entry: Entry, measures: Sequence[str], standings: Standings) -> tuple
     return found.rank or float("inf"), sign * found.mean.estimate, standings.title(entry)
 
 
-def _own(entry: Entry, measures: Sequence[str], standings: Standings, links: Links) -> tuple[Cell, ...]:
-    cells: list[Cell] = [*_head(entry, standings, links)]
-    for name in measures:
-        found = standings.of(entry.task, name).get(entry.model.key)
-        own, rank = standing_cells(found, entry.scale(name)) if found else [NONE, NONE]
-        cells += [standings.marked(own, entry, name), rank]
-    return (*cells, *_counted(entry), problem_codes(entry))
-
-
-def _head(entry: Entry, standings: Standings, links: Links) -> tuple[Cell, Cell]:
+def _row(
+    entry: Entry, cells: Iterable[Cell], standings: Standings, links: Links, kind: Literal["run", "counts"] = "run"
+) -> FrameRow:
+    """An entry's row: whose it is, its numbers, what became of its replies."""
     said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
-    return Cell(standings.title(entry), href=links.model(entry.model.key)), Cell(", ".join(said))
-
-
-def _counted(entry: Entry) -> tuple[Cell, ...]:
+    model = Cell(standings.title(entry), href=links.model(entry.model.key))
     read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
     without = Cell(outcomes.said(entry.outcomes, outcomes.READINGS) or None)
-    return Cell(len(entry.questions)), read, without, judged, Cell(entry.level or None)
+    counted = (Cell(len(entry.questions)), read, without, judged, Cell(entry.level or None))
+    return FrameRow((model, Cell(", ".join(said)), *cells, *counted, problem_codes(entry)), kind)
 
 
 def problem_codes(entry: Entry) -> Cell:
@@ -271,14 +264,7 @@ def problem_codes(entry: Entry) -> Cell:
     return Cell(", ".join(dict.fromkeys(each.code.replace("_", " ") for each in entry.problems)) or None)
 
 
-def standing_cells(found: Standing, shown: Measure) -> list[Cell]:
+def standing_cells(found: Standing, shown: Measure) -> tuple[Cell, Cell]:
     """A mean and its rank."""
     mark = _FEWER if found.rank is not None and found.common < found.mean.n else ""
-    return [cell(found.mean, shown), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE]
-
-
-def _published(model: str, source: str, cells: Mapping[str, Cell], measures: Sequence[str]) -> tuple[Cell, ...]:
-    found: list[Cell] = [Cell(model), Cell(source)]
-    for name in measures:
-        found += [cells.get(name, NONE), NONE]
-    return (*found, *[NONE] * (len(_COUNTS) + 1))
+    return cell(found.mean, shown), Cell(found.rank, found.low, found.high, mark) if found.rank else NONE

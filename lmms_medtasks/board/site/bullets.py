@@ -9,11 +9,10 @@ import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.board_tables import Standings, published
 from lmms_medtasks.board.site.changes import headline_change
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.ranking import Standing
-from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
@@ -98,8 +97,8 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
             *((entry.task, metric) for entry in entries for metric in entry.main_metrics),
         ]
         for head in dict.fromkeys(filter(None, wanted)):
-            made = [_headline(entry, head[1], standings) for entry in entries if _has(entry, head)]
-            known = [each for each in made if each is not None]
+            own_entries = [entry for entry in entries if entry.task == head[0] and head[1] in entry.metrics]
+            known = [made for entry in own_entries if (made := _headline(entry, head[1], standings))]
             if known:
                 chosen = min(known, key=lambda each: bool(each.apart))
                 # Of another task than the board's headline the task is said.
@@ -108,10 +107,6 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
                 found.append(replace(chosen, number=replace(chosen.number, title=title)))
                 break
     return found
-
-
-def _has(entry: Entry, head: tuple[str, str]) -> bool:
-    return entry.task == head[0] and head[1] in entry.metrics
 
 
 def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
@@ -35,13 +34,15 @@ _CLAUSES = 2
 """Of a suite's finding, on the first page."""
 
 
-def of_suite(about: About, standings: Standings, head: tuple[str, str] | None) -> str:
+def of_suite(about: About, standings: Standings, head: tuple[str, str] | None, most: int | None = None) -> str:
     """Who is best at a suite's headline, what it loses, who is not told apart from it, who is no better than guessing.
 
-    ``head``: the headline's task and metric, None where nobody has one.
+    ``head``: the headline's task and metric, None where nobody has one. ``most``: clauses that are said.
     """
-    found = head and _Field(about, standings, head)
-    return found.said() if found else f"{nobody(standings.board.of(suite=about.name))}."
+    if head is None:
+        return f"{nobody(standings.board.of(suite=about.name))}."
+    clauses = _Field(about, standings, head).clauses()
+    return "; ".join(islice(filter(None, clauses), most)) + "."
 
 
 def of_board(standings: Standings, found: Leaderboard) -> str:
@@ -70,24 +71,19 @@ def of_card(standings: Standings, suite: str, found: Leaderboard) -> str:
 
 
 def _short(standings: Standings, head: SuiteColumn) -> str:
-    names = short_names(standings.titles.values())
-    return _Field(suite_words.about(head.suite), standings, (head.task, head.measure), names).said(_CLAUSES)
+    return of_suite(suite_words.about(head.suite), standings, (head.task, head.measure), _CLAUSES)
 
 
 @dataclass(frozen=True)
 class _Field:
-    """The ranked models on a suite's headline, its (task, metric). ``names``: the models' in short, by their title."""
+    """The ranked models on a suite's headline, its (task, metric)."""
 
     about: About
     standings: Standings
     head: tuple[str, str]
-    names: Mapping[str, str] = field(default_factory=dict)
 
-    def said(self, most: int | None = None) -> str:
-        """The whole sentence, or its first clauses."""
-        return "; ".join(islice(filter(None, self._clauses()), most)) + "."
-
-    def _clauses(self) -> Iterator[str]:
+    def clauses(self) -> Iterator[str]:
+        """The clauses of the sentence; some are empty."""
         numbers, ranks = self.standings.numbers(*self.head), self.standings.of(*self.head)
         if not numbers:
             yield nobody(self.standings.board.of(suite=self.about.name))
@@ -137,8 +133,7 @@ class _Field:
         return f"better beyond chance than {whom}"
 
     def _listed(self, keys: Sequence[str], of: str = "models") -> str:
-        titles = [self.standings.titles[key] for key in keys]
-        return listed_or_counted([self.names.get(each, each) for each in titles], NAMED, of, listed)
+        return listed_or_counted([self.standings.titles[key] for key in keys], NAMED, of, listed)
 
 
 def nobody(entries: Sequence[Entry]) -> str:

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lmms_medtasks.board.boards import drawn_clusters
-from lmms_medtasks.board.entries import Entry, Model
+from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
-from lmms_medtasks.board.model_names import look, without_organisations
+from lmms_medtasks.board.model_names import look
 from lmms_medtasks.board.site import board_tables, number_marks, suite_words
-from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site.board_tables import Links, Standings, published
 from lmms_medtasks.board.site.number_marks import HARD_TO_READ
 from lmms_medtasks.board.site.ranking import SHORT
-from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.trust.levels import OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
 
 SHOWN_PUBLISHED = 10
 """Published models that stand in the table; the others are folded below it."""
+_TINTS = {1: "best, or not told apart from it", 2: "second group", 3: "third and below"}
 
 
 @dataclass(frozen=True)
 class SuiteColumn:
-    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and what that says."""
+    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``, and the ``words`` for that."""
 
     suite: str
     title: str
@@ -50,15 +50,15 @@ class Score:
 
     Attributes:
         cell: in the column's unit, with its interval; without a value where there is none. rank: "2 to 3", or "".
-        apart: whether it was run and does not compare. elsewhere: whether other tasks of the suite rank it.
-        source: of a published one, where it stands.
+        why: where there is no number but its suite's page has something, "not ranked" or "other tasks".
+        guessed: whether it has no tint as it is no better than guessing. source: where a published one is printed.
     """
 
     cell: Cell
     head: SuiteColumn
     rank: str = ""
-    apart: bool = False
-    elsewhere: bool = False
+    why: str = ""
+    guessed: bool = False
     source: str = ""
 
     @property
@@ -76,37 +76,30 @@ class Score:
     @property
     def interval(self) -> tuple[str, str] | None:
         """The interval in full and rounded; None without one."""
-        low, high = self.cell.low, self.cell.high
+        low, high, digits = self.cell.low, self.cell.high, self.head.shown.digits
         if low is None or high is None:
             return None
-        digits = self.head.shown.digits
         short = max(digits - 1, 0)
         return f"{low:.{digits}f} to {high:.{digits}f}", f"{low:.{short}f}–{high:.{short}f}"
 
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model.
-
-    Attributes:
-        name: in full; ``short``: without its organisation, where that tells it apart. measured: run here, else
-            published. note: what it is, or "". verified: what was verified of it, or "". human: people, no model.
-    """
+    """A model. ``measured``: run here, else published. ``note``: what it is. ``verified``: what was verified of it."""
 
     name: str
-    short: str
     href: str
     scores: tuple[Score, ...]
     facts: ModelFacts
-    measured: bool
+    measured: bool = False
     note: str = ""
     verified: str = ""
     human: bool = False
 
     @property
-    def places(self) -> tuple[tuple[bool, float], ...]:
+    def places(self) -> tuple[object, ...]:
         """Sorts rows best first by the first column, then by the next ones."""
-        return tuple((score.sort is None, -(score.sort or 0.0)) for score in self.scores)
+        return (*((score.sort is None, -(score.sort or 0.0)) for score in self.scores), self.name.lower())
 
 
 @dataclass(frozen=True)
@@ -117,49 +110,51 @@ class Leaderboard:
     measured: tuple[ModelRow, ...]
     published: tuple[ModelRow, ...]
     folded: tuple[ModelRow, ...]
-    tiers: int
-    signs: tuple[tuple[str, str], ...]
-    apart: bool
-    elsewhere: bool
 
     @property
-    def guessed(self) -> bool:
-        """Whether a model with a rank has no tint, as it is no better than guessing."""
-        return any(
-            score.rank and not score.cell.tier and LEXICAL not in score.cell.mark
-            for row in self.measured
-            for score in row.scores
-        )
+    def rows(self) -> tuple[ModelRow, ...]:
+        """All rows."""
+        return (*self.measured, *self.published, *self.folded)
+
+    @property
+    def signs(self) -> tuple[tuple[str, str], ...]:
+        """The signs of measured numbers with their meanings."""
+        return number_marks.legend(score.cell for row in self.measured for score in row.scores)
+
+    @property
+    def legend(self) -> Iterator[tuple[int, str]]:
+        """What the table has to be explained: a tint, or 0, and its meaning."""
+        own = [score for row in self.measured for score in row.scores]
+        shown = [*own, *(score for row in self.published for score in row.scores)]
+        tints = {score.cell.tier for score in own}
+        yield from ((tint, meaning) for tint, meaning in _TINTS.items() if tint in tints)
+        said = {
+            f"below a number: {confidence.percent()} interval": any(score.interval for score in own),
+            "1–2: the model may be first or second": any(" to " in score.rank for score in own),
+            "no tint: no better than guessing": any(tints) and any(score.guessed for score in own),
+            "–: not run, or not published": any(score.sort is None and not score.why for score in shown),
+            "other tasks: ranked on other tasks of the benchmark": any(score.why == "other tasks" for score in own),
+            "not ranked: run, but not comparable with the ranked ones": any(score.why == "not ranked" for score in own),
+        }
+        yield from ((0, text) for text, there in said.items() if there)
+        yield from ((0, f"{sign}: {meaning[:1].lower()}{meaning[1:].rstrip('.')}") for sign, meaning in self.signs)
 
 
 def leaderboard(standings: Standings, links: Links, known: KnownModels) -> Leaderboard:
     """The table of a board; unranked entries have no number in it."""
-    board = standings.board
     heads = tuple(_heads(standings, links))
-    entries = {(entry.model.key, entry.task): entry for entry in board.entries if entry.ranked}
-    ran = {(entry.model.key, entry.task) for entry in board.entries}
     tiers = [board_tables.tiers(standings.of(head.task, head.measure)) for head in heads]
-    short = without_organisations(standings.titles.values())
     measured = []
-    for model in board.models:
+    for model in standings.board.models:
         scores = tuple(
-            _score(standings, head, model, own_tiers, (model.key, head.task) in ran)
-            for head, own_tiers in zip(heads, tiers, strict=True)
+            _score(standings, head, model, own.get(model.key, 0)) for head, own in zip(heads, tiers, strict=True)
         )
-        facts, levels = known.facts_of(model.name), {e.level for (key, _), e in entries.items() if key == model.key}
-        title = standings.titles[model.key]
-        about = _about(title.removesuffix(short[title]).rstrip("/"), facts)
+        levels = {entry.level for entry in standings.board.entries if entry.ranked and entry.model.key == model.key}
+        title, facts = standings.titles[model.key], known.facts_of(model.name)
         href = links.model(model.key)
-        measured.append(ModelRow(title, short[title], href, scores, facts, True, about, _verified(levels)))
-    measured.sort(key=lambda row: (*row.places, row.name.lower()))
-    shown, folded = _known_first(list(_published(heads, entries, known)))
-    every = [score for row in measured for score in row.scores]
-    return Leaderboard(
-        heads, tuple(measured), shown, folded,
-        tiers=max((score.cell.tier for score in every), default=0),
-        signs=number_marks.legend(score.cell for score in every), apart=any(score.apart for score in every),
-        elsewhere=any(score.elsewhere for score in every),
-    )  # fmt: skip
+        measured.append(ModelRow(title, href, scores, facts, True, _about(facts), _verified(levels)))
+    measured.sort(key=lambda row: row.places)
+    return Leaderboard(heads, tuple(measured), *_known_first(list(_published(heads, standings, known))))
 
 
 def _heads(standings: Standings, links: Links) -> Iterator[SuiteColumn]:
@@ -173,25 +168,26 @@ def _heads(standings: Standings, links: Links) -> Iterator[SuiteColumn]:
             yield SuiteColumn(name, title, about.short or title, words, *found, shown, links.suite(name))
 
 
-def _score(standings: Standings, head: SuiteColumn, model: Model, tiers: Mapping[str, int], ran: bool) -> Score:
+def _score(standings: Standings, head: SuiteColumn, model: Model, tier: int) -> Score:
     standing = standings.of(head.task, head.measure).get(model.key)
     number = standings.numbers(head.task, head.measure).get(model.key)
     if standing is None:
-        others = any(each.model.key == model.key for each in standings.board.of(suite=head.suite, ranked=True))
-        return Score(NONE, head, apart=ran, elsewhere=others and not ran)
+        own = [entry for entry in standings.board.of(suite=head.suite) if entry.model.key == model.key]
+        ran = any(entry.task == head.task for entry in own)
+        return Score(NONE, head, why="not ranked" if ran else "other tasks" if any(e.ranked for e in own) else "")
     if number is None:
         return Score(NONE, head, standing.ranks)
     untinted = number.guessing or number.by_words or HARD_TO_READ in number.cell.mark
-    return Score(replace(number.cell, tier=0 if untinted else tiers.get(model.key, 0)), head, standing.ranks)
+    return Score(
+        replace(number.cell, tier=0 if untinted else tier), head, standing.ranks, guessed=bool(number.guessing)
+    )
 
 
-def _about(organisation: str, facts: ModelFacts) -> str:
+def _about(facts: ModelFacts) -> str:
     """What a model is, below its name."""
-    if facts.about:
-        return facts.about
     size = f"{facts.parameters_b:g} B" if facts.parameters_b else ""
     weights = {True: "open weights", False: "closed weights", None: ""}[facts.open_weights]
-    return ", ".join(filter(None, (organisation, size, weights)))
+    return facts.about or ", ".join(filter(None, (size, weights)))
 
 
 def _verified(levels: set[str]) -> str:
@@ -201,45 +197,36 @@ def _verified(levels: set[str]) -> str:
     return RECOMPUTED if RECOMPUTED in levels else OWN_RUN
 
 
-def _published(
-    heads: Sequence[SuiteColumn], entries: Mapping[tuple[str, str], Entry], known: KnownModels
-) -> Iterator[ModelRow]:
+def _published(heads: Sequence[SuiteColumn], standings: Standings, known: KnownModels) -> Iterator[ModelRow]:
     """The published models with a number in a column; one that several papers have is one row."""
-    found: dict[str, dict[str, tuple[float, str]]] = {}
-    names: dict[str, tuple[str, ModelFacts, bool]] = {}
+    scores: dict[str, dict[str, Score]] = {}
+    rows: dict[str, ModelRow] = {}
     for head in heads:
-        settings = next(entry.settings for (_, task), entry in entries.items() if task == head.task)
-        for each in published(head.task, settings):
-            cell = each.cells.get(head.measure)
-            if cell is None or not isinstance(cell.value, int | float):
+        for each in published(head.task, standings.board.of(task=head.task, ranked=True)[0].settings):
+            cell = each.cells.get(head.measure, NONE)
+            if not isinstance(cell.value, int | float):
                 continue
-            facts = known.facts_of(each.model)
+            facts, human = known.facts_of(each.model), each.kind == "human"
             name = facts.name or each.model
-            names.setdefault(look(name), (name, facts, each.kind == "human"))
-            found.setdefault(look(name), {}).setdefault(head.suite, (float(cell.value), each.source))
-    for seen, (name, facts, human) in names.items():
-        values = [found[seen].get(head.suite, (None, "")) for head in heads]
-        scores = tuple(
-            Score(Cell(value), head, source=source) for (value, source), head in zip(values, heads, strict=True)
-        )
-        yield ModelRow(name, name, "", scores, facts, False, "people, no model" if human else "", human=human)
+            rows.setdefault(
+                look(name), ModelRow(name, "", (), facts, note="people, no model" if human else "", human=human)
+            )
+            own = scores.setdefault(look(name), {})
+            own.setdefault(head.suite, Score(Cell(float(cell.value)), head, source=each.source))
+    for seen, row in rows.items():
+        yield replace(row, scores=tuple(scores[seen].get(head.suite, Score(NONE, head)) for head in heads))
 
 
 def _known_first(rows: list[ModelRow]) -> tuple[tuple[ModelRow, ...], tuple[ModelRow, ...]]:
     """The rows that are shown and those that are folded: each suite's best, then those of most suites."""
-    places: dict[str, list[int]] = {row.name: [] for row in rows}
+    best = set()
     for column in range(len(rows[0].scores) if rows else 0):
-        there = [row for row in rows if row.scores[column].sort is not None]
-        for place, row in enumerate(sorted(there, key=lambda row: -(row.scores[column].sort or 0.0))):
-            places[row.name].append(place)
-    ordered = sorted(
-        rows, key=lambda row: (min(places[row.name]) > 0, -len(places[row.name]), min(places[row.name]), row.name)
-    )
-
-    def best_first(some: list[ModelRow]) -> tuple[ModelRow, ...]:
-        return tuple(sorted(some, key=lambda row: (*row.places, row.name)))
-
-    return best_first(ordered[:SHOWN_PUBLISHED]), best_first(ordered[SHOWN_PUBLISHED:])
+        known = [(sort, row.name) for row in rows if (sort := row.scores[column].sort) is not None]
+        best |= {max(known)[1]} if known else set()
+    missing = {row.name: sum(score.sort is None for score in row.scores) for row in rows}
+    rows = sorted(rows, key=lambda row: (row.name not in best, missing[row.name], row.places))
+    shown, folded = rows[:SHOWN_PUBLISHED], rows[SHOWN_PUBLISHED:]
+    return tuple(sorted(shown, key=lambda row: row.places)), tuple(sorted(folded, key=lambda row: row.places))
 
 
 def as_table(found: Leaderboard, standings: Standings) -> Frame:
@@ -249,7 +236,7 @@ def as_table(found: Leaderboard, standings: Standings) -> Frame:
         name = f"{head.title}: {head.task}, {head.measure}"
         columns += [replace(board_tables.column(head.measure, head.shown), name=name), label(f"rank, {name}")]
     rows = []
-    for row in (*found.measured, *found.published, *found.folded):
+    for row in found.rows:
         cells: list[Cell] = [Cell(row.name, href=row.href), Cell("measured" if row.measured else "published")]
         for score in row.scores:
             cells += [score.cell, Cell(score.rank or None)]

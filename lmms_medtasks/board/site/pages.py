@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import __version__
 from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.ranking import MEANING
 from lmms_medtasks.report import report_page as report_page
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Frame, Part
 from lmms_medtasks.statistics import confidence
+from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 from lmms_medtasks.suites import registry
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Pages:
             version=__version__,
             csv_link=csv_link,
             link=_link,
-            ranks=[tuple(map(confidence.spelled, each)) for each in MEANING],
+            error_rate=confidence.spelled(confidence.ERROR), least_images=LEAST_CLUSTERS,
         )  # fmt: skip
         self._folder.text(path, text)
 

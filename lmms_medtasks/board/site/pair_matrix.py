@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.board.model_names import short_names
-from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.suite_chart import TaskMeasure
-from lmms_medtasks.report.cells import label
-from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
+from lmms_medtasks.report.cells import frame, label, p_value
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn
 
 MOST = 10
 """Models in the matrix, the best; the file has all pairs."""
@@ -52,17 +51,20 @@ class Matrix:
     more: int
     unit: str
 
+    @property
+    def signs(self) -> set[str]:
+        """The signs that its rows have."""
+        return {pair.sign for row in self.rows for pair in row if pair}
 
-def matrix(standings: Standings, head: TaskMeasure, hrefs: dict[str, str]) -> Matrix | None:
-    """The pairs of a measure's ranking; ``hrefs``: model key -> its page. None where the models were not compared."""
+
+def matrix(standings: Standings, head: TaskMeasure, links: Links) -> Matrix | None:
+    """The pairs of a measure's ranking, None where the models were not compared."""
     keys, found = standings.ranking(*head)
     pairs = found.pairs
     if pairs is None:
         return None
-    shown = standings.board.scale(*head)
-    order = sorted(
-        range(len(keys)), key=lambda place: (found.standings[place].rank or 0, standings.titles[keys[place]])
-    )
+    shown, titles = standings.board.scale(*head), [standings.titles[key] for key in keys]
+    order = sorted(range(len(keys)), key=lambda place: (found.standings[place].rank or 0, titles[place]))
     signs = np.where(pairs.better, BETTER, np.where(pairs.better.T, WORSE, ALIKE))
 
     # What a later step tells apart is above 0, or below it, though the first step's interval holds 0.
@@ -72,41 +74,33 @@ def matrix(standings: Standings, head: TaskMeasure, hrefs: dict[str, str]) -> Ma
     # The most that a model can lead is the whole scale.
     whole = shown.high - shown.low
     lows, highs = (np.where(np.isfinite(each), np.clip(each, -whole, whole), each) for each in (lows, highs))
+    unit = "points" if shown.unit == "%" else shown.unit
+    lead = FrameColumn("lead", digits=shown.digits, signed=True, unit=unit)
 
-    def text(value: float) -> str:
-        return _signed(shown.factor * value, shown.digits)
+    def led(row: int, column: int) -> Cell:
+        difference, *ends = (shown.factor * float(each[row, column]) for each in (pairs.difference, lows, highs))
+        return Cell(difference, *(ends if np.isfinite(ends).all() else ()))
 
     def pair(row: int, column: int) -> Pair | None:
-        if row == column:
-            return None
-        low, high = lows[row, column], highs[row, column]
-        interval = f"{text(low)} to {text(high)}" if np.isfinite([low, high]).all() else ""
-        interval = _NO_DIFFERENCE if low == high == 0 else interval
-        return Pair(str(signs[row, column]), text(pairs.difference[row, column]), interval)
+        cell = led(row, column)
+        difference, interval = lead.parts(cell)
+        interval = _NO_DIFFERENCE if cell.low == cell.high == 0 else interval
+        return None if row == column else Pair(str(signs[row, column]), difference, interval)
 
-    rows = []
-    for row, column in itertools.combinations(order, 2):
-        difference, low, high = (shown.factor * float(each[row, column]) for each in (pairs.difference, lows, highs))
-        ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
-        names = (Cell(standings.titles[keys[row]]), Cell(standings.titles[keys[column]]))
-        p = Cell(float(pairs.p[row, column]))
-        rows.append(FrameRow((*names, Cell(_SAID[str(signs[row, column])]), Cell(difference, *ends), p)))
-    unit = "points" if shown.unit == "%" else shown.unit
-    columns = (
-        label("model"), label("other model"), label("beyond chance"),
-        FrameColumn("lead", digits=shown.digits, signed=True, unit=unit), FrameColumn("p, no better", digits=4),
-    )  # fmt: skip
-    best, short = order[:MOST], short_names(standings.titles.values())
+    rows = (
+        (titles[row], titles[column], _SAID[str(signs[row, column])], led(row, column), float(pairs.p[row, column]))
+        for row, column in itertools.combinations(order, 2)
+    )
+    columns = (label("model"), label("other model"), label("beyond chance"), lead, p_value("p, no better"))
+    table = frame("pairs", "Each two models", columns, rows)
+    best = order[:MOST]
+    if table is None:
+        return None
     return Matrix(
-        tuple(short[standings.titles[keys[place]]] for place in best),
-        tuple(hrefs[keys[place]] for place in best),
+        tuple(titles[place] for place in best),
+        tuple(links.model(keys[place]) for place in best),
         tuple(tuple(pair(row, column) for column in best) for row in best),
-        Frame("pairs", "Each two models", columns, tuple(rows)),
+        table,
         len(order) - len(best),
         unit,
     )
-
-
-def _signed(value: float, digits: int) -> str:
-    text = f"{value:+.{digits}f}".replace("-", "−")
-    return text.lstrip("+−") if not text.strip("+−0.") else text

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.data.sources import counted
 from lmms_medtasks.report.report_options import RESAMPLES
-from lmms_medtasks.statistics.confidence import ERROR, LEVEL
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS, RankIntervals, rank_intervals
 from lmms_medtasks.suites.contributions import contributions
@@ -20,39 +20,6 @@ SHORT = (
     "at the foot of the page."
 )
 """For below a table."""
-
-MEANING = (
-    (
-        "Rank",
-        "1 plus the number of models with a better number on the questions that all of them have a score for. Tied "
-        "models share it.",
-    ),
-    (
-        "Its interval",
-        "It begins at 1 plus the number of models that are better beyond chance. It ends at the number of models that "
-        f"are not worse beyond chance. All the intervals of a column hold together in {LEVEL} of samples. A wide one "
-        "says that the questions can't tell the models apart, not that they are alike.",
-    ),
-    (
-        "The test",
-        "“Beyond chance” is a test of each ordered pair of models: its hypothesis is that the first is no better than "
-        "the second. Differences are paired by question; the unit is the image with all its questions. The test flips "
-        "the sign of all differences of an image at once. The largest studentised difference of all pairs decides, "
-        "step by step (max-T, step-down; Mogstad, Romano, Shaikh and Wilhelm, 2024). In a column it tells two models "
-        f"apart that are as likely to be better as worse on each image with a chance of at most {ERROR}.",
-    ),
-    (
-        "Numbers that are no mean over questions",
-        "What an image adds to the number stands in place of its questions. To a macro mean, a change or an agreement "
-        "images add up, and the test is the same. To a ratio, a fraction or a calibration error they do to first order "
-        "(jackknife pseudo-values), so that the test is asymptotic: it holds with many images.",
-    ),
-    (
-        f"Fewer than {LEAST_CLUSTERS} images",
-        "An order is then mostly chance, so there are no ranks.",
-    ),
-)
-"""For the foot of a page with ranks: what is explained, and how."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +101,3 @@ def rank(
     return Ranking(standings, pairs)
 
 
-def standings(
-    entries: Sequence[Entry], metric: str, *, higher_is_better: bool | None = None, resamples: int = RESAMPLES
-) -> list[Standing]:
-    """The standings alone, see :func:`rank`."""
-    return rank(entries, metric, higher_is_better=higher_is_better, resamples=resamples).standings

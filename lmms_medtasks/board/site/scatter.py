@@ -5,19 +5,19 @@ Which two measures these are stands in ``board.yml`` of a benchmark's folder.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.model_names import short_names
 from lmms_medtasks.board.site import changes, suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.guessing import guessing
-from lmms_medtasks.board.site.rows import published
-from lmms_medtasks.board.site.suite_words import Scatter
-from lmms_medtasks.report.cells import label, scaled
+from lmms_medtasks.board.site.number_marks import MARKS
+from lmms_medtasks.board.site.suite_chart import TaskMeasure, measured_cells, published_cells
+from lmms_medtasks.report.cells import NONE, label, scaled
 from lmms_medtasks.report.charts import Chart, Guide
+from lmms_medtasks.report.charts.svg import lines_of
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.statistics.confidence import LEVEL
@@ -26,8 +26,8 @@ from lmms_medtasks.visible_text import visible
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LONGEST, _FAR = 24, 1e9
-"""Letters of a name beside a mark; beyond every axis."""
+_FIRST, _SECOND, _FAR = 14, 22, 1e9
+"""Letters of the two lines of a name beside a mark; beyond every axis."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Drawn:
     ``chance``: what guessing gets under bad conditions.
     """
 
-    said: Scatter
+    said: Mapping[str, str]
     frame: Frame
     chance: float | None
 
@@ -53,12 +53,12 @@ class Drawn:
         from markupsafe import Markup
 
         said = self.said
-        names = short_names(dict.fromkeys(str(row.cells[0].value) for row in self.frame.rows))
-        cut = cut_apart([visible(each) for each in names.values()], _LONGEST)
+        names = [str(row.cells[0].value) for row in self.frame.rows]
+        cut = cut_apart(map(visible, names), _FIRST + _SECOND)
         chart = Chart(
-            "plane", "scatter", said.title, "", "scatter", (said.y,), x=said.x, total=said.bad, names="points",
-            scale="fitted", heads={name: cut[visible(each)] for name, each in names.items()},
-            axis=(self.frame.columns[2].head, ""),
+            "plane", "scatter", said["title"], "", "scatter", (said["y"],), x=said["x"], total=said["bad"],
+            names="points", scale="fitted", axis=(self.frame.columns[2].head, ""),
+            heads={name: "\n".join(lines_of(cut[visible(name)], _FIRST, _SECOND)) for name in names},
         )  # fmt: skip
         line = Guide(self.chance or 0, -_FAR, self.chance or 0, _FAR, f"guessing {self.chance or 0:.1f}")
         guides = [] if self.chance is None else [line]
@@ -70,48 +70,43 @@ class Drawn:
 def drawn(standings: Standings, known: KnownModels) -> Drawn | None:
     """What the first suite that declares it has to draw; None where no model has both numbers."""
     board = standings.board
-    for name in suite_words.order(board.suites):
-        said = suite_words.about(name).scatter
-        for good_task, good, bad_task, bad in said.of if said else ():
-            firsts, seconds = (
-                {entry.model.key: entry for entry in board.of(task=task, ranked=True) if measure in entry.metrics}
-                for task, measure in ((good_task, good), (bad_task, bad))
-            )
-            both = [key for key in firsts if key in seconds]
-            if not said or not both:
+    for suite in suite_words.order(board.suites):
+        about = suite_words.about(suite)
+        for column in about.columns if about.scatter else ():
+            if column.before is None:
                 continue
-            shown, chance = firsts[both[0]].scale(good), guessing(seconds[both[0]], bad)
-            rows = [
-                *(_measured(standings, firsts[key], good, seconds[key], bad) for key in both),
-                *_printed((good_task, good), (bad_task, bad), firsts[both[0]], known),
-            ]
-            rows.sort(key=lambda row: (row.kind != "run", -float(row.cells[3].value or 0)))
-            heads = ((said.x, shown.unit), (said.bad, shown.unit), (said.y, ""))
-            numbers = (FrameColumn(name, digits=shown.digits, unit=unit) for name, unit in heads)
-            note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
-            columns = (label("model"), label("source"), *numbers)
-            frame = Frame("scatter", said.title, columns, tuple(rows), (note,))
-            return Drawn(said, frame, None if chance is None else shown.factor * chance)
+            good, bad = (column.before[0] or column.task, column.before[1]), (column.task, column.metric)
+            own = {key: row for key, row in measured_cells([good, bad], standings).items() if NONE not in row}
+            if own and about.scatter:
+                return _drawn(about.scatter, own, good, bad, standings, known)
     return None
 
 
-def _measured(standings: Standings, first: Entry, good: str, second: Entry, bad: str) -> FrameRow:
-    key, factor, bare = first.model.key, first.scale(good).factor, not standings.resamples
-    numbers = [standings.of(entry.task, name)[key].mean for entry, name in ((first, good), (second, bad))]
-    numbers.append(changes.loss(first, good, second, bad))
-    cells = (scaled(each, factor, bare=bare) for each in numbers)
-    return FrameRow((Cell(standings.titles[key]), Cell("measured"), *cells))
-
-
-def _printed(good: tuple[str, str], bad: tuple[str, str], entry: Entry, known: KnownModels) -> list[FrameRow]:
-    """The published models that have both numbers."""
-    found = []
-    ends = {each.model: each.cells.get(bad[1]) for each in published(bad[0], entry.settings)}
-    for each in published(good[0], entry.settings):
-        one, other = each.cells.get(good[1]), ends.get(each.model)
-        first, second = (cell.value if cell else None for cell in (one, other))
+def _drawn(
+    said: Mapping[str, str],
+    own: Mapping[str, Sequence[Cell]],
+    good: TaskMeasure,
+    bad: TaskMeasure,
+    standings: Standings,
+    known: KnownModels,
+) -> Drawn:
+    board, shown = standings.board, standings.board.scale(*good)
+    entries = {(each.model.key, each.task): each for each in board.entries if each.ranked}
+    rows = []
+    for key, cells in own.items():
+        loss = changes.loss(entries[key, good[0]], good[1], entries[key, bad[0]], bad[1])
+        lost = scaled(loss, shown.factor, bare=not standings.resamples)
+        rows.append(FrameRow((Cell(standings.titles[key]), Cell("measured"), *cells, lost)))
+    for name, cells in published_cells([good, bad], board).items():
+        first, second = (cell.value for cell in cells)
         if isinstance(first, int | float) and isinstance(second, int | float):
-            name = known.facts_of(each.model).name or each.model
-            cells = (Cell(name), Cell("published"), Cell(first), Cell(second), Cell(first - second))
-            found.append(FrameRow(cells, "reference"))
-    return found
+            title = Cell(known.facts_of(name).name or name)
+            rows.append(FrameRow((title, Cell("published"), *cells, Cell(first - second)), "reference"))
+    rows.sort(key=lambda row: (row.kind != "run", -float(row.cells[3].value or 0)))
+    heads = ((said["x"], shown.unit), (said["bad"], shown.unit), (said["y"], ""))
+    numbers = (FrameColumn(name, digits=shown.digits, unit=unit) for name, unit in heads)
+    note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
+    columns = (label("model"), label("source"), *numbers)
+    frame = Frame("scatter", said["title"], columns, tuple(rows), (note,), marks=MARKS)
+    chance = guessing(entries[next(iter(own)), bad[0]], bad[1])
+    return Drawn(said, frame, None if chance is None else shown.factor * chance)

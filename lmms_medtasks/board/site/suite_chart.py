@@ -12,16 +12,15 @@ A suite that declares none has its headline, a row a model.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Links, Standings, cell, column
+from lmms_medtasks.board.site.board_tables import Links, Standings, cell, column, published
 from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.number_marks import MARKS, legend
-from lmms_medtasks.board.site.rows import published
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, label
@@ -39,8 +38,6 @@ OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
 _WITH_INTERVALS = 60
 """Entries up to which a plane has intervals: those of many hide each other."""
-_FEW_PRINTED = 3
-"""Published models from which on it is said how they change."""
 
 TaskMeasure = tuple[str, str]
 """A task and a measure of it."""
@@ -65,6 +62,10 @@ class SuiteChart:
         """The series that a range begins with; "" of another kind, or of one number."""
         return next(iter(self.series)) if self.chart.kind == "ranges" and len(self.series) > 1 else ""
 
+    def start(self, head: TaskMeasure) -> TaskMeasure | None:
+        """What a range to the headline ``head`` begins with; None where it ends elsewhere."""
+        return self.series[self.first] if self.first and [*self.series.values()][-1] == head else None
+
     def rows(self, kind: Kind) -> list[FrameRow]:
         """The rows of measured models ("run"), or of published ones ("reference")."""
         return [row for row in self.frame.rows if row.kind == kind]
@@ -73,17 +74,6 @@ class SuiteChart:
     def legend(self) -> tuple[tuple[str, str], ...]:
         """The signs of its numbers with their meanings."""
         return legend(cell for row in self.rows("run") for cell in row.cells)
-
-    @property
-    def printed_changes(self) -> str:
-        """How the published models change, a sentence; "" where they have one number or are few."""
-        ends = [(row.cells[1].value, row.cells[-1].value) for row in self.rows("reference") if self.first]
-        falls = [one - last for one, last in ends if isinstance(one, int | float) and isinstance(last, int | float)]
-        if len(falls) < _FEW_PRINTED:
-            return ""
-        if min(falls) <= 0:
-            return f"Of {len(falls)} published models {sum(each > 0 for each in falls)} fall."
-        return f"All {len(falls)} published models fall, by {min(falls):.1f} to {max(falls):.1f} points."
 
     @property
     def drawings(self) -> list[tuple[str, Markup]]:
@@ -124,15 +114,18 @@ def chart(
     measures = [have[of].scale(of[1]) for of in series.values()]
     with_intervals = kind == "plane" and len(entries) <= _WITH_INTERVALS
     sorted_by = (len(series) - 1, measures[-1]) if kind == "ranges" else (None, measures[0])
-    rows = [
-        *_sorted(_measured(series.values(), standings, links, with_intervals), *sorted_by),
-        *_sorted(_printed(series.values(), entries), *sorted_by),
+    pairs = list(series.values())
+    own = [
+        FrameRow((Cell(standings.titles[key], href=links.model(key)), *cells))
+        for key, cells in measured_cells(pairs, standings, with_intervals).items()
     ]
+    printed = [FrameRow((Cell(name), *cells), "reference") for name, cells in published_cells(pairs, board).items()]
+    rows = [*_sorted(own, *sorted_by), *_sorted(printed, *sorted_by)]
     if not rows:
         return None
     columns = (label("model"), *(column(name, each) for name, each in zip(series, measures, strict=True)))
     frame = Frame("chart", f"{said['title']}: the numbers", columns, tuple(rows), (said.get("about", ""),), marks=MARKS)
-    task, metric = list(series.values())[-1]
+    task, metric = pairs[-1]
     first = next((each for each in entries if each.ranked and each.task == task), None)
     chance = guessing(first, metric) if first and metric in first.metrics else None
     across = next(iter(series))
@@ -169,13 +162,15 @@ def _series(
     return found
 
 
-def _measured(
-    series: Iterable[TaskMeasure], standings: Standings, links: Links, with_intervals: bool
-) -> list[FrameRow]:
-    """``with_intervals``: also of metrics that are not ranked by."""
-    series = list(series)
+def measured_cells(
+    measures: Sequence[TaskMeasure], standings: Standings, with_intervals: bool = True
+) -> dict[str, list[Cell]]:
+    """Of each ranked model with a number, by its key, a cell a measure.
+
+    ``with_intervals``: also of metrics that are not ranked by.
+    """
     cells: dict[str, list[Cell]] = {}
-    for place, (task, metric) in enumerate(series):
+    for place, (task, metric) in enumerate(measures):
         for entry in standings.board.of(task=task, ranked=True):
             if metric not in entry.metrics:
                 continue
@@ -184,19 +179,18 @@ def _measured(
             else:
                 mean = entry.interval(metric, with_interval=with_intervals and standings.resamples > 0)
             shown = standings.marked(cell(mean, entry.scale(metric)), entry, metric)
-            cells.setdefault(entry.model.key, [NONE] * len(series))[place] = shown
-    return [FrameRow((Cell(standings.titles[key], href=links.model(key)), *own)) for key, own in cells.items()]
+            cells.setdefault(entry.model.key, [NONE] * len(measures))[place] = shown
+    return cells
 
 
-def _printed(series: Iterable[TaskMeasure], entries: Sequence[Entry]) -> list[FrameRow]:
-    series = list(series)
+def published_cells(measures: Sequence[TaskMeasure], board: Board) -> dict[str, list[Cell]]:
+    """The same of each published model, by its name."""
     cells: dict[str, list[Cell]] = {}
-    for place, (task, metric) in enumerate(series):
-        settings: Mapping[str, str] = next((entry.settings for entry in entries if entry.task == task), {})
-        for row in published(task, settings):
+    for place, (task, metric) in enumerate(measures):
+        for row in published(task, next((entry.settings for entry in board.of(task=task)), {})):
             if isinstance(row.cells.get(metric, NONE).value, int | float):
-                cells.setdefault(row.model, [NONE] * len(series))[place] = row.cells[metric]
-    return [FrameRow((Cell(name), *own), "reference") for name, own in cells.items()]
+                cells.setdefault(row.model, [NONE] * len(measures))[place] = row.cells[metric]
+    return cells
 
 
 def _sorted(rows: Sequence[FrameRow], place: int | None, measure: Measure) -> list[FrameRow]:

@@ -5,7 +5,9 @@ Which number stands for it, and what its numbers are called, its headline says (
 The file's keys:
     place: where its page stands among the others', from 1.
     short, question: its name where there is little room; what it asks, a sentence.
-    scatter: what is drawn beside the first page's table; the first suite that says one has it. See :class:`Scatter`.
+    scatter: what is drawn beside the first page's table, a number under good conditions against what is lost under bad
+        ones: the headline's columns that name what they are lost from, the first that a ranked model has. The first
+        suite that says one has it. title, x, y: of the drawing and its axes, without units. bad: of the second number.
     open: tasks (patterns) that come first on the suite's page, in this order.
     about, read: what it is, and how its numbers are read, for people in a hurry.
     paper: its address on the web.
@@ -36,23 +38,6 @@ from lmms_medtasks.suites import registry
 
 
 @dataclass(frozen=True)
-class Scatter:
-    """Two measures of a model against each other: one under good conditions, and what is lost under bad ones.
-
-    Attributes:
-        title, x, y: of the drawing and its axes, without units. bad: what the second number is of.
-        of: (task, measure, task, measure), good and bad, of the headline's columns that name what is lost; the first
-            that a ranked model has is drawn.
-    """
-
-    title: str
-    x: str
-    y: str
-    bad: str
-    of: tuple[tuple[str, str, str, str], ...]
-
-
-@dataclass(frozen=True)
 class About:
     """What is said of a suite: as its ``board.yml`` has it, beside its title and its headline's columns."""
 
@@ -68,7 +53,7 @@ class About:
     chart: Mapping[str, Any] | None = None
     short: str = ""
     question: str = ""
-    scatter: Scatter | None = None
+    scatter: Mapping[str, str] | None = None
     values: Mapping[str, Mapping[object, str]] = field(default_factory=dict)
 
     def value_of(self, tag: str, value: object) -> str:
@@ -136,9 +121,8 @@ def about(suite: str) -> About:
     # A benchmark that is not installed has a page of its own.
     said = known.get(suite) or ({} if suite in titles else {**known["contributed"], "title": suite})
     columns, title = _columns(suite), titles.get(suite) or said.get("title") or suite or "Other"
-    own = {name: value for name, value in said.items() if name not in ("place", "terms", "title", "scatter")}
-    drawn = _scatter(said["scatter"], columns) if "scatter" in said else None
-    return About(suite, title, columns=columns, scatter=drawn, **own)
+    own = {name: value for name, value in said.items() if name not in ("place", "terms", "title")}
+    return About(suite, title, columns=columns, **own)
 
 
 def _columns(suite: str) -> tuple[BoardColumn, ...]:
@@ -149,11 +133,6 @@ def _columns(suite: str) -> tuple[BoardColumn, ...]:
     declares = place is not None and all((place / name).is_file() for name in ("measures.py", "report.py"))
     headline = report_of(registry.get(suite)).headline if declares else None
     return headline.columns if headline else DEFAULT_COLUMNS
-
-
-def _scatter(said: Mapping[str, str], columns: Iterable[BoardColumn]) -> Scatter:
-    of = tuple((each.before[0] or each.task, each.before[1], each.task, each.metric) for each in columns if each.before)
-    return Scatter(said["title"], said["x"], said["y"], said["bad"], of)
 
 
 def order(names: Iterable[str]) -> list[str]:

@@ -14,6 +14,8 @@ _PLACES = (
     (8, 4, "start"), (-8, 4, "end"), (6, -6, "start"), (-6, -6, "end"), (6, 14, "start"), (-6, 14, "end"),
     (0, -9, "middle"), (0, 18, "middle"), (14, -16, "start"), (-14, -16, "end"), (14, 24, "start"), (-14, 24, "end"),
     (0, -22, "middle"), (0, 31, "middle"), (24, -28, "start"), (-24, -28, "end"), (24, 36, "start"), (-24, 36, "end"),
+    (10, -40, "start"), (-10, -40, "end"), (10, 48, "start"), (-10, 48, "end"), (0, -55, "middle"), (0, 62, "middle"),
+    (30, -70, "start"), (-30, -70, "end"), (30, 78, "start"), (-30, 78, "end"),
 )  # fmt: skip
 """Where a name may stand from its mark, in pixels, down is positive: to its right, to its left, and so on."""
 _BESIDE = 8
@@ -21,6 +23,10 @@ _LED = 16.0
 """Pixels below or above its mark from which on a name has a line that leads to it."""
 _PASSES = 7.0
 """Pixels from a mark within which a leading line seems to lead to it."""
+_CLOSE = 9.0
+"""Pixels from another mark within which a name with a leading line seems to be that one's."""
+_MARK = 5.0
+"""Pixels from its middle that a mark takes."""
 _ABOVE, _BELOW, _MARGIN = 11.0, 4.0, 6.0
 """Pixels above and below its first baseline that a name takes, and around it that no mark should be in."""
 _WEIGHT, _REFUSED = 20, 1e6
@@ -39,7 +45,8 @@ def name_places(
 ) -> list[Place | None]:
     """For each name its dx, dy and anchor, where it touches the fewest marks and names, in plots of all ``widths``.
 
-    None for one that would lie on another name, on a mark of another, or outside.
+    None for one that would lie on another name, on a mark, outside, or nearer to another mark than to its own: a reader
+    would take it for that one's.
 
     ``named``: names, of one line or several, with their places; ``points``: those of all marks; ``bars``: places on
     intervals and lines, which a name rather hides. x in percent of the width, y in pixels from the top.
@@ -55,10 +62,14 @@ def name_places(
             for width, others in zip(widths, taken, strict=True):
                 box = box_of(name, width * x / 100, y, place)
                 total += _WEIGHT * _covered(box, width, points, _MARGIN) + _covered(box, width, bars, _MARGIN)
-                total += _passed((width * x / 100, y), place, width, points)
                 outside = box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > height
                 hides = outside or any(touch(box, each) for each in others)
-                total += _REFUSED * (hides or _covered(box, width, points, 1.0) > 0)
+                hides = (
+                    hides
+                    or _covered(box, width, points, _MARK) > 0
+                    or _misleads(box, (x, y), leader(place) is None, width, points)
+                )
+                total += _REFUSED * (hides or _passes((width * x / 100, y), place, width, points))
             return total
 
         best = min((_lifted(place, more) for place in _PLACES), key=cost)
@@ -103,19 +114,32 @@ def _covered(box: Box, width: float, places: Sequence[tuple[float, float]], marg
     )
 
 
-def _passed(start: tuple[float, float], place: Place, width: float, marked: Sequence[tuple[float, float]]) -> float:
-    """How many other marks the name's leading line seems to lead to."""
+def _misleads(
+    box: Box, own: tuple[float, float], near: bool, width: float, marked: Sequence[tuple[float, float]]
+) -> bool:
+    """Whether a name seems to be another mark's: nearer than to its own, or close where it has a line to its own."""
+
+    def distance(x: float, y: float) -> float:
+        x *= width / 100
+        return math.hypot(max(box[0] - x, x - box[2], 0.0), max(box[1] - y, y - box[3], 0.0))
+
+    nearest = distance(*own) if near else _CLOSE
+    return any(distance(*each) < nearest for each in marked if each != own)
+
+
+def _passes(start: tuple[float, float], place: Place, width: float, marked: Sequence[tuple[float, float]]) -> bool:
+    """Whether the name's leading line seems to lead to another mark."""
     end = leader(place)
     if end is None:
-        return 0.0
+        return False
     length = math.hypot(*end)
-    count = 0
     for x, y in marked:
         right, down = width * x / 100 - start[0], y - start[1]
         along = (right * end[0] + down * end[1]) / length
         aside = abs(right * end[1] - down * end[0]) / length
-        count += math.hypot(right, down) > _PASSES and 0 < along < length and aside < _PASSES
-    return float(count)
+        if math.hypot(right, down) > _PASSES and 0 < along < length and aside < _PASSES:
+            return True
+    return False
 
 
 def spread(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:

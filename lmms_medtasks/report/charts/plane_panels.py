@@ -35,7 +35,7 @@ from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, sh
 if TYPE_CHECKING:
     from lmms_medtasks.report.charts.chart import Chart, Mark
 
-_CROWD, _LONGEST = 12, 24
+_NAMED, _CROWD, _LONGEST = 8, 12, 24
 """Marks of ours up to which all have their names beside them, of more the first and the last; from which on they are
 small; and letters of a name."""
 _TICKS = 6
@@ -284,7 +284,7 @@ class _Panel:
         ranked = sorted(self._own, key=lambda each: -(each.value if each.total is None else each.total))
         crowded = len(ranked) > _CROWD
         cut = cut_apart([each.row for each in ranked], _LONGEST)
-        named = {id(each) for each in ((ranked[0], ranked[-1]) if crowded else ranked)}
+        named = {id(each) for each in (ranked if len(ranked) <= _NAMED else (ranked[0], ranked[-1]))}
         points = [
             self._point(each, self._label(each, cut) if id(each) in named else "", _PRINTED if crowded else _SIZE)
             for each in ranked

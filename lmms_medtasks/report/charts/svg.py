@@ -6,13 +6,14 @@ on a dark page and in print. All texts are escaped here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
-from lmms_medtasks.short_texts import short
+from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.visible_text import visible
 
 Shape = Literal["circle", "diamond", "square", "triangle", "cross"]
@@ -206,8 +207,9 @@ def lines_of(name: str, first: int, second: int) -> list[str]:
     breaks = [
         place
         for place in range(first // 3, min(first + 4, len(name)))
-        if name[place - 1] in " -_/.:" or name[place] in " ("
+        if name[place] in " (" or (name[place - 1] in " -_/.:" and not re.match(r"\.\d", name[place - 1 :]))
     ]
     end = max((place for place in breaks if place <= first), default=min(breaks, default=first))
     end = next((place for place in breaks if name[place : place + 2] == " (" and place <= 1.15 * first), end)
-    return [name[:end].rstrip(), short(name[end:].lstrip(), second)]
+    rest = name[end:].lstrip()
+    return [name[:end].rstrip(), cut_apart([rest], second)[rest]]

@@ -59,6 +59,14 @@ def test_a_refused_run_is_named_the_rest_is_built_and_the_status_says_so(board_f
     assert (tmp_path / "site" / "suites" / "medobvious.html").is_file()
 
 
+def test_what_is_wrong_with_a_run_is_printed_once_not_once_a_task(tmp_path, write):
+    for folder in ("a", "b"):
+        write(tmp_path / folder, "m", "AB" * 10)
+    result = invoke(tmp_path, "-o", tmp_path / "site")
+    (line,) = (line for line in result.output.splitlines() if ": refused: " in line)
+    assert "the same answers as" in line and "more of its tasks." in line
+
+
 def test_a_folder_without_a_run_is_named_and_no_empty_site_is_written_unasked(tmp_path, write):
     empty, site = tmp_path / "empty", tmp_path / "site"
     empty.mkdir()

@@ -90,23 +90,30 @@ def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: 
     assert [row.name for row in found.measured] == ["org/best", "org/like", "poor", "odd"]
     # One question between the first two: not told apart.
     # The others are no better than guessing: they have a rank and no tint.
-    assert [row.scores[0].cell.tier for row in found.measured] == [1, 1, 0, 0] and found.guessed
+    assert [row.scores[0].cell.tier for row in found.measured] == [1, 1, 0, 0]
     assert [row.scores[0].rank for row in found.measured] == ["1 to 2", "1 to 2", "3 to 4", "3 to 4"]
-    assert found.measured[0].scores[0].number == "70.0" and found.measured[0].short == "best"
+    assert found.measured[0].scores[0].number == "70.0"
+    # What the legend explains is there: nobody has the second tint, and ranks are open.
+    assert [tint for tint, _ in found.legend if tint] == [1]
+    legend = [text for tint, text in found.legend if not tint]
+    assert legend[1:3] == ["1–2: the model may be first or second", "no tint: no better than guessing"]
 
 
 def test_a_cell_says_what_is_missing_or_to_be_doubted(found: Leaderboard) -> None:
     assert [head.suite for head in found.heads] == ["medq_deg", "med_cmr"]
     rows = {row.name: row for row in found.measured}
     assert rows["odd"].scores[0].cell.mark == "†" and not rows["poor"].scores[0].cell.mark
-    assert rows["org/best"].scores[1].apart and not rows["org/like"].scores[1].apart
+    assert rows["org/best"].scores[1].why == "not ranked" and not rows["org/like"].scores[1].why
     assert rows["org/like"].scores[1].sort is None
 
 
 def test_the_table_says_what_became_of_replies_without_an_answer(board: Board, standings: Standings) -> None:
     entry = next(each for each in board.of(task="medq_deg_l2") if each.model.name == "odd")
     assert entry.outcomes == {"answered": 30, "unreadable": 10, "cut": 0, "empty": 0, "refused": 0, "failed": 0}
-    assert board_tables._counted(entry)[2].value == "10 unreadable"
+    table = board_tables.ranking("medq_deg_l2", standings, Links(model=str, suite=str))
+    assert table is not None and [row.cells[6].value for row in table.rows if row.cells[0].value == "odd"] == [
+        "10 unreadable"
+    ]
     assert standings.numbers("medq_deg_l2", "accuracy")[entry.model.key].cell.mark == "†"
 
 
@@ -134,7 +141,7 @@ def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
     standings: Standings, found: Leaderboard
 ) -> None:
     said = finding_words.of_board(standings, found)
-    assert said.startswith("MedQ-Deg: best 70.0 % [") and said.endswith("not told apart from it: like.")
+    assert said.startswith("MedQ-Deg: org/best 70.0 % [") and said.endswith("not told apart from it: org/like.")
     assert "under severe degradation, 95.0 % on clean images: loses 25.0 points [" in said
     assert "Best published model InternVL3 78B, 68.6 %" in finding_words.of_card(standings, "medq_deg", found)
     assert "the only model that is ranked" in finding_words.of_card(standings, "med_cmr", found)
@@ -177,8 +184,10 @@ def test_in_a_crowd_the_first_and_the_last_are_named_and_the_others_intervals_ar
 
 def test_labels_of_names_that_begin_alike_say_where_they_differ(drawn: Drawn) -> None:
     text = renamed(drawn, [f"a-model-of-a-very-long-family-of-models-{number}" for number in range(len(RIGHT))])
-    labels = re.findall(r'class="label"[^>]*>([^<]+)<', text)
-    assert len(set(labels)) == len(labels) > 1 and {each[-1] for each in labels} >= {"0", "1"}
+    # On two lines, each of whole words.
+    labels = re.findall(r'class="label"[^>]*>([^<]+)<.*?class="soft"[^>]*>([^<]+)<', text)
+    assert len(set(labels)) == len(labels) > 1 and {second[-1] for _, second in labels} >= {"0", "1"}
+    assert {first for first, _ in labels} == {"a-model-of-a-"}
 
 
 def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:
@@ -220,6 +229,7 @@ def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path
 def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site: Path) -> None:
     text = (index_site / "index.html").read_text("utf-8")
     assert re.search(r'id="filters"[^>]* hidden>', text)
+    assert re.findall(r'class="mine".*?class="place">(.*?)<', text, re.DOTALL) == ["1–2", "1–2", "3–4", "3–4"]
     assert text.count('class="mine"') == len(RIGHT) and text.count('class="printed"') > 40
     assert re.search(r'data-name="org/best" data-open="1" data-size="7">', text)
     assert re.search(r'data-name="org/like">', text)
@@ -235,6 +245,10 @@ def test_sorting_and_filters_stand_in_the_address(browser, index_site: Path) -> 
     browser.open(page)
     browser.run("document.querySelector('[data-by=med_cmr] button').click()")
     assert browser.run(SHOWN)[0] == "poor"
+    # The ranks at the left are those of the sorted column, and "best" was asked less of it.
+    places = "[...document.querySelectorAll('tr.mine')].map((row) => row.cells[0].textContent).join()"
+    assert browser.run(places).startswith("1,") and browser.run(places).count("3–4") == 0
+    assert browser.run("document.getElementById('ranked-by').textContent") == "Med-CMR"
     assert browser.run("document.querySelector('[data-by=med_cmr]').ariaSort") == "descending"
     browser.run("document.querySelector('[data-filter=published]').click()")
     assert browser.run("document.querySelectorAll('tr.printed:not([hidden])').length") == 0
@@ -268,19 +282,28 @@ def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(
     runs.write(tmp_path / "other", other, model="other")
     links = Links(model=str, suite=lambda name: f"suites/{name}.html")
     made = leaderboard_table.leaderboard(Standings(collect([tmp_path]), 0), links, known)
-    assert [(row.name, row.scores[0].elsewhere, row.scores[0].apart) for row in made.measured] == [
-        ("one", False, False), ("other", True, False)
-    ]  # fmt: skip
-    assert made.elsewhere
+    assert [(row.name, row.scores[0].why) for row in made.measured] == [("one", ""), ("other", "other tasks")]
+    assert (0, "other tasks: ranked on other tasks of the benchmark") in made.legend
 
 
-def test_a_card_counts_models_and_remarks_are_rows_of_the_table(tmp_path: Path, runs: ModuleType) -> None:
+def test_a_copy_of_an_entry_that_stands_is_a_remark_and_no_warning(tmp_path: Path, runs: ModuleType) -> None:
+    """As where the replies of a run were judged: the tasks that need no judge are there twice."""
+    rows = {task: runs.choice_rows(letters(30), images=IMAGES) for task in ("med_cmr_mcq", "medq_deg_l2")}
+    for folder in ("run", "judged"):
+        runs.write(tmp_path / folder, rows, model="m")
+    copied = collect([tmp_path])
+    assert [each.code for each in copied.refused] == ["duplicate"] * 2
+    build(copied, tmp_path / "site", Options(resamples=20, reports=False, questions=False))
+    text = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "Refused." not in text and "<summary>2 remarks on the entries</summary>" in text
+
+
+def test_remarks_are_rows_of_the_table(tmp_path: Path, runs: ModuleType) -> None:
     for name, task in (("one", "medq_deg_l2"), ("other", "medq_deg_noimage")):
         runs.write(tmp_path / name, {task: runs.choice_rows(letters(30), images=IMAGES, severity=2)}, model=name)
     two = {task: runs.choice_rows(letters(30), images=IMAGES) for task in ("med_cmr_mcq", "medq_deg_l2")}
     runs.write(tmp_path / "part", two, model="part", limit=40.0, original=80)
     build(collect([tmp_path]), tmp_path / "site", Options(resamples=20, reports=False, questions=False))
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert "2 models ranked, 1 with tasks that are not ranked" in text
     # One reason for both tasks of a run is one row of the table.
     assert "<summary>1 remark on the entries</summary>" in text

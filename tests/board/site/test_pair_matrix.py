@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.pair_matrix import MOST, Matrix, Pair, matrix
 from tests.board.made_up_entries import ERRORS, STARS, MadeUpEntry, board_of, made_up_entry, right_and_wrong
 
@@ -17,7 +17,7 @@ QUESTIONS = 40
 
 
 def made(standings: Standings, metric: str = "accuracy") -> Matrix:
-    found = matrix(standings, (TASK, metric), {key: f"{key}.html" for key in standings.titles})
+    found = matrix(standings, (TASK, metric), Links(model=lambda key: f"{key}.html", suite=str))
     assert found is not None
     return found
 
@@ -28,12 +28,8 @@ def models(**right: int) -> Standings:
     return Standings(board_of(*own), 20)
 
 
-def number(text: str) -> float:
-    return float(text.replace("−", "-"))
-
-
 def ends(pair: Pair) -> list[float]:
-    return [number(each) for each in pair.interval.split(" to ")]
+    return [float(each) for each in pair.interval.strip("[]").split(", ")]
 
 
 def test_the_difference_is_that_of_the_means_in_the_units_that_are_shown() -> None:
@@ -42,7 +38,7 @@ def test_the_difference_is_that_of_the_means_in_the_units_that_are_shown() -> No
     assert found.names == ("best", "like", "poor") and found.more == 0
     assert found.hrefs == tuple(f"{name}|runner|.html" for name in found.names)
     texts = [[pair.difference if pair else "" for pair in row] for row in found.rows]
-    assert texts == [["", "+2.5", "+52.5"], ["−2.5", "", "+50.0"], ["−52.5", "−50.0", ""]]
+    assert texts == [["", "+2.5", "+52.5"], ["-2.5", "", "+50.0"], ["-52.5", "-50.0", ""]]
     signs = [[pair.sign if pair else "" for pair in row] for row in found.rows]
     assert signs == [["", "=", "▲"], ["=", "", "▲"], ["▼", "▼", ""]]
     assert [[cell.value for cell in row.cells[:3]] for row in found.table.rows] == [
@@ -62,14 +58,14 @@ def test_the_matrix_is_antisymmetric() -> None:
         one, other = found.rows[row][column], found.rows[column][row]
         assert one is not None and other is not None
         assert opposite[one.sign] == other.sign
-        assert number(one.difference) == -number(other.difference)
+        assert float(one.difference) == -float(other.difference)
         assert ends(one) == [-each for each in ends(other)[::-1]]
         low, high = ends(one)
-        assert low <= number(one.difference) <= high
+        assert low <= float(one.difference) <= high
         # By the plain definition, from the letters themselves.
         names = [int(found.names[place][1:]) for place in (row, column)]
         plain = [letters[name].count("1") / QUESTIONS for name in names]
-        assert number(one.difference) == pytest.approx(100 * (plain[0] - plain[1]), abs=0.051)
+        assert float(one.difference) == pytest.approx(100 * (plain[0] - plain[1]), abs=0.051)
     assert all(found.rows[place][place] is None for place in range(5))
     assert {one.sign for row in found.rows for one in row if one} == {"▲", "▼", "="}
 
@@ -131,12 +127,12 @@ def test_of_errors_fewer_are_better() -> None:
 def test_too_few_pictures_are_not_compared(questions: int) -> None:
     own = [made_up_entry(name, right_and_wrong("1" * questions + "-")) for name in "ab"]
     standings = Standings(board_of(*own), 20)
-    assert matrix(standings, (TASK, "accuracy"), {key: "" for key in standings.titles}) is None
+    assert matrix(standings, (TASK, "accuracy"), Links(model=str, suite=str)) is None
 
 
 def test_one_model_is_not_compared() -> None:
     standings = models(alone=20)
-    assert matrix(standings, (TASK, "accuracy"), {key: "" for key in standings.titles}) is None
+    assert matrix(standings, (TASK, "accuracy"), Links(model=str, suite=str)) is None
 
 
 def test_ten_models_stand_in_the_matrix_and_all_pairs_in_the_table() -> None:

@@ -11,7 +11,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.columns import compact
 from lmms_medtasks.board.entries import all_ids
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
-from lmms_medtasks.board.site.ranking import standings
+from lmms_medtasks.board.site.ranking import rank
 from lmms_medtasks.statistics.intervals import mean_interval
 from tests.board.made_up_entries import board_of, of_every_kind
 
@@ -35,7 +35,7 @@ def found(entries, resamples=400, **more):
     more = {"higher_is_better": True, **more}
     return {
         entry.model.name: each
-        for entry, each in zip(entries, standings(entries, "accuracy", resamples=resamples, **more), strict=True)
+        for entry, each in zip(entries, rank(entries, "accuracy", resamples=resamples, **more).standings, strict=True)
     }
 
 
@@ -151,7 +151,7 @@ def test_all_intervals_of_a_column_hold_together_about_as_often_as_said(entries)
             )  # fmt: skip
             for _ in range(4)
         ]
-        places = standings(drawn, "accuracy", higher_is_better=True, resamples=200)
+        places = rank(drawn, "accuracy", higher_is_better=True, resamples=200).standings
         held += all((each.low, each.high) == (1, 4) for each in places)
     # 95 % of 60 is 57; fewer than 51 would be a chance of 1 in 100 at that level.
     assert held >= 51
@@ -179,13 +179,13 @@ def test_a_number_that_is_no_mean_is_ranked_in_its_direction_by_what_images_add(
     letters = {"a": "1" * 12, "b": "10" * 6, "c": "0" * 12}
     three = [of_every_kind(name, "1" * 12, hard) for name, hard in letters.items()]
     for metric, values in (("drop", (0, 0.5, 1)), ("robust", (1, 0.5, 0)), ("balanced", (1, 0.75, 0.5))):
-        ranked = standings(three, metric)
+        ranked = rank(three, metric).standings
         assert [each.mean.estimate for each in ranked] == pytest.approx(values)
         assert [each.rank for each in ranked] == [1, 2, 3] and {each.reason for each in ranked} == {""}
         # The two of which no image is alike are told apart, each of them and the middle one are not.
         assert [(each.low, each.high) for each in ranked] == [(1, 2), (1, 3), (2, 3)]
     # All a fraction, .75 and 1/2 less 1/2: of ECE fewer is better.
-    assert [each.rank for each in standings(three, "ece")] == [3, 2, 1]
+    assert [each.rank for each in rank(three, "ece").standings] == [3, 2, 1]
     table = ranking("made_up_task", Standings(board_of(*three), 100), Links(str, str))
     assert table is not None and [each.name for each in table.columns if each.fewer] == ["drop", "ece"]
 
@@ -205,6 +205,6 @@ def test_why_there_is_no_rank_is_told():
         ([whole, nine], "accuracy", "only 9 images with a score of every model, 10 are needed"),
     )
     for entries, metric, reason in cases:
-        assert {(each.rank, each.reason) for each in standings(entries, metric)} == {(None, reason)}
+        assert {(each.rank, each.reason) for each in rank(entries, metric).standings} == {(None, reason)}
         table = ranking("made_up_task", Standings(board_of(*entries), 100), Links(str, str))
         assert f"No ranks by {metric}: {reason}." in table.notes

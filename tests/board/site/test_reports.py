@@ -8,7 +8,7 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.ranking import standings
+from lmms_medtasks.board.site.ranking import rank
 from lmms_medtasks.board.site.reports import Reports
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.build_cache import BuildCache
@@ -77,7 +77,7 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
         ("a", "medq_deg", True), ("b", "medq_deg", True), ("a", "medq_deg_calib", False),
     }  # fmt: skip
     ranked = board.of(task="medq_deg", ranked=True)
-    places = standings(ranked, "accuracy_l0", higher_is_better=True, resamples=20)
+    places = rank(ranked, "accuracy_l0", higher_is_better=True, resamples=20).standings
     # Six images: means, and no ranks.
     placed = zip(ranked, places, strict=True)
     assert {entry.model.name: (place.mean.estimate, place.rank) for entry, place in placed} == {

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import index_page, leaderboard_table, number_marks, suite_words
-from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.site import number_marks, suite_words
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -30,20 +28,6 @@ def numbered_alike(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -
     return collect([folder])
 
 
-def test_questions_of_one_id_on_other_pictures_are_counted_each(numbered_alike: Board) -> None:
-    assert asked(numbered_alike) == "8 different questions"
-
-
-def test_a_question_that_two_tasks_ask_counts_once(tmp_path: Path, runs: ModuleType) -> None:
-    rows = runs.choice_rows({f"q{n}": "A" for n in range(4)})
-    runs.write(tmp_path, {"bones_joints_t1_knowledge": rows, "bones_joints_t2_note": rows[:3]})
-    assert asked(collect([tmp_path])) == "4 different questions"
-
-
-def asked(board: Board) -> str:
-    made = Standings(board, 0)
-    found = leaderboard_table.leaderboard(made, Links(model=str, suite=str), model_facts.read())
-    return index_page._card(made, "bones_joints", found).questions
 
 
 def test_a_card_has_no_replies_to_another_question_of_the_same_id(numbered_alike: Board, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -11,8 +12,9 @@ from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import scatter, suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.scatter import Drawn
-from lmms_medtasks.board.site.suite_words import About, Scatter
+from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.headlines import BoardColumn
 from tests.board.made_up_entries import MadeUpEntry, board_of, made_up_entry, right_and_wrong
 
 CLEAN, BAD = "made_up_clean", "made_up_bad"
@@ -22,9 +24,10 @@ QUESTIONS = 20
 @pytest.fixture(autouse=True)
 def declared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The benchmark of made-up entries declares what is drawn of it."""
-    pairs = (("absent", "accuracy", BAD, "accuracy"), (CLEAN, "accuracy", BAD, "accuracy"))
-    said = Scatter("Title", "clean", "lost", "bad", pairs)
-    monkeypatch.setattr(suite_words, "about", lambda suite: About(suite, suite, scatter=said))
+    said = {"title": "Title", "x": "clean", "y": "lost", "bad": "bad"}
+    columns = [BoardColumn(BAD, "accuracy", before=(task, "accuracy")) for task in ("absent", CLEAN)]
+    about = partial(About, columns=tuple(columns), scatter=said)
+    monkeypatch.setattr(suite_words, "about", lambda suite: about(suite, suite))
     yield
 
 

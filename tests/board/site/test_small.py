@@ -6,7 +6,7 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Model, Problem
-from lmms_medtasks.board.site import board_tables, file_names, rows, suite_words
+from lmms_medtasks.board.site import board_tables, file_names, suite_page, suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.pages import card, markdown
 from lmms_medtasks.board.site.question_shards import harmless
@@ -74,24 +74,24 @@ def test_an_argument_that_may_be_a_secret_is_never_shown(text):
 
 
 def test_nobody_published_numbers_of_a_task_that_is_not_installed():
-    assert rows.published("bones_joints_t1_knowledge", {})
-    assert rows.published("bones_joints_t1_knowledge_of_mine", {}) == []
+    assert board_tables.published("bones_joints_t1_knowledge", {})
+    assert board_tables.published("bones_joints_t1_knowledge_of_mine", {}) == []
 
 
 def test_published_tables_hold_no_row_of_ours():
     for suite in ("medq_deg", "med_cmr", "medobvious", "sure_vqa"):
-        tables = rows.tables(suite)
+        tables = suite_page._printed(suite)
         assert tables and all(row.kind in ("reference", "average") for table in tables for row in table.rows)
-    assert rows.tables("no_such_suite") == []
+    assert suite_page._printed("no_such_suite") == []
 
 
 def test_published_rows_are_in_the_unit_that_is_shown():
     # Table 14: LLaVA-Med without fine-tuning, closed i.i.d. 0.60, open 2.57 stars.
-    sure = rows.published("sure_slake_modality", {})[0]
+    sure = board_tables.published("sure_slake_modality", {})[0]
     assert (sure.cells["closed_iid"].value, sure.cells["open_iid"].value) == (60.0, 2.57)
-    assert rows.published("medq_deg_l2_noimage", {}) == []
+    assert board_tables.published("medq_deg_l2_noimage", {}) == []
     # MedObvious, Table 2: LLaVA-1.5-7B over 470, 470, 235, 235 and 470 questions.
-    overall = rows.published("medobvious", {})[0].cells["accuracy"].value
+    overall = board_tables.published("medobvious", {})[0].cells["accuracy"].value
     assert overall == pytest.approx((470 * (40.4 + 22.3 + 50.0) + 235 * (22.1 + 35.7)) / 1880)
 
 
@@ -109,10 +109,10 @@ def test_the_same_limit_of_several_tasks_stands_once():
 
 def test_published_rows_of_bones_and_joints_stand_below_their_tasks():
     # The language models of the paper read reports: their numbers stand beside ours on images too, and are marked.
-    read_reports = rows.published("bones_joints_t4_diagnosis", {})
+    read_reports = board_tables.published("bones_joints_t4_diagnosis", {})
     assert [(each.model, each.cells["accuracy"].value, each.cells["accuracy"].mark) for each in read_reports] == [
         ("MedGPT", 83.3, "§"), ("DeepSeek-R1-0528", 70.0, "§"),
     ]  # fmt: skip
     assert all("read reports" in each.source for each in read_reports)
     assert " § " in suite_words.about("bones_joints").chart["about"]
-    assert rows.published("bones_joints_t8_released", {}) == []
+    assert board_tables.published("bones_joints_t8_released", {}) == []

@@ -143,7 +143,6 @@ def test_the_chart_has_every_ranked_model_and_published_ones_that_are_never_meas
     assert len(printed) == 40 and not any(row.cells[0].href for row in printed)
     assert {row.cells[2].low for row in printed} == {None}
     assert drawn.chance == 25.0
-    assert drawn.printed_changes == "All 40 published models fall, by 3.1 to 8.6 points."
 
 
 def test_a_plane_is_drawn_on_the_scales_of_its_measures_and_hides_no_model(

@@ -50,6 +50,21 @@ def test_a_name_touches_no_mark_and_no_other_name(points: list[tuple[float, floa
     assert apart(*boxes)
 
 
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(0, HEIGHT)), min_size=2, max_size=12, unique=True))
+def test_no_name_hides_a_mark_nor_is_nearer_to_another_than_to_its_own(marked: list[tuple[float, float]]) -> None:
+    named = [(f"Model-{number}", *each) for number, each in enumerate(marked)]
+    for (name, x, y), place in zip(named, name_places(named, marked, [], WIDTHS, HEIGHT), strict=True):
+        for width in WIDTHS if place else ():
+            left, top, right, bottom = box_of(name, width * x / 100, y, place)
+            distances = {
+                (at, down): math.hypot(max(left - width * at / 100, width * at / 100 - right, 0),
+                                       max(top - down, down - bottom, 0))
+                for at, down in marked
+            }  # fmt: skip
+            assert min(distances.values()) > 0
+            assert leader(place) or distances[x, y] == min(distances.values())
+
+
 @given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=1, max_size=18), st.randoms())
 def test_where_there_is_room_no_two_names_touch_and_none_leaves_the_plot(
     cells: set[tuple[int, int]], random: object

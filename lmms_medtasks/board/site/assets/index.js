@@ -17,28 +17,34 @@
     history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
   }
 
-  // data-v is larger for better; rows without a number stand last, whichever way.
+  // data-v is larger for better; rows without a number stand last, whichever way. The ranks are those of the column.
   function sort(column, worstFirst) {
     const turned = worstFirst ? -1 : 1;
-    const key = (row) => column ? row.cells[column].dataset.v : row.dataset.name;
+    const byName = heads[column].dataset.by === "model";
+    const key = (row) => byName ? row.dataset.name : row.cells[column].dataset.v;
     const order = (a, b) => {
       const [one, other] = [key(a), key(b)];
       if (one === undefined || other === undefined) return (one === undefined) - (other === undefined);
-      return turned * (column ? other - one : one < other ? -1 : one > other ? 1 : 0);
+      return turned * (byName ? (one < other ? -1 : one > other ? 1 : 0) : other - one);
     };
     for (const table of tables) {
       for (const body of table.tBodies) {
         if (!body.classList.contains("divider")) body.append(...[...body.rows].sort(order));
       }
     }
-    const rising = (head) => column === 0 || head.dataset.lower ? !worstFirst : worstFirst;
+    const rising = (head) => byName || head.dataset.lower ? !worstFirst : worstFirst;
     heads.forEach((head, place) => {
       if (place === column) head.setAttribute("aria-sort", rising(head) ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
     });
+    if (byName) return;
+    for (const row of rows) if (row.classList.contains("mine")) row.cells[0].textContent = row.cells[column].querySelector(".rank .value")?.textContent ?? "";
+    const ranked = document.getElementById("ranked-by");
+    if (ranked) ranked.textContent = heads[column].querySelector(".head .room").textContent;
   }
 
   heads.forEach((head, column) => {
+    if (!head.dataset.by) return;
     const button = document.createElement("button");
     button.type = "button";
     const inner = head.querySelector(".head");
@@ -120,7 +126,7 @@
       else control.value = value ?? "";
     }
     const by = heads.findIndex((head) => head.dataset.by === state.get("by"));
-    sort(by >= 0 ? by : 1, by >= 0 && state.get("up") === "1");
+    sort(by >= 0 ? by : 2, by >= 0 && state.get("up") === "1");
     filter();
   }
 

@@ -111,6 +111,13 @@
       sortable(table);
       filterable(table, scroll);
     }
+    for (const box of document.querySelectorAll(".sideways, .many")) {
+      const said = document.createElement("p");
+      said.className = "below";
+      said.textContent = "This table scrolls sideways.";
+      box.before(said);
+      new ResizeObserver(() => { said.hidden = box.scrollWidth <= box.clientWidth + 1; }).observe(box);
+    }
     // A link to a table inside a folded part opens it.
     const open = () => {
       let target = null;
