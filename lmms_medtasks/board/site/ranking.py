@@ -99,5 +99,3 @@ def rank(
         for row in range(len(entries))
     ]
     return Ranking(standings, pairs)
-
-

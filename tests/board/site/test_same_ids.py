@@ -28,8 +28,6 @@ def numbered_alike(tmp_path_factory: pytest.TempPathFactory, runs: ModuleType) -
     return collect([folder])
 
 
-
-
 def test_a_card_has_no_replies_to_another_question_of_the_same_id(numbered_alike: Board, tmp_path: Path) -> None:
     data = QuestionData(Folder(tmp_path), suite_words.AllowedData())
     cards = QuestionCards(data, lambda entry: entry.model.name)
