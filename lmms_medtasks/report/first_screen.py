@@ -45,7 +45,7 @@ class ModelFindings:
         unread = [each for each in self.findings if each.unread]
         ordered = sorted((each for each in self.findings if not each.unread), key=lambda each: not each.changes)
         good = [each.clause for each in ordered if not each.guessing][:_GOOD]
-        guessed = said_of_guessing([(each.guessing, each.about) for each in ordered], "at")
+        guessed = said_of_guessing([(each.guessing, each.guessed_at) for each in ordered], "at")
         # "But" where something is better than guessing; what has no level of guessing may be no better.
         known = any(bar.chance is not None for each in ordered if not each.guessing for bar in each.bars)
         said = "; ".join(good)
