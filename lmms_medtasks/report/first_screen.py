@@ -254,11 +254,12 @@ def _other_runs(
         if finding is None or own is None or own.source is source:
             continue
         whose, shown = f"{name}: " if len(kept) > 1 else "", own.source
-        if not {*source.tasks}.intersection(shown.tasks):
+        of_others = not {*source.tasks}.intersection(shown.tasks)
+        if shown.name == name if of_others else own.run is source.run:
+            continue
+        if of_others:
             # Of other tasks it was asked otherwise, as without images.
             said = f"shown is {shown.name}; other ways to ask are below."
-        elif own.run is source.run:
-            continue
         else:
             place, other = own.run.path, source.run.path
             if place.parent != other.parent:
