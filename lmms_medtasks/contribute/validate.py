@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmms_medtasks.contribute import live, question_page, static, versions
-from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.contribute.loaded import Loaded, attempt
+from lmms_medtasks.report import reported_suites
+from lmms_medtasks.suites import registry
 from lmms_medtasks.task_yaml.chain import Chain
 from lmms_medtasks.task_yaml.problems import Findings, Problem
 from lmms_medtasks.writing import write_text
@@ -60,6 +62,11 @@ def _errors_beyond_the_card(found: Findings) -> bool:
     return any(not each.file.endswith(".md") for each in found.errors)
 
 
+def _read_report(folder: Path) -> None:
+    registry.give([folder])
+    reported_suites.declared(folder.name)
+
+
 def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
     folder = static.folder_of(path)
     tasks: list[Loaded] = []
@@ -69,6 +76,8 @@ def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, fo
         pages.append((chain.path.stem, shown))
         if task is not None:
             tasks.append(task)
+    if (folder / "report.py").is_file():
+        attempt(_read_report, folder.resolve(), path="report.py", what="can't be used", found=found)
     if write and _errors_beyond_the_card(found):
         found.told.append(_NOT_WRITTEN)
     elif write:

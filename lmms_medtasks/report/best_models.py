@@ -44,9 +44,11 @@ def leader(found: Sequence[str]) -> str:
     """In how many numbers that several models have each is best, a sentence; ``found``: who is, "" of none."""
     if not found:
         return ""
-    of = f"{len(found)} numbers that several of these models have"
+    whose = "that several of these models have"
+    if len(found) == 1:
+        return f"Better than every other beyond chance in the one number {whose}: {found[0] or 'none'}."
     said = [f"{model} in {count}" for model, count in Counter(filter(None, found)).most_common()]
-    return f"Better than every other beyond chance: {listed(said) or 'none in any'} of {of}."
+    return f"Better than every other beyond chance: {listed(said) or 'none in any'} of {len(found)} numbers {whose}."
 
 
 def _best(bars: Sequence[Number]) -> int | None:

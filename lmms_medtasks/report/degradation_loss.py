@@ -34,7 +34,8 @@ _ORDER = ("base", "metric", "degradation", "level")
 _NOTES = (
     f"Change: degraded less clean, over the questions that both tasks have. {LEVEL} intervals and p values (two-sided "
     "permutation test) are over images, or units of questions that have images in common. p (Holm) is corrected "
-    "for all degradations and levels of this task and metric. Level 0 is the untouched control and not counted in.",
+    "for all degradations and levels of this task and metric; the interval looks at its row alone. Where the two seem "
+    "to disagree both are right, and p (Holm) decides. Level 0 is the untouched control and not counted in.",
     "How: logged, the task logs a number for each question, and their mean is the value that the harness reports; "
     "totals only, no score for each question is to be had: no interval, no test.",
 )

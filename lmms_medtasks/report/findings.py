@@ -228,11 +228,20 @@ class Finding:
 
     @property
     def guessing(self) -> str:
-        """How it stands to guessing where none of its main numbers beats it, ``below guessing``; else ""."""
+        """How it stands to guessing where none of its main numbers beats it, ``below guessing``; else "".
+
+        Of what could not be read nothing is claimed.
+        """
         known = [bar.guessing for bar in self.main if bar.chance is not None]
-        if not known or not all(known):
+        if self.unread or not known or not all(known):
             return ""
         return BELOW if set(known) == {BELOW} else NO_BETTER
+
+    @property
+    def guessed_at(self) -> str:
+        """What it guesses at; of its main numbers alone where another one is better than guessing."""
+        others = any(bar.chance is not None and not bar.guessing for bar in self.bars)
+        return f"{self.about} ({quoted([bar.title for bar in self.main])})" if others else self.about
 
     @property
     def clause(self) -> str:

@@ -11,6 +11,7 @@ from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.findings import BELOW, NOTHING_SAID, Finding, Number, said_of_guessing, sentence
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.quotable import Asked, Check
+from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.short_texts import listed
@@ -18,7 +19,7 @@ from lmms_medtasks.short_texts import listed
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
 
-NO_HEADLINE = "No question of its headline has a score."
+NO_HEADLINE = "None of the questions that its first numbers are of has a score."
 NOT_JUDGED = "Run and not judged: no answer has a score. Judge from the log alone: lmms-medtasks judge RUN."
 """What stands where a finding would, of a benchmark whose answers no judge saw."""
 
@@ -44,8 +45,13 @@ class ModelFindings:
         """What a reader should keep: what was not read, where it is right, and where it is no better than guessing."""
         unread = [each for each in self.findings if each.unread]
         ordered = sorted((each for each in self.findings if not each.unread), key=lambda each: not each.changes)
-        good = [each.clause for each in ordered if not each.guessing][:_GOOD]
-        guessed = said_of_guessing([(each.guessing, each.about) for each in ordered], "at")
+        several = len(self.findings) > 1
+        good = [
+            f"{each.clause} ({each.suite})" if several and each.suite not in each.clause else each.clause
+            for each in ordered
+            if not each.guessing
+        ][:_GOOD]
+        guessed = said_of_guessing([(each.guessing, each.guessed_at) for each in ordered], "at")
         # "But" where something is better than guessing; what has no level of guessing may be no better.
         known = any(bar.chance is not None for each in ordered if not each.guessing for bar in each.bars)
         said = "; ".join(good)
@@ -160,7 +166,7 @@ def first_screen(
             sentences[part] = f"{sentences[part]} {said}" if part in sentences else said
         if finding:
             own = kept[model_name(each.source.run.content)]
-            new = _Kept(len(each.source.rows), finding, each.source.asked)
+            new = _Kept(each.source, finding)
             key = finding.suite, id(each.suite)  # a folder's choices and open answers are two suites of one title
             if key not in own or new.rests_on > own[key].rests_on:
                 own[key] = new
@@ -176,16 +182,22 @@ def first_screen(
     known = {each.suite.title for each, finding in asked if finding}
     empty = {each.suite.title: _without_finding(each) or NO_HEADLINE for each, _ in asked
              if each.suite.title not in known}  # fmt: skip
+    for title in empty if len(kept) > 1 else ():
+        whose = [model_name(each.source.run.content) for each, _ in asked if each.suite.title == title]
+        empty[title] = f"{listed(list(dict.fromkeys(whose)))}: {empty[title]}"
     checks, others = quotable.checks([each for each, _ in asked], unread), tuple(_other_runs(kept, asked))
     return FirstScreen(_facts(runs, asked), models, checks, sentences, others, *_best(kept), empty)
 
 
 class _Kept(NamedTuple):
-    """A finding that the screen shows, its questions, and the runs that it is of with their tasks."""
+    """A finding that the screen shows, and its source."""
 
-    size: int
+    source: Source
     finding: Finding
-    asked: _Runs
+
+    @property
+    def asked(self) -> _Runs:
+        return self.source.asked
 
     @property
     def run(self) -> Run:
@@ -194,7 +206,7 @@ class _Kept(NamedTuple):
     @property
     def rests_on(self) -> tuple[int, int]:
         """Questions, and how early a leaderboard looks at their tasks."""
-        return self.size, -self.finding.place
+        return len(self.source.rows), -self.finding.place
 
 
 def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], str]:
@@ -235,28 +247,45 @@ def _other_runs(
     kept: Mapping[str, Mapping[object, _Kept]], asked: Sequence[tuple[Asked, Finding | None]]
 ) -> Iterator[str]:
     """Of each finding that several runs of a model have: whose is shown, and how the other runs differ."""
+    found: dict[tuple[str, str], list[str]] = {}
     for each, finding in asked:
         source, name = each.source, model_name(each.source.run.content)
         own = kept[name].get((finding.suite, id(each.suite))) if finding else None
-        # Of other tasks it was asked otherwise, as without images.
-        if (
-            finding is None
-            or own is None
-            or own.run is source.run
-            or not {*source.tasks}.intersection(task for _, tasks in own.asked for task in tasks)
-        ):
+        if finding is None or own is None or own.source is source:
             continue
-        place, other = own.run.path, source.run.path
-        if place.parent != other.parent:
-            place, other = place.parent, other.parent
-        differs = [
-            *(["other numbers"] if [*map(_value, own.finding.bars)] != [*map(_value, finding.bars)] else []),
-            *(["other data"] if about.other_data([own.asked, source.asked]) else []),
-            *(["other settings"] if _settings(own.asked) != _settings(source.asked) else []),
-        ]
-        whose = f"{name}, {finding.suite}" if len(kept) > 1 else finding.suite
-        has = listed(differs) or "the same numbers"
-        yield f"{whose}: shown is {printable(str(place))}. {printable(str(other))} has {has}."
+        whose, shown = f"{name}: " if len(kept) > 1 else "", own.source
+        of_others = not {*source.tasks}.intersection(shown.tasks)
+        if shown.name == name if of_others else own.run is source.run:
+            continue
+        if of_others:
+            # Of other tasks it was asked otherwise, as without images.
+            said = f"shown is {shown.name}; other ways to ask are below."
+        else:
+            place, other = own.run.path, source.run.path
+            if place.parent != other.parent:
+                place, other = place.parent, other.parent
+            judges = judged_tables.deciding([shown.rows, source.rows])
+            more = ", ".join(sorted(_arguments(source.asked) - _arguments(own.asked)))
+            differs = [
+                *(["other numbers"] if [*map(_value, own.finding.bars)] != [*map(_value, finding.bars)] else []),
+                *(["other data"] if about.other_data([own.asked, source.asked]) else []),
+                *(["other settings"] if _settings(own.asked) != _settings(source.asked) else []),
+                *([f"other model arguments ({more})"] if more else []),
+                *(["another judge or another text of its prompt"] if judges[0] != judges[1] else []),
+            ]
+            has = listed(differs) or "the same numbers"
+            said = f"shown is {printable(str(place))}. {printable(str(other))} has {has}."
+        found.setdefault((whose, said), []).append(finding.suite)
+    for (whose, said), of in found.items():
+        yield f"{whose}{listed(list(dict.fromkeys(of)))}: {said}"
+
+
+def _arguments(asked: _Runs) -> set[str]:
+    """The model arguments of runs, each as ``dtype=bfloat16``."""
+    given = [(run.content.get("config") or {}).get("model_args") or "" for run, _ in asked]
+    pairs = [[f"{key}={value}" for key, value in each.items()] if isinstance(each, Mapping) else str(each).split(",")
+             for each in given]  # fmt: skip
+    return {printable(pair) for own in pairs for pair in own if pair}
 
 
 def _value(bar: Number) -> tuple[str, float]:

@@ -207,7 +207,9 @@ def deciding(tables: Sequence[Samples]) -> list[tuple[str, ...]]:
     return [
         tuple(
             dict.fromkeys(
-                f"{judge}, {name} by prompt {' and '.join(sorted(each.digests))}" if name in several else judge
+                f"{judge}, {name} by the text {' and '.join(sorted(each.digests))} of its prompt"
+                if name in several
+                else judge
                 for name, each in of_table.items()
                 for judge in each.deciding
             )

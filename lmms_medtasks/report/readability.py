@@ -68,12 +68,18 @@ class Readability:
         """What keeps a number from saying anything of the model, with ``{}`` for the tasks; "" where nothing does."""
         failed = self.counts["failed"]
         if _too_many(self.replies - self.read, self.replies):
-            return f"{100 - self.percent} % of the replies{{}} could not be read ({self.why})"
+            whole = " in all parts" if self._lacking else ""
+            return f"{100 - self.percent} % of the replies{{}} could not be read{whole} ({self.why})"
         if _too_many(self.at_limit, self.replies):
             return f"{self.at_limit:,} of {self.replies:,} replies{{}} ended at the limit of new tokens"
         if _too_many(failed, self.replies + failed):
             return f"{failed:,} of {self.replies + failed:,} requests{{}} failed"
         return ""
+
+    @property
+    def _lacking(self) -> int:
+        """Replies with an answer but not all parts that were asked for; a judge scores what is there."""
+        return self.replies - self.read - sum(self.counts[name] for name in _UNREAD)
 
     @property
     def percent(self) -> int:
@@ -92,8 +98,8 @@ class Readability:
                 of = f" of {self.replies:,}" if not said else ""
                 cut = f"cut off at {ends} tokens" if ends else "cut off"
                 said.append(f"{number:,}{of} {cut if name == 'cut' else name}")
-        if lacking := self.replies - self.read - sum(self.counts[name] for name in _UNREAD):
-            said.append(f"{lacking:,} without all parts that were asked for")
+        if self._lacking:
+            said.append(f"{self._lacking:,} without all parts that were asked for")
         if marks := [mark for mark, _ in self.marks.most_common()]:
             said.append(f"{self.marks.total():,} begin with {' or '.join(marks)}, which may open thoughts")
         return ", ".join(said)
@@ -150,15 +156,14 @@ def together(found: Sequence[Readability]) -> Readability:
 
 
 def told(finding: Finding | None, found: Sequence[Readability]) -> Finding | None:
-    """The finding; where a task's replies could not be read, that in its place, its numbers without a claim."""
+    """The finding; where a task's replies could not be read, that in its place, without a claim."""
     low = [each for each in found if each.doubt]
     if finding is None or not low:
         return finding
     shown = together(low)
     doubt = shown.doubt or low[0].doubt  # of several together no share of one kind need be too large
     unread = doubt.format("" if len(low) == len(found) else f" to {named(shown.tasks)}")
-    bars = tuple(replace(bar, chance=None) for bar in finding.bars)
-    return replace(finding, bars=bars, changes=(), sketch=None, unread=unread)
+    return replace(finding, changes=(), sketch=None, unread=unread)
 
 
 def named(tasks: Iterable[str]) -> str:

@@ -68,12 +68,18 @@ def report_of(suite: Suite) -> Report:
 
     Raises UserError where the file declares none, or published rows can't be read.
     """
-    module = registry.companion(suite, "report")
-    if module is None:
-        return default_report(suite, registry.folder_of(suite.name))
+    return declared(suite.name) or default_report(suite, registry.folder_of(suite.name))
+
+
+def declared(name: str) -> Report | None:
+    """The report that ``report.py`` of a benchmark's folder declares; None without that file.
+
+    Raises UserError where the file can't be imported, or declares none.
+    """
+    module = registry.companion(name, "report")
     report = getattr(module, "REPORT", None)
-    if not isinstance(report, Report):
-        raise UserError(f"The folder of {suite.name} declares no report: expected REPORT = Report(...) in report.py.")
+    if module is not None and not isinstance(report, Report):
+        raise UserError(f"The folder of {name} declares no report: expected REPORT = Report(...) in report.py.")
     return report
 
 

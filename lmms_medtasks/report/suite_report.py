@@ -275,7 +275,7 @@ def _check_declared(suite: Suite, report: Report, table: Samples) -> None:
     """Raise UserError for a declared row or column that is restricted by no column of the samples, or of no measure."""
     known = {*suite.tags, *OWN_COLUMNS, *table.columns}
     measures = [each.name for each in suite.measures]
-    file = getattr(registry.companion(suite, "report"), "__file__", f"the report of {suite.name}")
+    file = getattr(registry.companion(suite.name, "report"), "__file__", f"the report of {suite.name}")
     every = (each for view in (*report.views, *report.compared) for each in view.tables)
     for each in (each for each in every if isinstance(each, views.Table)):
         rows = () if callable(each.rows) else each.rows

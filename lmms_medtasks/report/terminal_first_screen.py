@@ -91,14 +91,27 @@ def _numbers(models: Sequence[ModelFindings]) -> Iterator[Text]:
             bars = [each.get(title) for each in found]
             name = named[_title(next(filter(None, bars)))]
             start = Text.assemble((f"{suites[suite] if number == 0 else '':<{_SUITE}}", "bold"), f"{name:<{_TITLE}}")
-            cells = [f"{_in_width(bar, width - 1):>{width}}" for bar in bars]
-            yield start + (_bar(bars[0]) if len(models) == 1 and bars[0] else Text("".join(cells)))
+            if len(models) == 1 and bars[0]:
+                yield start + _bar(bars[0])
+                continue
+            scores, intervals = (
+                ["–" if bar is None else _score(bar) for bar in bars],
+                [bar.interval if bar else "" for bar in bars],
+            )
+            if all(len(score + interval) < width for score, interval in zip(scores, intervals, strict=True)):
+                scores, intervals = [score + interval for score, interval in zip(scores, intervals, strict=True)], []
+            yield start + "".join(f"{score:>{width}}" for score in scores)
+            if any(intervals):
+                yield Text(f"{'':{_SUITE + _TITLE}}{''.join(f'{each:>{width}}' for each in intervals)}", style="dim")
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
-    if len(models) == 1:
-        signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
-        fewer = any(not bar.higher_is_better for each in models[0].findings for bar in each.bars)
-        yield Text(f"{signs}{'  ↓ less is better' if fewer else ''}", style="dim")
+    signs = (
+        ["█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"] if len(models) == 1 else []
+    )
+    if any(not bar.higher_is_better for each in shown for own in each.findings for bar in own.bars):
+        signs.append("↓ less is better")
+    if signs:
+        yield Text("  ".join(signs), style="dim")
 
 
 def _bar(bar: Number) -> Text:
@@ -136,13 +149,6 @@ def _drawn(bar: Number) -> str:
         return drawn
     chance = min(int(_BAR * bar.place(bar.chance)), _BAR - 1)
     return f"{drawn[:chance]}│{drawn[chance + 1 :]}"
-
-
-def _in_width(bar: Number | None, width: int) -> str:
-    if bar is None:
-        return "–"
-    whole = f"{_score(bar)}{bar.interval}"
-    return whole if len(whole) <= width else _score(bar)
 
 
 def wrapped(text: Text, indent: int = 2, head: Text | None = None) -> Iterator[Text]:

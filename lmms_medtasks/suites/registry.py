@@ -165,10 +165,10 @@ def metrics_of(hook: str) -> tuple[str, ...] | None:
     return found[0].tasks[found[1]] if found else None
 
 
-def companion(suite: Suite, module: str) -> ModuleType | None:
-    """Another module of the benchmark's folder ("report", "judging", "source"); None where it has none."""
-    place = folder_of(suite.name)
-    return _module(suite.name, module) if place is not None and (place / f"{module}.py").is_file() else None
+def companion(name: str, module: str) -> ModuleType | None:
+    """Another module of a benchmark's folder ("report", "judging", "source"); None where it has none."""
+    place = folder_of(name)
+    return _module(name, module) if place is not None and (place / f"{module}.py").is_file() else None
 
 
 def _module(name: str, module: str) -> ModuleType:
@@ -187,7 +187,7 @@ def _module(name: str, module: str) -> ModuleType:
     try:
         return importlib.import_module(f"{PACKAGE}.{name}.{module}")
     except UserError as error:
-        if str(error).startswith(str(file)):
+        if str(file) in str(error):
             raise
         raise UserError(f"{file}{_line_of(error, file)}: {error}") from error
     except Exception as error:

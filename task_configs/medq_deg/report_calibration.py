@@ -168,8 +168,9 @@ def _unanimous(sources: Sequence[Source]) -> tuple[str, ...]:
     if setup_of(sources[0]).trials < 2 or correct is None:
         return ()
     return (
-        f"All trials agree on {len(agreed):,} of {len(rows):,} questions at L{level} ({SEVERITY[level]}; "
-        f"{100 * len(agreed) / len(rows):.1f} %). Of these answers {100 * correct:.1f} % are correct.",
+        f"All trials were read and agree on {len(agreed):,} of {len(rows):,} questions at L{level} ({SEVERITY[level]}; "
+        f"{100 * len(agreed) / len(rows):.1f} %). Of these answers {100 * correct:.1f} % are correct. The last bin "
+        "below also has questions of which some requests failed and the other trials agree, or no reply could be read.",
     )
 
 

@@ -129,8 +129,9 @@ def heatmap(level: int, *, folded: bool = False) -> Chart:
         "heat",
         f"heatmap_l{level}",
         f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
-        "Change in points from the same questions clean; darker is worse. Sorted by the share still correct. Italic, "
-        f"paler: fewer than five questions. A dot: none. Columns: {', '.join(taxonomy.mids())}.",
+        "Change in points from the same questions clean; the stronger the colour, the more is lost. Sorted by the "
+        "share still correct. Italic, paler: fewer than five questions. A dot: none. Columns: "
+        f"{', '.join(taxonomy.mids())}.",
         Table(
             "heatmap",
             "Change by degradation and capability",

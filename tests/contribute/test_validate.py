@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute.validate import validate
+from lmms_medtasks.suites import registry
 
 OWN_HOOK = """\
 from lmms_medtasks.data.adapter import from_columns
@@ -37,6 +38,13 @@ def own_hook(folder, body):
         "utf-8",
     )
     return folder
+
+
+def test_a_wrong_chart_in_its_report(chest_side, monkeypatch):
+    monkeypatch.setattr(registry, "_GIVEN", {})
+    chart = 'from lmms_medtasks.report.charts import Chart\nCHART = Chart("pie", "c", "C", "", "t", ("a",))\n'
+    (chest_side / "report.py").write_text(chart)
+    assert any("pie" in each and "report.py, line 2" in each for each in errors(chest_side)), errors(chest_side)
 
 
 @pytest.mark.parametrize(

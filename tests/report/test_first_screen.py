@@ -264,6 +264,17 @@ def test_other_settings_are_said_of_two_runs_of_one_model(write_run):
     assert said.endswith("has other settings.")
 
 
+def test_a_model_argument_that_differs_is_named(write_run):
+    runs = [write_run("one"), write_run("two", date="20270101_000000")]
+    for run, dtype in zip(runs, ("float16", "bfloat16"), strict=True):
+        (file,) = run.glob("*_results.json")
+        content = json.loads(file.read_text("utf-8"))
+        content["config"] = {**(content.get("config") or {}), "model_args": f"pretrained=m,dtype={dtype}"}
+        file.write_text(json.dumps(content), "utf-8")
+    (said,) = build(runs, Options(resamples=0, drawn=False)).first.others
+    assert said.endswith("has other model arguments (dtype=bfloat16).")
+
+
 def test_sentence_counts_what_it_does_not_name_of_what_is_guessed():
     guessed = tuple(finding(name, 45.0) for name in "abcde")
     assert "what c asks and 2 more benchmarks" in ModelFindings("m", guessed).sentence
@@ -307,6 +318,27 @@ def test_terminal_says_scale_direction_and_what_marks_mean(count):
     assert any(line.plain.startswith("‖ No interval") for line in lines(first_of(*[made] * count), "t"))
 
 
+def test_several_models_keep_their_intervals_and_the_arrow_is_explained():
+    bar = Number("false alarms", cell=Cell(100.0, 62.1, 100.0, "◊"), higher_is_better=False)
+    models = tuple(ModelFindings(f"m{place}", (Finding("suite", (bar,), ""),)) for place in range(7))
+    said = [line.plain for line in lines(FirstScreen((), models, (), {}), "t")]
+    assert max(map(len, said)) <= WIDTH and sum(line.count("[62.1, 100.0]") for line in said) == 4
+    assert "↓ less is better" in said
+
+
+def test_a_sentence_says_of_which_numbers_and_benchmarks_it_is():
+    weak, good = (Number(name, f"on {name}", cell=Cell(60.0, low, 70.0), chance=50.0, main=low < 50)
+                  for name, low in (("one, shift", 40.0), ("mean", 55.0)))  # fmt: skip
+    found = Finding("A", (weak, good), "shifted questions"), Finding("B", (replace(good, main=True),), "choices")
+    said = '60 % correct on mean (B), but no better than guessing at shifted questions ("one, shift").'
+    assert ModelFindings("m", found).sentence == said
+    assert replace(found[0], unread="Nothing read").guessing == ""
+
+
+def test_one_number_is_no_plural():
+    assert best_models.leader([""]).endswith("in the one number that several of these models have: none.")
+
+
 def test_one_task_is_one_task(write_run):
     small = write_run("small", model="m", levels=[2], date="20260102_000000")
     first = build([small], Options(resamples=0, drawn=False)).first
@@ -318,9 +350,9 @@ def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
     sets = (("medq_deg_calib",), ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2"), ("medq_deg",), ("medq_deg_noimage",))
     places = [report_finding.HEADLINE.place(tasks) for tasks in sets]
     assert places == [2, 1, 0, 3]
-    kept = [_Kept(9, replace(finding("S", 20.0), place=place), ((None, ("t",)),)) for place in places]
+    kept = [_Kept(SimpleNamespace(rows=range(9)), replace(finding("S", 20.0), place=place)) for place in places]
     assert max(kept, key=lambda each: each.rests_on).finding.place == 0
-    assert kept[0]._replace(size=10).rests_on > kept[2].rests_on
+    assert kept[0]._replace(source=SimpleNamespace(rows=range(10))).rests_on > kept[2].rests_on
 
 
 def test_what_a_model_loses_stands_in_a_line_a_benchmark_in_the_terminal():

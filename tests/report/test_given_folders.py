@@ -107,19 +107,25 @@ def test_a_report_of_a_column_that_no_question_has_is_told_with_table_and_column
 
 
 @pytest.mark.parametrize(
-    ("kind", "column", "said"),
-    [("pie", "right", "kind of chart 'pie'"), ("ranges", "wrong", "column of table 'mine' 'wrong'")],
+    ("kind", "more", "said"),
+    [
+        ("pie", '("right",)', "kind of chart 'pie'"),
+        ("ranges", '("wrong",)', "column of table 'mine' 'wrong'"),
+        ("heat", '("row",)', "Unknown number column of table 'mine' 'row'"),
+        ("bullets", '("right", "right")', "a chart of bullets has one column; got 2"),
+        ("points", '("right",), sort="sideways"', "sort 'sideways'"),
+        ("plane", '("right",), names="oops"', "names 'oops'"),
+        ("shares", '("right",) * 3, scale="log"', "scale 'log'"),
+    ],
 )
-def test_a_chart_of_no_kind_or_of_no_column_is_told_with_file_and_line(tmp_path, kind, column, said):
+def test_a_wrong_chart_is_told_with_file_and_line(tmp_path, kind, more, said):
     path, folder = folder_with_a_report(tmp_path, f"drawn_{kind}", "Mean()")
     text = (folder / "report.py").read_text("utf-8").replace("(TABLE,)),), ())", "(TABLE,), (CHART,)),), ())")
-    chart = (
-        f'from lmms_medtasks.report.charts import Chart\nCHART = Chart("{kind}", "c", "C", "", TABLE, ("{column}",))\n'
-    )
+    chart = f'from lmms_medtasks.report.charts import Chart\nCHART = Chart("{kind}", "c", "C", "", TABLE, {more})\n'
     (folder / "report.py").write_text(text.replace("REPORT = ", f"{chart}REPORT = "), "utf-8")
     with pytest.raises(UserError, match=r"report\.py, line 9\b") as error:
         tables(path, drawn=True)
-    assert said in str(error.value) and str(folder) in str(error.value)
+    assert said in str(error.value) and str(error.value).count(str(folder)) == 1
 
 
 def test_a_report_in_the_folder_counts(tmp_path):

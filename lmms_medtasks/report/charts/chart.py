@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -22,7 +23,10 @@ from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.samples.table import Samples
 
 Kind = Literal["ranges", "points", "plane", "heat", "shares", "bullets"]
-_SHARES = 3
+Sort = Literal["", "falling", "rising"]
+Names = Literal["legend", "points", "ends"]
+Scale = Literal["", "fitted", "ranks"]
+_COLUMNS = {"shares": (3, "three columns: gains, neither, losses"), "bullets": (1, "one column")}
 _NAMED, _ALONE, _SEVERAL, _LINE = 360.0, 300.0, 200.0, 26.0
 """Heights of a plot with names beside its marks, of others, of one beside others, and of a rank, in pixels."""
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -140,13 +144,13 @@ class Chart:
     where: Mapping[str, str] = field(default_factory=dict)
     rest: Mapping[str, float] = field(default_factory=dict)
     printed: int = 0
-    sort: Literal["", "falling", "rising"] = ""
+    sort: Sort = ""
     turned: bool = False
     joined: bool = False
-    names: Literal["legend", "points", "ends"] = "legend"
+    names: Names = "legend"
     steps: bool = False
     axis: Sequence[str] = ()
-    scale: Literal["", "fitted", "ranks"] = ""
+    scale: Scale = ""
     ends: tuple[float, float] | None = None
     diagonal: bool = False
     guide: Callable[[Samples], Guide] | None = None
@@ -158,11 +162,19 @@ class Chart:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "declared", _caller())
-        if self.kind not in KINDS:
-            raise unknown("kind of chart", self.kind, KINDS, self.declared)
-        if self.kind == "shares" and len(self.columns) != _SHARES:
-            said = "a chart of shares has three columns: gains, neither, losses"
-            raise UserError(f"{self.declared}: {said}; got {len(self.columns)}.")
+        for what, got, allowed in (
+            ("kind of chart", self.kind, Kind),
+            ("sort", self.sort, Sort),
+            ("names", self.names, Names),
+            ("scale", self.scale, Scale),
+        ):
+            if got not in get_args(allowed):
+                raise unknown(what, got, filter(None, get_args(allowed)), self.declared)
+        wanted, said = _COLUMNS.get(self.kind, (len(self.columns), ""))
+        if len(self.columns) != wanted:
+            raise UserError(f"{self.declared}: a chart of {self.kind} has {said}; got {len(self.columns)}.")
+        if isinstance(self.table, Table) and not callable(self.table.columns):
+            self._marks(_Filled.of(self.table, self.table.columns, ()))  # for its errors
 
     def figure(self, sources: Sequence[Source]) -> Figure | None:
         """The figure of these sources; None where they have none."""
@@ -251,12 +263,14 @@ class Chart:
         return Figure(self.key, self.title, about, svg, key, self.folded, self.kind, records)
 
     def _marks(self, filled: _Filled) -> list[Mark]:
-        place = filled.place_in(self.declared)
+        place, place_of_number = filled.place_in(self.declared), filled.place_in(self.declared, "number")
         numbers = [name for name, each in zip(filled.names, filled.columns, strict=True) if each.kind == "number"]
         panels = dict(self.columns) if isinstance(self.columns, Mapping) else {"": self.columns or numbers}
         texts = {each: place(each) for each in (self.name, self.series, self.panel, self.group, *self.where) if each}
         over = place(self.x) if self.x else None
-        found = []
+        size, total = (place_of_number(name) if name else None for name in (self.size, self.total))
+        places = {column: place_of_number(column) for columns in panels.values() for column in columns}
+        found, times = [], Counter[tuple[str, ...]]()
         for row in filled.rows:
             if row.kind == "run" and any(row.text(texts[name]) != text for name, text in self.where.items()):
                 continue
@@ -265,18 +279,20 @@ class Chart:
             name = name if self.names == "points" else self.heads.get(name, name)
             for panel, columns in panels.items():
                 for column in columns:
-                    at = place(column)
+                    at = places[column]
                     own = filled.columns[at]
                     head = self.heads.get(column, own.name)
                     x = Cell(None) if over is None or filled.columns[over].kind == "text" else row.cells[over]
                     across = row.text(over) if over is not None and filled.columns[over].kind == "text" else head
                     of = self._series_of(row, texts, name, head if self.x and len(columns) > 1 else "")
+                    times[same := (name, across, panel, row.kind)] += 1
+                    # Another row of one name is drawn too: else it would replace the first.
+                    again = f" ({times[same]})" if times[same] > 1 and row.kind != "counts" else ""
                     found.append(Mark(
-                        name, self.heads.get(across, across), self.heads.get(of, of),
+                        name + again * (self.kind != "plane"), self.heads.get(across, across), self.heads.get(of, of),
                         self._panel_title(row, panel, texts), row.kind, self._cell(column, row.cells[at]),
                         self._cell(self.x, x), row.cells[at].n, row.named(texts.get(self.group)),
-                        row.number(place(self.size)) if self.size else None,
-                        row.number(place(self.total)) if self.total else None,
+                        row.number(size), row.number(total),
                         own.unit, own.signed, own.digits, row.cells[texts.get(self.name, 0)].href,
                     ))  # fmt: skip
         return self._sorted(found) if self.sort else found
@@ -324,8 +340,8 @@ class _Row:
     def named(self, place: int | None) -> str:
         return "" if place is None else self.text(place).removeprefix("published, ")
 
-    def number(self, place: int) -> float | None:
-        value = self.cells[place].value
+    def number(self, place: int | None) -> float | None:
+        value = None if place is None else self.cells[place].value
         return value if isinstance(value, int | float) else None
 
 
@@ -336,10 +352,19 @@ class _Filled:
     columns: Sequence[document.FrameColumn]
     rows: Sequence[_Row]
 
-    def place_in(self, declared: str) -> Callable[[str], int]:
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[Column], rows: Sequence[_Row]) -> _Filled:
+        shown = [*(document.FrameColumn(name, "text") for name in table.labels), *(each.column() for each in columns)]
+        return cls(table.key, [*table.labels, *(each.name for each in columns)], shown, rows)
+
+    def place_in(self, declared: str, kind: str = "") -> Callable[[str], int]:
+        """Where a column stands, by its name; of a ``kind`` ("number", "text"; "": any)."""
+
         def place(name: str) -> int:
-            if name not in self.names:
-                raise unknown(f"column of table {self.key!r}", name, self.names, declared)
+            own = [said for said, each in zip(self.names, self.columns, strict=True) if kind in ("", each.kind)]
+            if name not in own:
+                what = f"{kind} column" if name in self.names else "column"
+                raise unknown(f"{what} of table {self.key!r}", name, own, declared)
             return self.names.index(name)
 
         return place
@@ -370,8 +395,7 @@ def _filled(table: Table, sources: Sequence[Source]) -> _Filled:
         asked = [(row.source or sources[0], row) for row in rows]
     made = [replace(_row_of(source, row, columns), apart=each) for source, row in asked]
     made += [_Row(row.cells, row.kind) for row in table.printed_rows(columns)]
-    shown = [*(document.FrameColumn(name, "text") for name in table.labels), *(column.column() for column in columns)]
-    return _Filled(table.key, [*table.labels, *(column.name for column in columns)], shown, made)
+    return _Filled.of(table, columns, made)
 
 
 def _row_of(source: Source, row: Row, columns: Sequence[Column]) -> _Row:

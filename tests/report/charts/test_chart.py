@@ -85,6 +85,13 @@ def test_what_is_not_there_is_said_with_file_and_line() -> None:
         wrong.of(table(["m"]))
 
 
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {"plane"}))
+def test_two_rows_of_one_name_are_both_drawn(kind: str) -> None:
+    figure = chart(kind).of(table(["same", "same", "other"]))
+    assert figure is not None and {each["name"] for each in figure.marks} == {"same", "same (2)", "other"}
+    assert "same (2)" in figure.svg
+
+
 def test_own_rows_are_sorted_and_published_ones_evenly_spaced_by_rank() -> None:
     printed = table([f"p{number}" for number in range(9)], kind="reference")
     made = replace(
