@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -35,13 +36,18 @@ class Table:
     """
 
     def __init__(self, path: Path, delimiter: str = "\t") -> None:
-        """``UserError`` if there is no readable header, or a column twice."""
+        """``UserError`` if there is no readable header, or a column twice.
+
+        Empty cells at the end of a line, as spreadsheets write them, are no columns.
+        """
         self.path, self._delimiter = path, delimiter
         with self._open() as (_, rows):
-            header = next(rows, None)
-        if not header or not any(name.strip() for name in header):
+            header = [name.strip() for name in next(rows, [])]
+        while header and not header[-1]:
+            header.pop()
+        if not header:
             raise UserError(f"{path.name} is empty: it has no header.")
-        self.columns = tuple(name.strip() for name in header)
+        self.columns = tuple(header)
         twice = [name for name, count in Counter(self.columns).items() if count > 1]
         if twice:
             raise UserError(f"{path.name} has a column twice: {', '.join(map(repr, twice))}.")
@@ -72,8 +78,8 @@ class Table:
             return self._record(0, next(rows))
 
     def _record(self, number: int, row: list[str]) -> Record:
-        same = len(row) == len(self.columns)
-        return Record(number, dict(zip(self.columns, row, strict=True)) if same else None, len(row))
+        same = len(row) >= len(self.columns) and not any(map(str.strip, row[len(self.columns) :]))
+        return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row))
 
     @contextmanager
     def _open(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:
@@ -105,9 +111,11 @@ class _Lines:
         try:
             return line.decode("utf-8-sig" if first else "utf-8")
         except UnicodeDecodeError as error:
+            is_wide = first and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            said = "UTF-16, as Excel's Unicode text" if is_wide else "Latin-1 or Windows-1252, as Excel's plain CSV"
             raise UserError(
-                f"{self._name} is not UTF-8 text (line {self._number}): {error.reason}. Latin-1 or Windows-1252, as "
-                f"Excel's plain CSV? Save it as CSV UTF-8, or: iconv -f WINDOWS-1252 -t UTF-8 {self._name}."
+                f"{self._name} is not UTF-8 text (line {self._number}): {error.reason}. {said}? Save it as CSV UTF-8, "
+                f"or: iconv -f {'UTF-16' if is_wide else 'WINDOWS-1252'} -t UTF-8 {self._name}."
             ) from error
 
 

@@ -108,9 +108,10 @@ class Judging:
         return tuple(dict.fromkeys(_full(judge) for judge in self._judges() if judge["name"] != _NONE_CONFIGURED))
 
     @property
-    def digests(self) -> set[str]:
-        """The digests of the prompts by which verdicts were given."""
-        return {judge["digest"] for judge in self._judges() if judge.get("digest")} if self.deciding else set()
+    def prompts(self) -> dict[str, str]:
+        """The prompts by which verdicts were given: the digest of each text -> its file, "" where none was recorded."""
+        told = ((judge.get("digest"), judge.get("prompt", "")) for judge in self._judges() if self.deciding)
+        return {digest: file for digest, file in told if digest}
 
     @property
     def deciding(self) -> tuple[str, ...]:
@@ -197,18 +198,21 @@ def by_judge(sources: Sequence[Source]) -> dict[tuple[str, ...], list[Source]]:
 
 
 def deciding(tables: Sequence[Samples]) -> list[tuple[str, ...]]:
-    """For each table who gave its verdicts: judges in full, and with the prompt's digest where some of the tables were
-    judged by one prompt of a protocol and some by another."""
+    """For each table who gave its verdicts: judges in full, and with the prompt's digest and file where some of the
+    tables were judged by one prompt of a protocol and some by another."""
     found = [protocols(rows) for rows in tables]
-    prompts: dict[str, set[str]] = {}
+    prompts: dict[str, dict[str, str]] = {}
     for name, judging in ((name, each) for of_table in found for name, each in of_table.items()):
-        prompts.setdefault(name, set()).update(judging.digests)
-    several = {name for name, digests in prompts.items() if len(digests) > 1}
+        prompts.setdefault(name, {}).update(judging.prompts)
+
+    def text(name: str, digest: str) -> str:
+        return f"{digest} of its prompt {prompts[name][digest]}".rstrip()
+
     return [
         tuple(
             dict.fromkeys(
-                f"{judge}, {name} by the text {' and '.join(sorted(each.digests))} of its prompt"
-                if name in several
+                f"{judge}, {name} by the text {' and '.join(text(name, digest) for digest in sorted(each.prompts))}"
+                if len(prompts[name]) > 1
                 else judge
                 for name, each in of_table.items()
                 for judge in each.deciding

@@ -171,7 +171,10 @@ def _readable(asked: Sequence[Asked]) -> Check:
     said = f"{shown.percent} % of {shown.replies:,} {'reply' if shown.replies == 1 else 'replies'}"
     if low and len(low) < len(found):
         models = list(dict.fromkeys(model_of(each.source) for each, _ in low))
-        said += f" in {readability.named(shown.tasks)}"
+        said += f" in {readability.named(shown.tasks, (each.suite.title for each, _ in low))}"
+        # As without images: the first sentence is of one of them.
+        ways = {each.source.name.removeprefix(model_of(each.source)) for each, _ in low}
+        said += f", asked in {len(ways)} ways" if len(ways) > 1 else ""
         said += f" ({_named(models, 'models')})" if len({model_of(each.source) for each in asked}) > 1 else ""
     said += f": {shown.why}" if shown.why else ""
     more = shown.at_limit - shown.counts["cut"]
@@ -356,7 +359,7 @@ def _protocol(asked: Sequence[Asked]) -> Iterator[Check]:
             for difference in own.remaining(task, paper.facts_of(config)):
                 said.setdefault(each.suite.title, {})[difference.title] = None
     if said:
-        named = "; ".join(f"{suite} in {_named(list(titles), 'ways')}" for suite, titles in said.items())
+        named = "; ".join(f"{suite} ({_named(list(titles), 'ways')})" for suite, titles in said.items())
         mend = f"--settings paper, for some of {listed(list(mended))}" if mended else ""
         yield Check("the paper's protocol", "partly", f"differs: {named}; each benchmark's card lists them", mend)
     elif compared:

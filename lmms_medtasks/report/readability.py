@@ -19,7 +19,7 @@ import yaml
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.short_texts import listed_or_counted
+from lmms_medtasks.short_texts import listed, listed_or_counted
 from lmms_medtasks.suites import outcomes, registry
 from lmms_medtasks.suites.suite import Suite
 
@@ -162,13 +162,13 @@ def told(finding: Finding | None, found: Sequence[Readability]) -> Finding | Non
         return finding
     shown = together(low)
     doubt = shown.doubt or low[0].doubt  # of several together no share of one kind need be too large
-    unread = doubt.format("" if len(low) == len(found) else f" to {named(shown.tasks)}")
+    unread = doubt.format("" if len(low) == len(found) else f" to {named(shown.tasks, [finding.suite])}")
     return replace(finding, changes=(), sketch=None, unread=unread)
 
 
-def named(tasks: Iterable[str]) -> str:
-    """The tasks by name; of many their number."""
-    return listed_or_counted(list(tasks), _NAMED, "tasks", ", ".join)
+def named(tasks: Sequence[str], suites: Iterable[str]) -> str:
+    """The tasks by name; of many their number, and the benchmarks that they are of."""
+    return listed_or_counted(tasks, _NAMED, f"tasks of {listed(list(dict.fromkeys(suites)))}", ", ".join)
 
 
 def _closing(mark: str) -> str:

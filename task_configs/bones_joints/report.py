@@ -333,12 +333,13 @@ def caveats(source: Source) -> Iterator[Flag]:
 
 
 def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
-    """What limits the judged numbers of several models, by model and protocol."""
-    return judged_tables.flags({
-        f"{source.name}, {protocol}": judging
-        for source in sources
-        for protocol, judging in judged_tables.protocols(source.rows).items()
-    })  # fmt: skip
+    """What limits the judged numbers of several models: what is the same of several is said once, by their names."""
+    found: dict[Flag, list[str]] = {}
+    for source in sources:
+        for flag in judged_tables.flags(judged_tables.protocols(source.rows)):
+            found.setdefault(flag, []).append(source.name)
+    for flag, names in found.items():
+        yield Flag(flag.kind, f"{', '.join(names)}: {flag.text}")
 
 
 REPORT = Report(

@@ -16,7 +16,7 @@ from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.measures import ACCURACY, BY_DIMENSION, DIMENSIONS, TOTAL
 from lmms_medtasks.task_configs.med_cmr.report_models import asked, judging, was_asked
-from lmms_medtasks.task_configs.med_cmr.report_published import PUBLISHED_ROWS
+from lmms_medtasks.task_configs.med_cmr.report_published import MAIN, PUBLISHED_ROWS
 
 _PRINTED = 7
 """Published models that are drawn, evenly spaced by rank; the table has them all."""
@@ -51,7 +51,7 @@ DIMENSIONS_CHART = Chart(
     "The seven dimensions",
     f"Choice questions: percent correct; open answers: points of 100. Framed: {_PRINTED} of the paper's models, evenly "
     f"spaced by rank, on the paper's data. The table has the {LEVEL} intervals. Columns: "
-    f"{', '.join(f'{each.short} {each.words}' for each in dimensions())}.",
+    f"{', '.join(f'{each.short} {each.words}' for each in dimensions())}. § {MAIN.marks['§']}",
     Table(
         "dimensions",
         "The seven dimensions",

@@ -130,7 +130,7 @@ def heatmap(level: int, *, folded: bool = False) -> Chart:
         f"heatmap_l{level}",
         f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
         "Change in points from the same questions clean; the stronger the colour, the more is lost. Sorted by the "
-        "share still correct. Italic, paler: fewer than five questions. A dot: none. Columns: "
+        "share still correct. Italic, fainter: fewer than five questions. A dot: none. Columns: "
         f"{', '.join(taxonomy.mids())}.",
         Table(
             "heatmap",

@@ -48,6 +48,21 @@ def test_every_common_form_of_a_csv(judged, write, delimiter, mark, end):
     assert ratings.read([path], judged) == {"anna": {key("q1"): {"coherence": 3}, key("q2"): {"coherence": 4}}}
 
 
+def test_empty_columns_at_the_end_are_ignored(judged, write):
+    found = ratings.read([write("id,coherence,,\nq1,3,,\n,,,\nq2,4\n")], judged)
+    assert found == {"anna": {key("q1"): {"coherence": 3}, key("q2"): {"coherence": 4}}}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_refused_with_the_way_out(judged, write, encoding):
+    path = write("")
+    path.write_bytes("\ufeffid\tcoherence\nq1\t3\n".encode(encoding))
+    with pytest.raises(
+        UserError, match=r"UTF-16, as Excel.s Unicode text\? Save it as CSV UTF-8, or: iconv -f UTF-16 "
+    ):
+        ratings.read([path], judged)
+
+
 def test_several_files_are_several_raters(judged, write):
     paths = [write("id,coherence\nq1,3\n", name) for name in ("anna.csv", "ben.csv")]
     assert list(ratings.read(paths, judged)) == ["anna", "ben"]
@@ -97,6 +112,7 @@ def test_codes_of_a_sheet(judged, write):
         ("id,trial,coherence\nq1,x,3\n", "no trial 'x'"),
         ("", "is empty"),
         ("id,coherence,id\n", "a column twice: 'id'"),
+        ("id,coherence,,\nq1,3,,4\n", "row 2: 4 cells, but the header has 2"),
         ("id,coherence\nq1\n", "row 2: 1 cells, but the header has 2"),
         ('id,coherence\nq1,"1\n', "Is a quotation mark never closed"),
     ],

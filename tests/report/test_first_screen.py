@@ -369,6 +369,7 @@ def test_mends_are_of_use(write_run):
     assert checks["full data"].mend == "lmms-medtasks data prepare medq_deg"
     # What --settings paper changes in MedQ-Deg is nothing.
     assert checks["the paper's protocol"].state == "partly"
+    assert checks["the paper's protocol"].reason.startswith("differs: MedQ-Deg (")
     assert checks["the paper's protocol"].mend == ""
 
 

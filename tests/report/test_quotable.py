@@ -20,7 +20,11 @@ TOLD = {"data": "full", "digests": {"package": "1"}}
 
 
 def asked(
-    model: str, judges: Mapping[str, tuple[Mapping[str, Any], str]], told: Mapping[str, Any] = TOLD, trial: str = "ok"
+    model: str,
+    judges: Mapping[str, tuple[Mapping[str, Any], str]],
+    told: Mapping[str, Any] = TOLD,
+    trial: str = "ok",
+    name: str = "",
 ) -> Asked:
     """A model's source: of each task its judge, and whether its one judgement is "judged" or "missing"."""
     rows = [
@@ -38,7 +42,7 @@ def asked(
         "n-samples": {task: {"original": 1, "effective": 1} for task in judges},
     }
     run = SimpleNamespace(content=content, sample_count=lambda task: 1, path="run")
-    source = SimpleNamespace(rows=Samples.of_rows(rows), asked=((run, tuple(judges)),), run=run)
+    source = SimpleNamespace(rows=Samples.of_rows(rows), asked=((run, tuple(judges)),), run=run, name=name or model)
     return Asked(registry.get("sure_vqa"), source)  # type: ignore[arg-type]
 
 
@@ -100,3 +104,6 @@ def test_empty_replies_are_said_where_all_came() -> None:
     assert (found.state, found.reason) == ("yes", "every question, 2 replies, none failed")
     found = check("replies can be read", ready, empty)
     assert (found.state, found.reason) == ("no", "0 % of 1 reply in sure_slake_modality (n): 1 of 1 empty")
+    other = asked("n", dict.fromkeys("abc", (PAPER, "judged")), trial="empty", name="n (no image)")
+    found = check("replies can be read", ready, empty, other)
+    assert found.reason == "0 % of 4 replies in 4 tasks of SURE-VQA, asked in 2 ways (n): 4 of 4 empty"

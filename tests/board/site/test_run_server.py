@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import shutil
 import threading
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -173,6 +174,9 @@ def test_of_several_logs_of_one_model_the_latest_is_shown(tmp_path, write, rows_
         path.write_text(json.dumps({**content, "date": 1_700_000_000 + number}), "utf-8")
     (entry,), _ = read(tmp_path)
     assert entry.source.results.parent.name == "1"
+    shutil.copytree(tmp_path / "1", tmp_path / "copy")
+    entries, problems = read(tmp_path)
+    assert len(entries) == 1 and not problems
 
 
 def test_a_browser_shows_wrong_answers_and_finds_questions_by_words(server, browser):

@@ -212,7 +212,8 @@ def test_no_judged_number_hides_its_judge(write_bones):
     for part in (compared, own):
         (pathway,) = [figure for section in part.sections for figure in section.figures]
         assert pathway.about.endswith(f"(IV to VIII): {MEANINGS[LEXICAL]}")
-    assert any("judged by lexical" in flag.text and flag.kind == "warning" for flag in compared.flags)
+    (said,) = (flag.text for flag in compared.flags if "judged by lexical" in flag.text and flag.kind == "warning")
+    assert said.startswith("m0, m1: bones_joints_answer, ") and said.count("m0") == said.count("_answer") == 1
     assert dict(own.origin)["run judge"] == "lexical (no LLM)"
     (paper,) = parts_of(write_bones("paper", **ALL), drawn=True)
     assert {row.cells[0].mark for row in part_tables(paper)["gap"].rows} == {""}

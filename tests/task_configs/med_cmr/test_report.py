@@ -248,5 +248,6 @@ def test_the_dimensions_are_a_heat_map_whose_published_cells_have_no_colour(whol
     own = next(each for text, each in said.items() if text.startswith("choice questions, SOD: 50.0"))
     # 0.72 x 0.5, halved as there are two questions only.
     assert (own.get("class"), own.get("fill-opacity")) == ("score", "0.18")
+    assert figure.svg.count("§") == 7 * 2 and "§ Probably the numbers of the other of the two columns" in figure.about
     printed = [each for text, each in said.items() if "published" in text]
     assert len(printed) == 7 * 7 and {each.get("class") for each in printed} == {"published"}
