@@ -25,7 +25,7 @@ def view(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open nothing.")] = False,
     include_path: IncludePath = None,
 ) -> None:
-    """Look at a run's questions in the browser: wrong answers first, each image as the model saw it.
+    """Look at a run's questions in the browser: first what was wrong in any trial, each image as the model saw it.
 
     The page is for this machine alone, and has data that must not be shown to others too. Nothing is written. Ctrl-C,
     or closing the terminal, ends it.

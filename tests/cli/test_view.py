@@ -36,7 +36,7 @@ def view(tmp_path):
 def test_it_answers_at_once_and_ends_with_its_terminal(view, end):
     process, address = view()
     with urllib.request.urlopen(address, timeout=60) as found:
-        assert found.url == f"{address}questions/medobvious.html?was=wrong"
+        assert found.url == f"{address}questions/medobvious.html?was=lost"
     if end == "closed input":
         process.stdin.close()
     else:

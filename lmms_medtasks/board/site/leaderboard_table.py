@@ -128,10 +128,12 @@ class Leaderboard:
         shown = [*own, *(score for row in self.published for score in row.scores)]
         tints = {score.cell.tier for score in own}
         yield from ((tint, meaning) for tint, meaning in _TINTS.items() if tint in tints)
+        marked = any(score.rank and not score.cell.tier and score.cell.mark and not score.guessed for score in own)
+        untinted = ["no better than guessing"] * any(score.guessed for score in own) + ["with a mark"] * marked
         said = {
             f"below a number: {confidence.percent()} interval": any(score.interval for score in own),
             "1–2: the model may be first or second": any(" to " in score.rank for score in own),
-            "no tint: no better than guessing": any(tints) and any(score.guessed for score in own),
+            f"no tint: {' or '.join(untinted)}": any(tints) and bool(untinted),
             "–: not run, or not published": any(score.sort is None and not score.why for score in shown),
             "other tasks: ranked on other tasks of the benchmark": any(score.why == "other tasks" for score in own),
             "not ranked: run, but not comparable with the ranked ones": any(score.why == "not ranked" for score in own),

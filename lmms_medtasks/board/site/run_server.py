@@ -82,7 +82,7 @@ class RunFiles:
             shown = {key: (title, slugs[key]) for key, title in titles.items()}
             terms = "" if all(map(data.may_be_published, own)) else _TERMS
             self._makers |= dict(questions.write(pages, name, own, data, shown, single=True, terms=terms))
-        self.start = f"questions/{names[0]}.html?was=wrong"
+        self.start = f"questions/{names[0]}.html?was=lost"
 
     def content(self, path: str) -> bytes | None:
         """A file; None where there is none of this path."""
@@ -146,7 +146,10 @@ class _Handler(BaseHTTPRequestHandler):
         # A page elsewhere may send a browser here under a name of its own, which then stands in Host.
         if self.headers.get_all("Host") not in [[f"{name}:{self.server.port}"] for name in (HOST, "localhost")]:
             return self.send_error(HTTPStatus.FORBIDDEN, "This page is for this machine alone")
-        _, token, *path = unquote(urlsplit(self.path).path).split("/", 2)
+        try:
+            _, token, *path = unquote(urlsplit(self.path).path).split("/", 2)
+        except ValueError:  # no path, such as "*" or "http://["
+            return self.send_error(HTTPStatus.BAD_REQUEST)
         if not (path and secrets.compare_digest(token.encode(), self.server.token.encode())):
             return self.send_error(HTTPStatus.NOT_FOUND)
         if path == [""]:

@@ -96,7 +96,7 @@ def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: 
     # What the legend explains is there: nobody has the second tint, and ranks are open.
     assert [tint for tint, _ in found.legend if tint] == [1]
     legend = [text for tint, text in found.legend if not tint]
-    assert legend[1:3] == ["1–2: the model may be first or second", "no tint: no better than guessing"]
+    assert legend[1:3] == ["1–2: the model may be first or second", "no tint: no better than guessing or with a mark"]
 
 
 def test_a_cell_says_what_is_missing_or_to_be_doubted(found: Leaderboard) -> None:

@@ -4,6 +4,7 @@ import http.client
 import json
 import re
 import shutil
+import socket
 import threading
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -60,7 +61,7 @@ def server(run):
 
 def test_the_address_leads_to_the_wrong_answers_and_each_question_has_its_own(server):
     status, headers, _ = get(server, "")
-    assert (status, headers["Location"]) == (302, "questions/medq_deg.html?was=wrong")
+    assert (status, headers["Location"]) == (302, "questions/medq_deg.html?was=lost")
     status, headers, page = get(server, headers["Location"])
     assert status == 200 and headers["Cache-Control"] == "no-store" and b"m/odd" in page
     # Nothing is linked that is not here.
@@ -91,6 +92,13 @@ def test_this_machine_has_two_names(server):
 def test_nothing_else_is_answered_and_no_folder_is_listed(server, path):
     status, _, content = get(server, path)
     assert status == 404 and b"root:" not in content
+
+
+@pytest.mark.parametrize("asked", ["*", "http://[/"])
+def test_what_is_no_path_is_told_so(server, asked):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(f"GET {asked} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+        assert connection.recv(64).split()[1] == b"400"
 
 
 def test_nothing_is_changed_by_a_request(server):
@@ -187,7 +195,7 @@ def test_a_browser_shows_wrong_answers_and_finds_questions_by_words(server, brow
         browser._message()
     browser.run(WAIT)
     shown = browser.run(SHOWN)
-    assert shown and "q0" not in shown and browser.run("location.search") == "?was=wrong"
+    assert shown and "q0" not in shown and browser.run("location.search") == "?was=lost"
     pressed(browser, "j")
     assert browser.run("document.activeElement.closest('.question').querySelector('h2').textContent") == shown[0]
     browser.run("document.querySelector('#text').value = 'blur/l1 said'")

@@ -4,8 +4,9 @@
 const medtasks = (() => {
   const PAGE = 10, SHOWN = 3, NO_ROW = -1;
   const KINDS = { right: "✓", wrong: "✗", between: "~", missing: "" };
-  const WAS = { right: (s) => s === "9", wrong: (s) => s === "0", between: (s) => s > "0" && s < "9", missing: (s) => s === "-" };
-  const ANY = { right: 1, wrong: 2, between: 4, missing: 8 };
+  const WAS = { right: (s) => s === "9", wrong: (s) => s === "0", between: (s) => s > "0" && s < "9", missing: (s) => s === "-",
+    lost: (s) => s >= "0" && s < "9" };
+  const ANY = { right: 1, wrong: 2, lost: 6, between: 4, missing: 8 };
   const TOGETHER = { none: 1, all: 2, split: 4 };
   const get = (id) => document.getElementById(id);
   const browser = get("browser");
