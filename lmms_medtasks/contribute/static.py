@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ from lmms_medtasks.contribute import (
     group_metrics,
     part_files,
     prompt_files,
-    python_files,
     taken_names,
 )
 from lmms_medtasks.degradations import modality_files, own_modalities
@@ -48,11 +48,23 @@ def check(path: Path, found: Findings) -> list[Chain]:
         _check_chain(chain, found)
     _check_names(chains, found)
     group_metrics.check(chains, found)
-    python_files.check(folder, found, strange)
+    _check_python(folder, found, strange)
     if folder / "README.md" not in strange:
         card.check(folder, found)
     _once(found)
     return [chain for chain in chains if not _is_group(chain)]
+
+
+def _check_python(folder: Path, found: Findings, but: Collection[Path]) -> None:
+    """Report every file of ``folder`` that is no Python, unexecuted; ``but``: files that must not be opened."""
+    for path in sorted(folder.rglob("*.py")):
+        if path in but or not path.is_file():
+            continue
+        try:
+            ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError) as error:
+            name = path.relative_to(folder).as_posix()
+            found.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
 
 
 def _give_own(folder: Path, found: Findings) -> None:
