@@ -23,7 +23,6 @@ from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.judges.transport import Transport
 
 _HELD_SECONDS = 1.0  # between two looks at what another command asks
-Keep = Callable[[str, Verdict], None]
 
 
 @dataclass(frozen=True)

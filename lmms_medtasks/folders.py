@@ -6,7 +6,7 @@ import functools
 import importlib
 import importlib.util
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,10 +21,9 @@ def folder() -> Path:
     return Path(importlib.import_module(PACKAGE).__path__[0])
 
 
-def having(file: str, folders: Sequence[Path] | None = None) -> list[Path]:
-    """Those of ``folders`` that have ``file``, by name; of all installed benchmarks where none are given."""
-    looked_into = [path.parent for path in folder().glob(f"*/{file}")] if folders is None else folders
-    return sorted(each for each in looked_into if (each / file).is_file())
+def having(file: str) -> list[Path]:
+    """The folders of installed benchmarks that have ``file``, by name."""
+    return sorted(path.parent for path in folder().glob(f"*/{file}") if path.is_file())
 
 
 @functools.cache

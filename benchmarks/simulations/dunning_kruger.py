@@ -59,11 +59,6 @@ def _peaked(top: np.ndarray, peak: float | np.ndarray) -> np.ndarray:
     return chances
 
 
-def _tops(count: int, share: float, rng: np.random.Generator) -> np.ndarray:
-    """The likeliest option of each question: the right one (0) in ``share`` of them."""
-    return np.where(rng.random(count) < share, 0, rng.integers(1, _OPTIONS, count))
-
-
 # --- Equation 6 -------------------------------------------------------------------------------------------------------
 
 

@@ -85,7 +85,7 @@ def _check_local(
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
-        return  # told once for the file, by python_files
+        return  # told once for the file, by static
     names = defined(tree)
     if name not in names:
         found.add(entry.file, f"{path.name} does not define {name!r}", near=nearest(name, names), **where)

@@ -45,6 +45,6 @@ def _check(chain: Chain, key: str, text: str, found: Findings) -> None:
         try:
             defined = functions.defined(ast.parse(path.read_bytes()))
         except (SyntaxError, ValueError):
-            return  # told once for the file, by python_files
+            return  # told once for the file, by static
         if attribute not in defined:
             found.add(file, f"{name} does not define {attribute!r}", near=nearest(attribute, defined), **where)

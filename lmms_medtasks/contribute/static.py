@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.contribute import (
-    card,
     data_files,
     functions,
     group_metrics,
     part_files,
     prompt_files,
-    python_files,
     taken_names,
 )
+from lmms_medtasks.contribute.new import UNFILLED
 from lmms_medtasks.degradations import modality_files, own_modalities
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
@@ -24,6 +24,9 @@ from lmms_medtasks.suites.templates.including import SETTINGS
 from lmms_medtasks.task_yaml import keys, places
 from lmms_medtasks.task_yaml.chain import Chain, follow
 from lmms_medtasks.task_yaml.problems import Findings
+
+_ROWS = ("Paper", "Licence", "Data-use terms")
+_SECTIONS = ("Tasks", "Metrics", "Data", "Checklist", "Deviations from the paper", "Changelog")
 
 
 def folder_of(path: Path) -> Path:
@@ -48,11 +51,40 @@ def check(path: Path, found: Findings) -> list[Chain]:
         _check_chain(chain, found)
     _check_names(chains, found)
     group_metrics.check(chains, found)
-    python_files.check(folder, found, strange)
+    _check_python(folder, found, strange)
     if folder / "README.md" not in strange:
-        card.check(folder, found)
+        _check_card(folder / "README.md", found)
     _once(found)
     return [chain for chain in chains if not _is_group(chain)]
+
+
+def _check_card(path: Path, found: Findings) -> None:
+    """Check that the card is there and filled in: paper, licence, data-use terms and changelog."""
+    if not path.is_file():
+        found.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
+        return
+    lines = path.read_text("utf-8", errors="replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        if UNFILLED in line:
+            found.add(path, "is not filled in yet", line=number, value=line.strip())
+    for row in _ROWS:
+        if not any(line.startswith(f"| {row} |") for line in lines):
+            found.add(path, f"has no row {row!r} in its table: '| {row} | ... |'")
+    for section in _SECTIONS:
+        if f"## {section}" not in lines:
+            found.add(path, f"has no section '## {section}'")
+
+
+def _check_python(folder: Path, found: Findings, but: Collection[Path]) -> None:
+    """Report every file of ``folder`` that is no Python, unexecuted; ``but``: files that must not be opened."""
+    for path in sorted(folder.rglob("*.py")):
+        if path in but or not path.is_file():
+            continue
+        try:
+            ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError) as error:
+            name = path.relative_to(folder).as_posix()
+            found.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
 
 
 def _give_own(folder: Path, found: Findings) -> None:

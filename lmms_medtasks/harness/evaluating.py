@@ -222,7 +222,7 @@ def _check_options(named: Mapping[str, Any]) -> None:
         is_baseline=model in model_names.BASELINES,
         lacks_template=found is not None and not hasattr(found, "apply_chat_template"),
     )
-    run_options.check_instruction(model, runners.kind(model, force_simple), list(ours), named)
+    run_options.check_instruction(runners.kind(model, force_simple), list(ours), named)
     if model == model_names.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
         from lmms_medtasks.harness import learned_model
 

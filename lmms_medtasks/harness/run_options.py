@@ -85,7 +85,7 @@ def check_examples(task: str, shots: object) -> None:
         raise _shows_no_examples(f"num_fewshot: {shots}", task)
 
 
-def check_instruction(model_name: str, runner: str | None, tasks: Sequence[str], options: Mapping[str, Any]) -> None:
+def check_instruction(runner: str | None, tasks: Sequence[str], options: Mapping[str, Any]) -> None:
     """Raise UserError where a system instruction would not reach the model. ``runner``: "chat", "simple" or None."""
     if options.get("system_instruction") and tasks and runner:
         _check_instruction(tasks[0], runner)

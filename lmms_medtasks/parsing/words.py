@@ -26,12 +26,6 @@ def _read_words() -> Mapping[str, Any]:
     return {name: words for file in files for name, words in yaml.safe_load(file.read_text("utf-8")).items()}
 
 
-def languages() -> Mapping[str, Mapping[str, Any]]:
-    """Language code -> its ``name``, and whether it is ``tested`` on a measured set."""
-    known: Mapping[str, Mapping[str, Any]] = _read_words()["languages"]
-    return known
-
-
 @functools.cache
 def any_of(category: str, *only: str) -> str:
     """A regular expression, without groups, for any word of a category, in the languages of ``only`` or in all.

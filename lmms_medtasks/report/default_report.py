@@ -234,7 +234,7 @@ class _Tables:
                 found.append(Comparison((name, measure.name), lost, {}, "%" if measure.unit == "%" else ""))
         title = "What is lost of the image's benefit"
         heads, names = ("under", "measure"), ("clean or i.i.d.", "degraded or out of distribution")
-        return benefit_table("benefit_lost", title, heads, names, source, found, self.suite.cluster)
+        return benefit_table(title, heads, names, source, found, self.suite.cluster)
 
     def tags(self) -> Table:
         """Each main measure by each tag with few values."""

@@ -38,7 +38,6 @@ def rows_without_image(source: Source, where: Where) -> Samples:
 
 
 def benefit_table(
-    key: str,
     title: str,
     heads: Sequence[str],
     names: tuple[str, str],
@@ -77,7 +76,7 @@ def benefit_table(
         *notes,
         *reasons,
     )
-    return frame(key, title, columns, rows, every)
+    return frame("benefit_lost", title, columns, rows, every)
 
 
 def _why_empty(benefit: Interval) -> str:

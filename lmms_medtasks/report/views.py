@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, negated, number, percent
@@ -16,7 +16,6 @@ from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 
-T = TypeVar("T")
 Transform = Callable[[Samples], Samples]
 """Makes another table of a source's rows."""
 
@@ -41,7 +40,6 @@ class Source:
     runs_of_model: Mapping[int, Run] = field(default_factory=dict)
     _known: dict[Any, tuple[Estimate, Mapping[str, Interval]]] = field(default_factory=dict, compare=False, repr=False)
     _derived: dict[Any, Source] = field(default_factory=dict, compare=False, repr=False)
-    _once: dict[Hashable, tuple[Samples, Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def run(self) -> Run:
@@ -62,20 +60,11 @@ class Source:
             self._known[key] = estimate, estimate.of(self.rows.where(where or {}), self.resamples > 0)
         return self._known[key][1]
 
-    def once(self, name: Hashable, make: Callable[[Samples], T]) -> T:
-        """What ``make`` gives of these rows, made once for all tables and charts that ask for it by this name."""
-        found = self._once.get(name)
-        # Not of a copy of this source with other rows.
-        if found is None or found[0] is not self.rows:
-            found = self._once[name] = self.rows, make(self.rows)
-        made: T = found[1]
-        return made
-
     def derived(self, transform: Transform) -> Source:
         """The source of a table that is made of these rows, such as one of pairs; made once."""
         if transform not in self._derived:
             rows = transform(self.rows)
-            self._derived[transform] = replace(self, rows=rows, _known={}, _derived={}, _once={})
+            self._derived[transform] = replace(self, rows=rows, _known={}, _derived={})
         return self._derived[transform]
 
     def interval(self, estimate: Estimate, where: Where | None = None, statistic: str = "") -> Interval:

@@ -15,7 +15,7 @@ import numpy as np
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.calibration import Confidence, calibration_group
-from lmms_medtasks.statistics.ranks import kendall, known, rounded, spearman
+from lmms_medtasks.statistics.ranks import known, rounded, spearman
 from lmms_medtasks.statistics.sums import sums_by_cluster
 from lmms_medtasks.statistics.votes import VoteTable
 
@@ -30,8 +30,8 @@ class Equation6:
         models: the models with both numbers.
         pairs: pairs of models with different accuracy: of others equation 6 says nothing. fulfilled: pairs whose less
             accurate model has the higher shift (a tie in shift is not higher).
-        share: fulfilled / pairs; None without pairs. spearman, kendall: of accuracy against shift (tau-b); None where
-            a number is the same for all models, or there are fewer than two.
+        share: fulfilled / pairs; None without pairs. spearman: of accuracy against shift; None where a number
+            is the same for all models, or there are fewer than two.
     """
 
     models: tuple[str, ...]
@@ -39,7 +39,6 @@ class Equation6:
     fulfilled: int
     share: float | None
     spearman: float | None
-    kendall: float | None
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,6 @@ def equation_6(accuracy: Mapping[str, float | None], shift: Mapping[str, float |
         fulfilled=int(fulfilled),
         share=float(fulfilled / pairs) if pairs else None,
         spearman=_number(spearman(first, second)),
-        kendall=kendall(first, second),
     )
 
 

@@ -49,14 +49,13 @@ class NoChange:
     """What the paired figures are where nothing changes: over exchanges of the levels, an image's forms together.
 
     Attributes:
-        exchanges: their number. holds: the share of them in which equation 5 holds.
+        holds: the share of exchanges in which equation 5 holds.
         p: of the hypothesis that the replies to a question are drawn alike at both levels, against the effect: the
             share of exchanges (the data counted as one) in which the smaller of the two studentised changes, accuracy
             down and shift up, is at least that of the data.
         accuracy_p, shift_p: the same of each change alone: accuracy falls; shift rises.
     """
 
-    exchanges: int
     holds: float
     p: float
     accuracy_p: float
@@ -270,7 +269,6 @@ def _no_change(
 
     turned = np.array([-1, 1])
     return NoChange(
-        exchanges=exchanges,
         holds=float(_holds(means[:, 0], means[:, 1]).mean()),
         p=p((turned * ratios).min(axis=1), float((turned * ratio).min())),
         accuracy_p=p(-ratios[:, 0], float(-ratio[0, 0])),

@@ -21,13 +21,12 @@ Samples = Mapping[str, "np.ndarray | Sequence[float]"]
 
 @dataclass(frozen=True)
 class KruskalWallis:
-    """``statistic``: H, corrected for ties; ``df``: groups less 1; ``n``: values in all groups.
+    """``statistic``: H, corrected for ties; ``n``: values in all groups.
 
     ``p`` and ``statistic`` are None where the test has no value: fewer than two groups with values, or all alike.
     """
 
     statistic: float | None
-    df: int
     p: float | None
     n: int
 
@@ -52,11 +51,11 @@ def kruskal_wallis(samples: Samples) -> KruskalWallis:
     groups = _groups(samples)
     n = sum(map(len, groups.values()))
     if len(groups) < 2 or np.ptp(np.concatenate(list(groups.values()))) == 0:
-        return KruskalWallis(None, max(len(groups) - 1, 0), None, n)
+        return KruskalWallis(None, None, n)
     from scipy.stats import kruskal
 
     found = kruskal(*groups.values())
-    return KruskalWallis(float(found.statistic), len(groups) - 1, float(found.pvalue), n)
+    return KruskalWallis(float(found.statistic), float(found.pvalue), n)
 
 
 def dunn(samples: Samples) -> list[Dunn]:

@@ -20,7 +20,6 @@ from typing import Literal
 import numpy as np
 
 from lmms_medtasks.statistics.calibration import Statistics, confidences
-from lmms_medtasks.statistics.intervals import Interval, intervals
 from lmms_medtasks.statistics.sums import AnyStatistic, Group, Statistic, group, of_column
 from lmms_medtasks.statistics.votes import VoteTable
 
@@ -46,9 +45,6 @@ class Binning:
                 f"Expected kind 'width' or 'mass' and at least 1 bin, got {self.kind!r} and {self.bins!r}."
             )
 
-    def __str__(self) -> str:
-        return f"equal-{self.kind} bins, {self.bins}"
-
     def edges(self, confidence: np.ndarray) -> np.ndarray:
         """(b + 1,) ascending edges from 0 to 1."""
         if self.kind == "width" or not len(confidence):
@@ -68,26 +64,6 @@ class ReliabilityBin:
     n: int
     confidence: float | None
     correctness: float | None
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """See :func:`reliability`. ``None`` estimates and n = 0 without questions.
-
-    Attributes:
-        correctness: share of right majority votes; confidence: mean confidence.
-        ece: expected calibration error in [0, 1], over ``binning``. brier: in [0, 1].
-        aurc: area under the risk-coverage curve in [0, 1]; a confidence that says nothing has 1 - correctness.
-    """
-
-    kind: Kind
-    binning: Binning
-    bins: tuple[ReliabilityBin, ...]
-    correctness: Interval
-    confidence: Interval
-    ece: Interval
-    brier: Interval
-    aurc: Interval
 
 
 def majority_share(table: VoteTable) -> np.ndarray:
@@ -138,7 +114,17 @@ def aurc(sums: np.ndarray) -> np.ndarray:
 
 
 def reliability_draw(table: VoteTable, kind: Kind, binning: Binning | None = None) -> Statistics:
-    """The statistics of :func:`reliability` (``correctness`` to ``aurc``)."""
+    """Calibration error, Brier score and risk against coverage of one confidence.
+
+    ``kind`` names the confidence (module docstring). ``correctness``: share of right majority votes. ``confidence``:
+    mean confidence. ``ece``: expected calibration error in [0, 1]. ``brier``: the mean of (confidence - whether the
+    majority vote is right) squared, in expectation over ties. ``aurc``: area under the risk-coverage curve in [0, 1]; a
+    confidence that says nothing has 1 - correctness. Bins are those of the data, also where they end at quantiles, and
+    stay so without an image. Without ``binning``: ten of equal width, (0.9, 1] and so on, so that each share of T = 10
+    votes has its own bin.
+
+    Questions without a reply, and for "entropy" those with one option, are left out.
+    """
     certain, correct = _judged(table, kind)
     used = ~np.isnan(certain)
     edges = (binning or Binning()).edges(certain[used])
@@ -152,33 +138,13 @@ def _judged(table: VoteTable, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
     return certain, majority_correct(table)
 
 
-def reliability(
-    table: VoteTable,
-    kind: Kind,
-    binning: Binning | None = None,
-) -> Reliability:
-    """Calibration error, Brier score, bins and risk against coverage of one confidence, with intervals over images.
-
-    ``kind`` names the confidence (module docstring). The Brier score is the mean of (confidence - whether the majority
-    vote is right) squared, in expectation over ties. Bins are those of the data, also where they end at quantiles, and
-    stay so without an image.
-    Without ``binning``: ten of equal width, (0.9, 1] and so on, so that each share of T = 10 votes has its own bin.
-
-    Questions without a reply, and for "entropy" those with one option, are left out.
-    """
-    binning = binning or Binning()
+def reliability_bins(table: VoteTable, kind: Kind, binning: Binning | None = None) -> tuple[ReliabilityBin, ...]:
+    """The bins of :func:`reliability_draw`, the empty ones too."""
     certain, correct = _judged(table, kind)
     used = ~np.isnan(certain)
     certain, correct = certain[used], correct[used]
-    edges = binning.edges(certain)
-    places = _bin_of(certain, edges)
-    found = intervals(*reliability_draw(table, kind, binning))
-    return Reliability(
-        kind=kind,
-        binning=binning,
-        bins=_bins(certain, correct, places, edges),
-        **found,
-    )
+    edges = (binning or Binning()).edges(certain)
+    return _bins(certain, correct, _bin_of(certain, edges), edges)
 
 
 _STATISTICS: Mapping[str, AnyStatistic] = {

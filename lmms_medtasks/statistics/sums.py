@@ -185,9 +185,9 @@ def mean_of(statistic: Statistic) -> int | None:
     return 0 if function is mean else None
 
 
-def of_column(column: int, name: str = "", bounds: tuple[float, float] | None = (0.0, 1.0)) -> Statistic:
-    """The mean of a column of a group whose values are within ``bounds``."""
-    return Statistic(functools.partial(mean, column=column), (name,), bounds)
+def of_column(column: int, name: str = "") -> Statistic:
+    """The mean of a column of a group whose values are from 0 to 1."""
+    return Statistic(functools.partial(mean, column=column), (name,), (0.0, 1.0))
 
 
 def mean_of_means(sums: np.ndarray, column: int = 0) -> np.ndarray:

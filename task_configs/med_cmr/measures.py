@@ -159,13 +159,13 @@ SCORES = {name: Mean(measure=name, bounds=RANGES[name]) for name in WEIGHTS}
 TOTAL = Mean(measure="total", bounds=RANGES["total"])
 
 
-def side_mean(side: str, measure: str) -> Macro:
-    """The mean over the dimensions of a side, each weighing alike; those without a scored question are left out."""
+def _side_accuracy(side: str) -> Macro:
+    """The mean over a side's dimensions of their accuracies, each weighing alike; without those that have no score."""
     groups = tuple(BY_DIMENSION[name] for name in SIDES[side])
-    return Macro(measure=measure, bounds=RANGES[measure], groups=groups, skip_empty=True)
+    return Macro(bounds=RANGES["accuracy"], groups=groups, skip_empty=True)
 
 
-SIDE_ACCURACY = {side: side_mean(side, "accuracy") for side in SIDES}
+SIDE_ACCURACY = {side: _side_accuracy(side) for side in SIDES}
 
 METRICS = (
     number_of_questions(),

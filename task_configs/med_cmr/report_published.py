@@ -25,7 +25,7 @@ _OPEN = "Open All"
 
 
 def findings() -> Mapping[str, Any]:
-    """What the text gives beside the table: ``alignment``, ``medical_fine_tuning``, ``scale``, ``errors``."""
+    """What the text gives beside the table: ``medical_fine_tuning`` and ``scale``."""
     return folders.read_yaml(FOLDER / "reference" / "findings.yml")
 
 

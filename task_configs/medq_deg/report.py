@@ -178,7 +178,6 @@ def lost_benefit(sources: Sequence[Source]) -> Frame | None:
         for level in degraded_levels(source)
     ]
     return benefit_table(
-        "benefit_lost",
         "What is lost of the image's benefit",
         ("level",),
         ("L0", "the level"),

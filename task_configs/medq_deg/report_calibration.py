@@ -20,7 +20,7 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.calibration import calibrated_shift, chance_confidence
 from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL
 from lmms_medtasks.statistics.intra_model import EXCHANGES
-from lmms_medtasks.statistics.reliability import Binning, reliability
+from lmms_medtasks.statistics.reliability import Binning, reliability_bins
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg.measures import (
     AGREEMENT,
@@ -152,7 +152,7 @@ def _bins(sources: Sequence[Source]) -> Frame | None:
     rows = [
         (f"L{level}", each.low, each.high, each.n, each.confidence, each.correctness)
         for level in levels(sources[0])
-        for each in reliability(counted(sources[0].rows.where({"severity": level})), "share").bins
+        for each in reliability_bins(counted(sources[0].rows.where({"severity": level})), "share")
         if each.n
     ]
     return frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)

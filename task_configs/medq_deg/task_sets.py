@@ -126,11 +126,6 @@ def degraded_levels(source: Source) -> tuple[int, ...]:
     return tuple(level for level in levels(source) if level)
 
 
-def level_names(named_levels: Sequence[int]) -> str:
-    """``L1 and L2``."""
-    return " and ".join(f"L{level}" for level in named_levels)
-
-
 def counts_by_level(function: Callable[[Samples], float | int | None]) -> dict[int, Count]:
     """What is counted of each level's questions."""
     return {level: Count({"severity": level}, function=function) for level in LEVELS}

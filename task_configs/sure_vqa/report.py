@@ -107,7 +107,6 @@ def lost_benefit(found: Sequence[Source]) -> Frame | None:
     if source.condition:
         return None
     return benefit_table(
-        "benefit_lost",
         "What is lost of the image's benefit",
         ("shift", "questions"),
         ("i.i.d.", "OoD"),

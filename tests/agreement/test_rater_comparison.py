@@ -153,8 +153,8 @@ def test_win_rates_count_what_a_rule_settled(write_run):
     (wins,) = result.wins
     # q3 has no verdict for b. People: a loses q1, wins q2; the judge: a wins both.
     assert wins.measure == "coherence"
-    assert wins.rates.contests["a", "b"].people.estimate == 0.5
-    assert wins.rates.contests["a", "b"].judge.estimate == 1
+    assert wins.rates.models["a"].people.estimate == 0.5
+    assert wins.rates.models["a"].judge.estimate == 1
     assert wins.rates.largest.estimate == 0.5
 
 

@@ -59,9 +59,9 @@ def test_a_system_instruction_is_refused_for_a_chat_runner_only():
     run_options.check_loaded(model(), [task()], [], asked)
     with pytest.raises(UserError, match="chat runner"):
         run_options.check_loaded(model(is_simple=False), [task()], [], asked)
-    run_options.check_instruction("m", "simple", ["own"], asked)
+    run_options.check_instruction("simple", ["own"], asked)
     with pytest.raises(UserError, match="chat runner"):
-        run_options.check_instruction("m", "chat", ["own"], asked)
+        run_options.check_instruction("chat", ["own"], asked)
 
 
 def test_a_model_with_a_chat_template_may_be_asked_by_it():

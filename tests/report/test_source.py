@@ -1,7 +1,6 @@
 """A report's source: its numbers are those of the estimate that is asked for."""
 
 import weakref
-from dataclasses import replace
 
 import pytest
 
@@ -33,16 +32,3 @@ def test_an_estimate_is_computed_once_for_each_restriction(source):
     assert source.intervals(estimate) is source.intervals(estimate)
     assert [source.interval(estimate, {"n": n}).estimate for n in (0, 1)] == [0, 1]
     assert source.interval(estimate, {"n": (0, 1)}).estimate == 0.5
-
-
-def test_what_tables_and_charts_share_is_made_once_and_never_of_other_rows(source):
-    made = []
-
-    def count(rows):
-        made.append(rows)
-        return len(rows)
-
-    assert [source.once("count", count), source.once("count", count), source.once("other", count)] == [2, 2, 2]
-    assert len(made) == 2
-    fewer = replace(source, rows=source.rows.where({"n": 1}))
-    assert [fewer.once("count", count), source.once("count", count)] == [1, 2]

@@ -52,11 +52,6 @@ def document(runs):
 
 
 @pytest.fixture(scope="module")
-def several(runs):
-    return build(runs, Options(resamples=50, drawn=False))
-
-
-@pytest.fixture(scope="module")
 def several_drawn(runs):
     return build(runs, Options(resamples=50))
 

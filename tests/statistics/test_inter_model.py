@@ -21,8 +21,6 @@ def test_equation_6_by_hand():
     shift = {"x": 0.2, "y": 0.3, "z": 0.2, "w": 0.4, "only shift": 0.1, "no value": 0.5}
     found = equation_6(accuracy, shift)
     assert (found.pairs, found.fulfilled, found.share) == (5, 4, 0.8)
-    # tau-b: 4 discordant of 6, 5 untied in each: -4 / 5.
-    assert found.kendall == pytest.approx(-0.8)
     # Ranks 4, 2.5, 2.5, 1 and 1.5, 3, 1.5, 4: deviations 1.5, 0, 0, -1.5 and -1, 0.5, -1, 1.5:
     # (-1.5 - 2.25) / sqrt(4.5 * 4.5).
     assert found.spearman == pytest.approx(-3.75 / 4.5)
@@ -39,10 +37,9 @@ def test_correlations_are_scipys_and_pairs_the_written_out_ones(rows):
     one, other = np.array(rows).T
     found = equation_6(*({f"m{number}": value / 7 for number, value in enumerate(each)} for each in (one, other)))
     if len(set(one)) > 1 and len(set(other)) > 1:
-        assert found.kendall == pytest.approx(scipy.stats.kendalltau(one, other).statistic)
         assert found.spearman == pytest.approx(scipy.stats.spearmanr(one, other).statistic)
     else:
-        assert found.kendall is None and found.spearman is None
+        assert found.spearman is None
     unequal = [sorted(pair) for pair in itertools.combinations(rows, 2) if pair[0][0] != pair[1][0]]
     assert found.pairs == len(unequal)
     assert found.fulfilled == sum(worse[1] > better[1] for worse, better in unequal)
@@ -51,13 +48,13 @@ def test_correlations_are_scipys_and_pairs_the_written_out_ones(rows):
 @pytest.mark.parametrize("figures", [{}, {"x": 0.5}, {"x": 0.5, "y": None}, {"x": 0.5, "y": 0.5}])
 def test_no_pairs_is_none(figures):
     found = equation_6(figures, figures)
-    assert (found.pairs, found.share, found.spearman, found.kendall) == (0, None, None, None)
+    assert (found.pairs, found.share, found.spearman) == (0, None, None)
 
 
 def test_models_of_the_same_confidence_fulfil_it_by_arithmetic():
     accuracy = {"x": 0.1, "y": 0.2, "z": 0.3 + 1e-16}
     found = equation_6(accuracy, {name: 0.8 - value for name, value in accuracy.items()})
-    assert (found.share, found.spearman, found.kendall) == (1, pytest.approx(-1), -1)
+    assert (found.share, found.spearman) == (1, pytest.approx(-1))
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_kruskal_is_scipy_s(groups):
     expected = stats.kruskal(*groups.values())
     found = kruskal_wallis(groups)
     assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.pvalue))
-    assert found.df == len(groups) - 1 and found.n == sum(map(len, groups.values()))
+    assert found.n == sum(map(len, groups.values()))
 
 
 def test_dunn_by_hand():

@@ -29,7 +29,7 @@ def document(gate: Gate, *, is_screen: bool = False) -> Document:
               for said in asked_in_part(called, side.board.entries)]  # fmt: skip
     facts = (("candidate", gate.candidate.shown), ("against", gate.baseline.shown))
     verdicts = sorted(gate.verdicts, key=lambda each: EFFECTS.index(each.effect))
-    sections = [Section("limits", "", items=tuple(limits)), _verdicts(gate, verdicts, is_screen)]
+    sections = [Section("limits", "", items=tuple(limits)), _verdicts(verdicts, is_screen)]
     if is_screen:
         sections.append(Section("alike", "", items=tuple(_said_once(verdicts))))
     for title, action in (("Problems of the candidate", "fail"), ("Warnings", "warn")):
@@ -41,7 +41,7 @@ def document(gate: Gate, *, is_screen: bool = False) -> Document:
     return Document(f"Gate: {decision(gate)}", (Part("gate", "", facts, (), tuple(sections)),))
 
 
-def _verdicts(gate: Gate, verdicts: Sequence[Verdict], is_screen: bool) -> Section:
+def _verdicts(verdicts: Sequence[Verdict], is_screen: bool) -> Section:
     shown = [each for each in verdicts if each.test is not None] if is_screen else verdicts
     cut = shown[MOST_ROWS:] if is_screen else ()
     outcomes = Counter(each.outcome for each in cut)

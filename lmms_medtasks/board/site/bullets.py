@@ -28,7 +28,7 @@ class ModelHeadline:
     """A model on a benchmark's headline measure.
 
     Attributes:
-        suite, title: the benchmark's name, the same for people. task, metric: whose number it is.
+        suite, title: the benchmark's name, the same for people. task: whose number it is.
         number: with the range of the paper's models.
         standing: its place, None where it is not ranked. field: ranked models, this one among them.
         apart: why it is not ranked, "" where it may be.
@@ -39,7 +39,6 @@ class ModelHeadline:
     suite: str
     title: str
     task: str
-    metric: str
     number: Number
     standing: Standing | None = None
     field: int = 0
@@ -121,7 +120,6 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
         suite=entry.suite,
         title=about.title,
         task=entry.task,
-        metric=metric,
         number=replace(number, published=(min(values), max(values)) if values else None),
         standing=standings.of(entry.task, metric).get(entry.model.key) if entry.ranked else None,
         field=len(field),

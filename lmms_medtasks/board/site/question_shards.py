@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
@@ -22,7 +23,6 @@ from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.question_cards import content, read_replies
 from lmms_medtasks.board.site.question_data import Material, QuestionData
 from lmms_medtasks.board.site.question_scores import Scores, digits, scores_of, verdicts
-from lmms_medtasks.natural_order import natural_order
 from lmms_medtasks.short_texts import short
 from lmms_medtasks.visible_text import visible
 
@@ -286,3 +286,21 @@ def coded(texts: Sequence[str]) -> Mapping[str, list[Any]]:
     known: dict[str, int] = {}
     codes = [known.setdefault(text, len(known)) for text in texts]
     return {"values": list(known), "codes": codes}
+
+
+_NUMBER = re.compile(r"([0-9]+)")
+
+
+def natural_order(names: Sequence[str] | np.ndarray) -> np.ndarray:
+    """(n,) integers: the places of ``names`` in the order in which people count: q2 before q10."""
+    keys = [_key(str(name)) for name in names]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=int)
+
+
+def _key(name: str) -> tuple[object, ...]:
+    """Texts and numbers by turns, a number by its length and digits: it may have more than an integer is read from."""
+    parts = _NUMBER.split(name)
+    numbers = (part.lstrip("0") for part in parts[1::2])
+    keyed: list[object] = list(parts)
+    keyed[1::2] = [(len(number), number) for number in numbers]
+    return tuple(keyed), name

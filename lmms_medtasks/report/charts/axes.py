@@ -63,7 +63,7 @@ def places_axis(labels: Sequence[str], title: str = "") -> Axis:
     return Axis(-0.5, len(labels) - 0.5, tuple(map(float, range(len(labels)))), title, tuple(labels))
 
 
-def axis_of(values: Iterable[float | None], title: str = "", *, unit: str = "", most: int = 5) -> Axis:
+def axis_of(values: Iterable[float | None], title: str = "", *, most: int = 5) -> Axis:
     """An axis with round ticks around all values; None are left out."""
     known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
     low, high = min(known), max(known)
@@ -74,7 +74,7 @@ def axis_of(values: Iterable[float | None], title: str = "", *, unit: str = "", 
     step = step_of(high - low, most)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(step * number, 2 - math.floor(math.log10(step))) + 0.0 for number in range(first, last + 1))
-    return Axis(ticks[0], ticks[-1], ticks, title, unit=unit, digits=max(1, 1 - math.floor(math.log10(step))))
+    return Axis(ticks[0], ticks[-1], ticks, title, digits=max(1, 1 - math.floor(math.log10(step))))
 
 
 def axis_around(marks: Sequence[Mark], title: str = "", most: int = 5) -> Axis:

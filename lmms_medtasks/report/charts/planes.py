@@ -89,17 +89,16 @@ def plane_chart(
     said: str,
     panels: Sequence[Panel],
     *,
-    columns: int = 2,
     height: float = 240,
     entries: Sequence[Entry] | None = None,
     widths: Sequence[float] = (PHONE, _WIDE),
 ) -> str:
-    """The panels, so many in a row.
+    """The panels, two in a row.
 
     ``said``: what they show. ``entries``: of the legend; made of the series if None. ``height``: a panel's, in pixels.
     ``widths``: the chart's, in pixels, at which names must not touch.
     """
-    count = min(columns, len(panels))
+    count = min(2, len(panels))
     kind = "planes" if count > 1 else "planes alone"
     svg = Svg(said, kind)
     top = legend(svg, _entries(panels) if entries is None else entries)

@@ -57,13 +57,12 @@ class WinRates:
     """Win rates of several models.
 
     Attributes:
-        models: each model over all its pairs. contests: the first of each two models against the second.
+        models: each model over all its pairs.
         largest: the largest absolute difference of any model (its ``n``: pairs of all contests). An absolute value
             has no sign to average out: chance alone makes it greater than 0. It has no interval.
     """
 
     models: Mapping[str, ModelWins]
-    contests: Mapping[tuple[str, str], ModelWins]
     largest: Interval
 
 
@@ -95,24 +94,20 @@ def contest(
 def win_rates(contests: Sequence[Contest]) -> WinRates:
     """Win rates of all models in ``contests``, with intervals over clusters."""
     models = sorted({name for each in contests for name in (each.first, each.second)})
-    groups = {f"model {name}": _model_group(name, contests) for name in models}
-    for number, each in enumerate(contests):
-        groups[f"contest {number}"] = _group(each.clusters, each.people, each.judge)
+    groups = {name: _model_group(name, contests) for name in models}
     statistics: dict[str, AnyStatistic] = {}
-    for name in groups:
+    for name in models:
         statistics[f"people {name}"] = of_column(3, name)
         statistics[f"judge {name}"] = of_column(4, name)
         statistics[f"difference {name}"] = Through(Statistic(_difference, (name,)), mean_statistic(name, (-1.0, 1.0)))
     found = intervals(groups, statistics)
-    largest = Statistic(_largest, tuple(f"model {name}" for name in models))
+    largest = Statistic(_largest, tuple(models))
     found["largest"] = replace(estimates(groups, {"": largest})[""], reason="the largest of several has no interval")
-
-    def of(name: str) -> ModelWins:
-        return ModelWins(found[f"people {name}"], found[f"judge {name}"], found[f"difference {name}"])
-
     return WinRates(
-        models={name: of(f"model {name}") for name in models},
-        contests={(each.first, each.second): of(f"contest {number}") for number, each in enumerate(contests)},
+        models={
+            name: ModelWins(found[f"people {name}"], found[f"judge {name}"], found[f"difference {name}"])
+            for name in models
+        },
         largest=replace(found["largest"], n=sum(len(each.clusters) for each in contests)),
     )
 

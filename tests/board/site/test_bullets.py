@@ -43,7 +43,7 @@ def headline_of(*entries: MadeUpEntry, resamples: int = 20) -> ModelHeadline:
 
 NUMBER = Number("closed questions", chance=25.0, published=(40.0, 80.04), cell=Cell(69.06, 66.44, 71.92))
 STANDING = Standing(Interval(0.6906, None, None, 9, 9), 2, 1, 3, QUESTIONS)
-HEAD = ModelHeadline("s", "Suite", "t", "m", NUMBER, STANDING, 12, quartiles=(50.0, 60.0, 70.0))
+HEAD = ModelHeadline("s", "Suite", "t", NUMBER, STANDING, 12, quartiles=(50.0, 60.0, 70.0))
 
 
 def test_the_number_the_rank_and_the_quartiles_are_of_all_ranked_models() -> None:
@@ -126,7 +126,7 @@ def test_the_words_have_every_number_that_is_drawn() -> None:
         "published models 40.0 to 80.0."
     )
     assert f'aria-label="{said}"' in HEAD.chart
-    bare = ModelHeadline("s", "Suite", "t", "m", Number("closed questions", cell=Cell(69.06)))
+    bare = ModelHeadline("s", "Suite", "t", Number("closed questions", cell=Cell(69.06)))
     assert 'aria-label="Suite. closed questions 69.1 %."' in bare.chart
 
 

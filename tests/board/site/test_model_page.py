@@ -85,7 +85,7 @@ def test_a_headline_has_score_rank_quartiles_of_all_ranked_models_and_guessing(
 def headline(title: str, value: float, rank: int, worst: int | None = None) -> ModelHeadline:
     number = Number("words", cell=Cell(value, value - 3, value + 3), chance=25.0)
     standing = Standing(Interval(value / 100, None, None, 40, 40), rank, rank, worst or rank, 40)
-    return ModelHeadline(title, title, "t", "m", number, standing, 4)
+    return ModelHeadline(title, title, "t", number, standing, 4)
 
 
 def test_the_sentence_has_ranks_the_worst_loss_and_guessing_and_compares_no_levels_of_guessing() -> None:

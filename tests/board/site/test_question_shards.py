@@ -77,8 +77,8 @@ def made(entries: Sequence[MadeUpEntry], data: Data | None = None, single: bool 
     return {name: "".join(make()) for name, make in questions.files()}
 
 
-def shards_of(entries: Sequence[MadeUpEntry], data: Data | None = None, single: bool = False) -> list[Shard]:
-    files = made(entries, data, single)
+def shards_of(entries: Sequence[MadeUpEntry], data: Data | None = None) -> list[Shard]:
+    files = made(entries, data)
     return [Shard(value(text)) for name, text in files.items() if name[0].isdigit()]
 
 
@@ -315,3 +315,10 @@ def test_texts_are_coded_without_loss_each_once(texts: list[str]) -> None:
     found = coded(texts)
     assert [found["values"][code] for code in found["codes"]] == texts
     assert found["values"] == list(dict.fromkeys(texts))
+
+
+def test_numbers_count_as_numbers_and_equal_ones_keep_an_order_of_their_own() -> None:
+    names = ["q10", "q9", "x", "q010", "", "10", "9a", "q1/2", "q1/10", "q" + "9" * 5000, "q" + "1" * 5001]
+    found = [names[place] for place in question_shards.natural_order(np.array(names))]
+    assert found[:8] == ["", "9a", "10", "q1/2", "q1/10", "q9", "q010", "q10"]
+    assert [len(name) for name in found[8:]] == [5001, 5002, 1]

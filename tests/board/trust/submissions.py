@@ -59,9 +59,9 @@ class Submissions:
         packing.write(signed_again(content), self.folder / file)
         return self.folder / file
 
-    def pins(self, trials=None):
+    def pins(self):
         """The pins that a whole run of the board's keeper gives."""
-        rows = self.runs.choice_rows(HONEST if trials is None else trials, images=self.images)
+        rows = self.runs.choice_rows(HONEST, images=self.images)
         run = self.runs.write(self.folder.parent / "keeper", {TASK: rows}, model="keeper")
         path = self.folder.parent / "pins.yml"
         pins.write(collect([run]).entries, path)

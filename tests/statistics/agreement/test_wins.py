@@ -20,9 +20,8 @@ def of(rows, first="A", second="B"):
 def test_by_hand():
     # People: A wins 5:3 and 4:2, ties 3:3, loses 1:2 -> (1 + 1 + .5 + 0) / 4. Judge: wins, ties, loses, loses -> 1.5/4.
     found = win_rates([of([(5, 3, 4, 2), (4, 2, 3, 3), (3, 3, 2, 3), (1, 2, 1, 5)])])
-    assert found.contests["A", "B"].people.estimate == 0.625
-    assert found.contests["A", "B"].judge.estimate == 0.375
-    assert found.contests["A", "B"].difference.estimate == 0.25
+    assert found.models["A"].people.estimate == 0.625
+    assert found.models["A"].judge.estimate == 0.375
     assert found.models["A"].difference.estimate == 0.25
     assert found.models["B"].difference.estimate == -0.25
     assert found.largest.estimate == 0.25
@@ -46,7 +45,7 @@ def test_three_models():
 
 def test_pairs_without_all_four_ratings_are_left_out():
     found = win_rates([of([(5, 3, 4, 2), (np.nan, 2, 3, 3), (3, 3, 2, np.nan)])])
-    assert found.contests["A", "B"].people.n == 1
+    assert found.models["A"].people.n == 1
     empty = win_rates([of([(np.nan, 2, 3, 3)])])
     assert (empty.largest.estimate, empty.models["A"].people.estimate, empty.largest.n) == (None, None, 0)
     assert win_rates([]).largest.estimate is None
@@ -60,9 +59,9 @@ def test_rates_of_two_models_mirror(rows):
         rates = [getattr(found.models[name], side).estimate for name in "AB"]
         assert sum(rates) == pytest.approx(1)
         assert all(0 <= rate <= 1 for rate in rates)
-    assert found.largest.estimate == pytest.approx(abs(found.contests["A", "B"].difference.estimate))
+    assert found.largest.estimate == pytest.approx(abs(found.models["A"].difference.estimate))
     swapped = win_rates([of([(two, one, four, three) for one, two, three, four in rows])])
-    assert swapped.contests["A", "B"].difference.estimate == pytest.approx(-found.models["A"].difference.estimate)
+    assert swapped.models["A"].difference.estimate == pytest.approx(-found.models["A"].difference.estimate)
 
 
 @settings(max_examples=30, deadline=None)
@@ -76,7 +75,7 @@ def test_a_judge_who_says_what_people_say_differs_by_nothing(rows):
 def test_interval_of_the_difference_is_paired():
     # People and judge disagree in none of the pairs but one: the difference is far surer than either rate.
     rows = [(5, 3, 5, 3), (3, 5, 3, 5)] * 20 + [(5, 3, 3, 5)]
-    found = win_rates([of(rows)]).contests["A", "B"]
+    found = win_rates([of(rows)]).models["A"]
     width = {name: getattr(found, name).high - getattr(found, name).low for name in ("people", "judge", "difference")}
     assert width["difference"] < 0.6 * width["people"]
 
