@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.extensions import Kind, is_reference, load, located
+from lmms_medtasks.extensions import Kind, installed, is_reference, load, located
 from lmms_medtasks.judges import own_scales, rubric
 from lmms_medtasks.judges.protocol import Mode, Protocol
 
@@ -67,6 +67,11 @@ def get(name: str, folder: Path | None = None) -> Protocol:
     return _known(
         _own(str(((folder or Path()) / name).resolve()) if own_scales.is_rubric(name) else located(name, folder))
     )
+
+
+def is_own(name: str) -> bool:
+    """Whether ``name`` is a reference to a protocol of someone's own, or its name where it was got already."""
+    return is_reference(name) or own_scales.is_rubric(name) or name in _OWN or name in installed(KIND)
 
 
 def of_judge(judge: Mapping[str, Any]) -> Protocol:
