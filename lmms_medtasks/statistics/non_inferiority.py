@@ -37,6 +37,7 @@ class MarginTest:
     it can't be tested.
     """
 
+    drop: float
     margin: float
     n: int
     clusters: int
@@ -67,6 +68,7 @@ def margin_test(sums: np.ndarray, counts: np.ndarray, margin: float, width: floa
     if not total:
         return None
     return MarginTest(
+        drop=float(drops.sum()) / total,
         margin=margin,
         n=int(total),
         clusters=len(drops),

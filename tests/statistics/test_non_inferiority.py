@@ -40,7 +40,7 @@ def test_four_images_can_not_be_worse_and_five_can():
     four = margin_test(np.full(4, 15.0), np.full(4, 15), 0.02)
     five = margin_test(np.full(5, 12.0), np.full(5, 12), 0.02)
     assert (four.worse_p, five.worse_p) == (pytest.approx(1 / 16), pytest.approx(1 / 32))
-    assert (four.n, four.clusters, four.not_worse_p) == (60, 4, 1.0)
+    assert (four.n, four.clusters, four.drop, four.not_worse_p) == (60, 4, 1.0, 1.0)
     assert largest_drop(np.full(4, 15.0), np.full(4, 15), alpha=0.05) == 1.0
 
 

@@ -65,6 +65,7 @@ def test_a_planted_drop_fails_it(decided):
     found = decided(answers(0.8, 1), answers(0.5, 2))
     (verdict,) = found.verdicts
     assert (verdict.outcome, verdict.effect, found.decision) == ("worse", "fail", "failed")
+    assert verdict.test.drop == pytest.approx(verdict.baseline - verdict.candidate)
     assert verdict.interval.low > 0.02
     assert verdict.model == "new"  # the candidate's, not the baseline's
     assert markdown(found).startswith("## Gate: failed (1 reason)")
@@ -121,7 +122,7 @@ def test_answers_that_are_all_equal_say_how_far_a_drop_is_ruled_out(decided):
     """60 images without a change: a whole image lost in 1 - 0.05 ** (1 / 60) = 4.9 % of cases can't be ruled out."""
     found = decided(with_wrong(20), {**with_wrong(20), "q179": "AA"})  # the same scores, another file
     (verdict,) = found.verdicts
-    assert verdict.outcome == "can't tell"
+    assert (verdict.outcome, verdict.test.drop) == ("can't tell", 0.0)
     assert verdict.most == pytest.approx(1 - 0.05 ** (1 / 60), abs=1e-3)
     assert verdict.test.worse_p == pytest.approx(1.0)
     assert decided(with_wrong(20), with_wrong(20), "rules: [{margin: 0.05}]").decision == "passed"
