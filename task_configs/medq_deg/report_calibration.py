@@ -167,11 +167,13 @@ def _unanimous(sources: Sequence[Source]) -> tuple[str, ...]:
     correct = Mean().value(agreed)
     if setup_of(sources[0]).trials < 2 or correct is None:
         return ()
-    return (
+    said = (
         f"All trials were read and agree on {len(agreed):,} of {len(rows):,} questions at L{level} ({SEVERITY[level]}; "
-        f"{100 * len(agreed) / len(rows):.1f} %). Of these answers {100 * correct:.1f} % are correct. The last bin "
-        "below also has questions of which some requests failed and the other trials agree, or no reply could be read.",
+        f"{100 * len(agreed) / len(rows):.1f} %). Of these answers {100 * correct:.1f} % are correct."
     )
+    more = reliability_bins(counted(sources[0].rows.where({"severity": level})), "share")[-1].n - len(agreed)
+    others = "requests failed and the other trials agree, or no reply could be read"
+    return (f"{said} The last bin below has {more:,} more, where some {others}." if more > 0 else said,)
 
 
 RELIABILITY_CHART = Chart(

@@ -171,6 +171,16 @@ def test_one_trial_has_no_confidence_but_a_report(tables):
     assert {(row["p"], row["yes if nothing changes"]) for row in found["dke"].values()} == {(None, None)}
 
 
+@pytest.mark.parametrize(("severe", "more"), [("BBB", False), ("BB!", True)], ids=["all read", "a failed request"])
+def test_the_last_bin_has_more_than_what_all_trials_agree_on_only_where_a_request_failed(write_run, severe, more):
+    trials = {0: {"q1": "AAA", "q2": "BBB"}, 2: {"q1": "BBB", "q2": severe}}
+    (part,) = build([write_run(trials=trials, levels=(0, 2))], Options(resamples=0, drawn=False)).parts
+    (said,) = (text for each in part.sections for text in each.paragraphs if text.startswith("All trials were read"))
+    # Two questions; q1 is wrong in all trials. With the failed request two of three trials of q2 are left, which agree.
+    assert said.startswith(f"All trials were read and agree on {1 if more else 2} of 2 questions at L2")
+    assert ("The last bin below has 1 more" in said) is more and ("last bin" in said) is more
+
+
 def test_levels_of_different_t_have_no_test_of_equation_5(write_run):
     trials = {0: {"q1": "AAAA", "q2": "BABA"}, 2: {"q1": "BB", "q2": "AB"}}
     document = build([write_run(trials=trials, levels=(0, 2), together=True)], Options(resamples=20, drawn=False))
