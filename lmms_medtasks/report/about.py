@@ -60,7 +60,7 @@ def settings_of(run: Run, tasks: Sequence[str]) -> str:
 
 
 def settings_said(told: Mapping[str, Any]) -> list[str]:
-    """The same of one task; ``told``: its metadata."""
+    """As :func:`settings_of`, of one task, a text each; ``told``: the task's metadata."""
     name, own = paper.label(told), told.get("own_prompt")
     prompt = [f"own prompt {own.get('name')} ({own.get('digest')})"] if isinstance(own, Mapping) else []
     changes = told["settings"]["changes"] if name == paper.THINKING else {}
@@ -94,12 +94,12 @@ def data_extent(run: Run, tasks: Sequence[str]) -> str:
 
 
 def extent(run: Run, tasks: Sequence[str]) -> str:
-    """The same with what the user put in place of ours: ``mini, --limit 8, paper settings``."""
+    """As :func:`data_extent`, with the settings of :func:`settings_of`: ``mini, --limit 8, paper settings``."""
     return ", ".join([data_extent(run, tasks), *([said] if (said := settings_of(run, tasks)) else [])])
 
 
 def own_cell(run: Run, tasks: Sequence[str], *apart: str, mark: str = "") -> Cell:
-    """``this run (mini, --limit 8)``: whose row it is among published ones, with what sets it apart from them."""
+    """The label of our row among published ones, with its limitations: ``this run (mini, --limit 8)``."""
     return own(extent(run, tasks), *apart, mark=mark)
 
 

@@ -29,7 +29,7 @@ def percent_of(share: float | None) -> Cell:
 
 
 def negated(interval: Interval | None) -> Interval | None:
-    """A change with its sign turned: Tables 2 and 3 print a drop, positive where accuracy fell."""
+    """A change with its sign turned and its ends swapped: a drop, positive where accuracy fell."""
     if interval is None or interval.estimate is None:
         return interval
     low, high = (None if end is None else 0.0 - end for end in (interval.high, interval.low))

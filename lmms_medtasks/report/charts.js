@@ -42,12 +42,9 @@
     const marks = [];
     for (const title of chart.querySelectorAll("title")) {
       // The browser's own tooltip would stand beside ours.
-      const mark = title.parentNode, link = mark.closest("a");
+      const mark = title.parentNode;
       mark.dataset.said = title.textContent;
-      if (link) {
-        link.setAttribute("aria-label", title.textContent);
-        link.setAttribute("tabindex", "-1");  // one stop a chart: the arrow keys choose
-      }
+      mark.closest("a")?.setAttribute("aria-label", title.textContent);
       title.remove();
       if (mark.localName !== "text" && mark.localName !== "line") marks.push(mark);  // a name, a diagonal: where they are hit
     }

@@ -126,7 +126,7 @@ class _Tables:
                      lambda sources: self._columns(_printed(sources)), self.intervals)  # fmt: skip
 
     def models(self) -> Table:
-        """The same of several sources, with the main metrics."""
+        """A row for each source and task, with the main metrics."""
 
         def rows(sources: Sequence[Source]) -> Iterator[Row]:
             for row in self._task_rows(sources):

@@ -39,7 +39,7 @@ class Number:
 
     Attributes:
         title: what it is of, above or before the number ("clean images (L0)").
-        words: the same behind it in a sentence ("on clean images").
+        words: its title behind the number in a sentence ("on clean images").
         estimate, where: what it is, over which questions.
         unit: "%" of a share, else a word. factor: from the estimate's own unit to this.
         bottom, top: the ends of its scale, in ``unit``.
@@ -130,7 +130,7 @@ class Number:
 
     @property
     def guessing_text(self) -> str:
-        """The same with the level: ``no better than guessing (25.0 %)``."""
+        """As :attr:`guessing`, with the level: ``no better than guessing (25.0 %)``."""
         return f"{self.guessing} ({self.chance:.{self.digits}f} {self.unit}".rstrip() + ")" if self.guessing else ""
 
     @property

@@ -147,7 +147,7 @@ class Judging:
         return "; ".join(dict.fromkeys(said)) or _NONE_CONFIGURED
 
     def _judges(self) -> list[dict[str, str]]:
-        """What each was, without a description of which another says what answered."""
+        """The descriptions of the judges, without one that another repeats with the model that answered."""
         answered = {each[:-1] for each in self.judges if each and each[-1][0] == _ANSWERED}
         return [{"name": "not recorded", **dict(judge)} for judge in self.judges if judge not in answered]
 

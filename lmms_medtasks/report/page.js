@@ -34,7 +34,7 @@ function show() {
 }
 addEventListener("hashchange", show);
 show();
-// Paper shows all but lists that cells lead to. Afterwards what was folded is folded again.
+// Paper shows all. Afterwards what was folded is folded again.
 let opened = [];
 addEventListener("beforeprint", () => {
   for (const part of parts) part.hidden = false;

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import io
 import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -106,11 +107,12 @@ class Published:
     @property
     def notes(self) -> tuple[str, ...]:
         """Where the rows are from, and which of their numbers others do not give."""
-        said, rows = _said(self.folder), self.rows()
-        if "paper" not in said:
+        said, rows = _read_declaration(self.folder), self.rows()
+        if "paper" not in said or not rows:
             return (f"Published rows: as {PUBLISHED} of the folder has them; these models were not run here.",)
         source = rows[0].texts["source"]
-        first = f"Published rows: {said['paper'].rstrip(',')}, {source}, as printed; these models were not run here."
+        where = ", ".join(filter(None, (said["paper"].rstrip(","), source)))
+        first = f"Published rows: {where}, as printed; these models were not run here."
         columns = {name for row in rows for name, cell in row.numbers.items() if cell.value is not None}
         odd = [
             _odd(each)
@@ -134,9 +136,13 @@ def _odd(each: Mapping[str, Any]) -> str:
     return f"{each['row']}, {each['column']}: {each['printed']:g} printed{given}{rounded}{note}"
 
 
-def _said(folder: Path) -> Mapping[str, Any]:
+def _read_declaration(folder: Path) -> Mapping[str, Any]:
+    """What ``published.yml`` says; {} without it. Raises UserError where it is no mapping."""
     path = folder / "reference" / "published.yml"
-    return folders.read_yaml(path) if path.is_file() else {}
+    found = (folders.read_yaml(path) if path.is_file() else None) or {}
+    if not isinstance(found, Mapping):
+        raise UserError(f"{path}: expected a mapping, such as paper: NAME; got {type(found).__name__}.")
+    return found
 
 
 # --- The file ---------------------------------------------------------------------------------------------------------
@@ -146,7 +152,7 @@ def read_rows(folder: Path, metrics: Collection[str] | None = None) -> list[Publ
     """The published rows of a benchmark's folder; [] where it has none.
 
     Raises UserError, with file and line, for a cell that is no number, and for a column that is none of ``metrics``,
-    where those are given.
+    where those are given; also for a file that is not UTF-8.
     """
     files = [file for file in (folder / PUBLISHED, folder / "reference" / "published.yml") if file.is_file()]
     if folder / PUBLISHED not in files:
@@ -158,20 +164,22 @@ def read_rows(folder: Path, metrics: Collection[str] | None = None) -> list[Publ
 @functools.lru_cache(maxsize=64)
 def _rows(folder: Path, metrics: Sequence[str] | None, written: object) -> tuple[PublishedRow, ...]:
     """Read once while the files are as they were ``written``: a board asks for them some hundred times."""
-    file, said = folder / PUBLISHED, _said(folder)
+    file, said = folder / PUBLISHED, _read_declaration(folder)
     texts = (*_TEXTS, *said.get("texts", ()))
-    with file.open(encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines)
-        names = list(reader.fieldnames or ())
-        numbers = [name for name in names if name not in texts]
-        if "model" not in names:
-            raise UserError(f"{file}, line 1: no column 'model'. Its columns: {', '.join(names) or 'none'}.")
-        for name in numbers if metrics is not None else ():
-            if name.removesuffix(_SD) not in (metrics or ()):
-                raise unknown("column", name, (*texts, *(metrics or ())), f"{file}, line 1")
-        if len(set(names)) < len(names):
-            raise UserError(f"{file}, line 1: a column stands twice. Its columns: {', '.join(names)}.")
-        return tuple(_row(row, numbers, folder, said, f"{file}, line {reader.line_num}") for row in reader)
+    try:
+        reader = csv.DictReader(io.StringIO(file.read_text("utf-8-sig")))
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file} can't be read: {error}.") from None
+    names = list(reader.fieldnames or ())
+    numbers = [name for name in names if name not in texts]
+    if "model" not in names:
+        raise UserError(f"{file}, line 1: no column 'model'. Its columns: {', '.join(names) or 'none'}.")
+    for name in numbers if metrics is not None else ():
+        if name.removesuffix(_SD) not in (metrics or ()):
+            raise unknown("column", name, (*texts, *(metrics or ())), f"{file}, line 1")
+    if len(set(names)) < len(names):
+        raise UserError(f"{file}, line 1: a column stands twice. Its columns: {', '.join(names)}.")
+    return tuple(_row(row, numbers, folder, said, f"{file}, line {reader.line_num}") for row in reader)
 
 
 def _row(
@@ -182,9 +190,9 @@ def _row(
     if not row["model"]:
         raise UserError(f"{where}: the model has no name.")
     texts = {name: text for name, text in row.items() if name not in numbers}
-    texts["task"] = texts.get("task") or folder.name
+    texts["task"], texts["source"] = texts.get("task") or folder.name, texts.get("source") or ""
     # Where a paper is named, the note below the table says the source of all its rows.
-    words = ["published", texts.get("group"), "" if "paper" in said else texts.get("source")]
+    words = ["published", texts.get("group"), "" if "paper" in said else texts["source"]]
     texts["published"] = ", ".join(filter(None, words))
     values = {name: _number(row[name], name, where) for name in numbers}
     marks = said.get("marks", {})
@@ -214,7 +222,7 @@ def scores(suite: Suite, task: str) -> Iterator[PublishedScores]:
     folder = registry.folder_of(suite.name)
     if folder is None:
         return
-    said, rows = _said(folder), read_rows(folder)
+    said, rows = _read_declaration(folder), read_rows(folder)
     for each in said.get("scores", [{"columns": {name: name for name in suite.estimates}}]):
         if task not in each.get("tasks", [task]):
             continue
@@ -222,9 +230,9 @@ def scores(suite: Suite, task: str) -> Iterator[PublishedScores]:
         for row in rows:
             cells = _cells(row, each) if row.has(wanted) else {}
             if any(cell.value is not None for cell in cells.values()):
-                there = f"published, {each.get('source') or row.texts['source']}"
+                there = ", ".join(filter(None, ("published", each.get("source") or row.texts["source"])))
                 yield PublishedScores(
-                    said.get("paper") or row.texts.get("source") or suite.title,
+                    said.get("paper") or row.texts["source"] or suite.title,
                     row.texts["model"],
                     there if "paper" in said else row.texts["published"],
                     cells,

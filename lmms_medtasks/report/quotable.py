@@ -39,7 +39,7 @@ _MOST_PLACES = 4
 
 @dataclass(frozen=True)
 class Check:
-    """A question, how far it is answered with yes, why, and what would mend it ("" where nothing is to be done).
+    """One check of the numbers: its title, its state, the reason, and what would mend it ("" if nothing has to be).
 
     ``badge``: what stands among the badges; "": nothing, or of a "no" the title with it.
     """

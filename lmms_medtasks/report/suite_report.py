@@ -202,7 +202,7 @@ class _Asked:
 
 
 def _with_runs_of_model(runs: Sequence[Run], sources: Sequence[Source]) -> list[Source]:
-    """The sources, each told which of the runs are of its model: what was asked otherwise may stand in another run."""
+    """The sources, each with all runs of its model: other conditions may be in another run."""
     by_model: dict[tuple[str, ...], dict[int, Run]] = {}
     for number, run in enumerate(runs):
         by_model.setdefault(_model_arguments(run), {})[number] = run
@@ -226,7 +226,7 @@ def _model_of(run: Run, task: str) -> tuple[str, ...]:
 
 
 def _join(groups: list[_Asked], asked: _Asked) -> None:
-    """Put tasks to the first group that has none of their values and no other judge, or into one of their own."""
+    """Add tasks to the first group without any of their values and without another judge, else as a new group."""
     for group in groups:
         judges = group.judges | asked.judges
         if group.values.isdisjoint(asked.values) and (len(judges) < 2 or group.judges == asked.judges):
@@ -249,7 +249,7 @@ def _source(table: Samples, runs: Sequence[Run], asked: _Asked, options: Options
 
 
 def named(sources: Sequence[Source]) -> list[Source]:
-    """The sources with names that tell them apart."""
+    """The sources with unique names: model, condition, settings."""
     apart = [", ".join(filter(None, (printable(each.condition), settings_of(each)))) for each in sources]
     plain = distinct_names([each.run for each in sources], apart)
     names = [f"{name} ({said})" if said else name for name, said in zip(plain, apart, strict=True)]
@@ -267,7 +267,7 @@ def extents_of_data(sources: Sequence[Source]) -> list[str]:
 
 
 def extent(source: Source) -> str:
-    """The same with its condition: ``mini, --limit 8; no image``."""
+    """As :func:`data_extent`, with the condition: ``mini, --limit 8; no image``."""
     return f"{data_extent(source)}; {printable(source.condition)}" if source.condition else data_extent(source)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lmms_medtasks.report import degradation_loss, terminal_first_screen
 from lmms_medtasks.report.document import Document, Frame, Kind, Part
+from lmms_medtasks.report.terminal_first_screen import WIDTH
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import cut_apart
 from lmms_medtasks.visible_text import visible
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-WIDTH = 100
-"""Of a screen, in columns."""
 MOST_ROWS = 24
 """Rows that a screen has room for; who makes its table says what is left out."""
 _MOST_LINES = 3

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WIDTH = 100
+"""Of a screen, in columns."""
 _BAR = 24
 _SUITE, _TITLE, _SCORE, _INTERVAL, _PUBLISHED = 17, 26, 7, 17, 9
 _LONGEST_NAME = 60

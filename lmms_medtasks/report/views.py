@@ -73,7 +73,7 @@ class Source:
 
 
 CellFunction = Callable[[Source, "Row", Samples], Cell]
-"""From the source, the row, and the rows of the table that row and column restrict to, to a cell."""
+"""Makes a cell of the source, the row, and the questions that row and column restrict to."""
 
 
 @dataclass(frozen=True)

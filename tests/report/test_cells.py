@@ -65,14 +65,8 @@ def test_a_smaller_p_value_is_a_text() -> None:
 
 
 def test_columns_have_the_digits_and_the_sign_that_their_kind_has() -> None:
-    found = [
-        cells.label("a"),
-        cells.count("a"),
-        cells.share("a"),
-        cells.points("a"),
-        cells.decimal("a"),
-        cells.p_value("a"),
-    ]
+    kinds = (cells.label, cells.count, cells.share, cells.points, cells.decimal, cells.p_value)
+    found = [column("a") for column in kinds]
     assert [each.digits for each in found[2:]] == [1, 1, 3, 4]
     assert [each.signed for each in found] == [False, False, False, True, False, False]
     assert [each.unit for each in found[2:4]] == ["%", "points"] and found[0].kind == "text"

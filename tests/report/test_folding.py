@@ -4,7 +4,7 @@ import pytest
 
 from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import Cell, Figure, Frame, FrameColumn, FrameRow, Part, Section
-from lmms_medtasks.report.report_page import page
+from lmms_medtasks.report.report_page import page, styles
 
 TABLES = tuple(Frame(key, f"Table {key}", (FrameColumn("x"),), (FrameRow((Cell(1),)),)) for key in "abc")
 
@@ -50,6 +50,7 @@ def test_intervals_leave_the_line_where_it_is_too_short(columns, squeeze):
     cells = tuple(Cell(12.3, 10.1, 14.5) for _ in range(columns))
     heads = tuple(FrameColumn(f"n{number}", digits=1) for number in range(columns))
     assert Frame("t", "T", heads, (FrameRow(cells),)).squeeze == squeeze
+    assert ".intervals-broken td span { white-space: normal; }" in styles()
 
 
 def test_the_worst_level_alone_is_shown_and_the_page_has_all(medq_deg_runs, tmp_path):

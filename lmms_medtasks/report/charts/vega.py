@@ -40,8 +40,8 @@ def _row(record: Record) -> Spec:
     return texts | {"colour": shade}
 
 
-def _place(field: str, count: int, *, axis: Spec | None = None) -> Spec:
-    return {"field": field, "type": "quantitative", "scale": {"domain": [-0.5, max(count, 1) - 0.5]}, "axis": axis}
+def _place(field: str, count: int) -> Spec:
+    return {"field": field, "type": "quantitative", "scale": {"domain": [-0.5, max(count, 1) - 0.5]}, "axis": None}
 
 
 def _number(field: str) -> Spec:
