@@ -30,8 +30,6 @@ _KINDS = {
     ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
     ".csv": "text/csv; charset=utf-8", ".webp": "image/webp",
 }  # fmt: skip
-_TIMEOUT = 30
-"""Seconds that a browser may take to ask."""
 _TERMS = "The terms of this data limit to whom it may be shown: it is shown on this machine only. Pass none of it on."
 
 
@@ -48,8 +46,8 @@ def read(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Entry], list[str]]:
     reasons = list(dict.fromkeys(each.reason for each in refused))
     if not found:
         asked = f" of {first_listed(list(tasks))}" if tasks else ""
-        said = " ".join(reasons) or f"No sample log{asked} in {run}."
-        raise UserError(f"{said} Give the result folder of a run that was made with --log_samples.")
+        none = f"No sample log{asked} in {run}. Give the result folder of a run that was made with --log_samples."
+        raise UserError(" ".join(reasons) or f"{none} Tasks on degraded images (TASK@NAME) are not shown.")
     return list(found.values()), reasons
 
 
@@ -140,7 +138,8 @@ class RunServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: RunServer
     server_version, sys_version = "lmms-medtasks", ""
-    timeout = _TIMEOUT
+    timeout = 30
+    """Seconds that a browser may take to ask."""
 
     def do_GET(self) -> None:
         # A page elsewhere may send a browser here under a name of its own, which then stands in Host.

@@ -101,7 +101,7 @@ def test_the_page_of_the_suite_has_the_comparison(folder, tmp_path):
     build(collect([folder]), tmp_path / "site", Options(resamples=20))
     page = (tmp_path / "site" / "suites" / "medq_deg.html").read_text("utf-8")
     assert "a (our degradations, 2 trials)" in page and "b (our degradations, 2 trials)" in page
-    assert "Models are compared where the runs of two or more are there" not in page
+    assert "Models are compared where at least two have runs here" not in page
 
 
 def test_a_comparison_depends_on_all_runs_and_a_models_part_on_its_own(folder, write, rows_of, tmp_path):

@@ -12,7 +12,7 @@ const medtasks = (() => {
   const browser = get("browser");
   const suite = browser.dataset.suite;
   const files = new Map();
-  let index = null, task = null, rows = [], first = 0, turn = 0, handed = null;
+  let index = null, task = null, rows = [], first = 0, turn = 0, filtering = 0, handed = null;
   let alone = NO_ROW, current = NO_ROW, unknown = [];
 
   function element(name, kind, text) {
@@ -156,7 +156,9 @@ const medtasks = (() => {
   }
 
   // --- The list -----------------------------------------------------------------------------------------------------
+  // False where something else was asked for while its files were loaded.
   async function filter() {
+    const mine = ++filtering;
     const words = get("text").value.toLowerCase().split(/\s+/).filter(Boolean);
     const tags = tagSelects().filter((select) => select.value).map((select) => [task.tags[select.dataset.tag].codes, Number(select.value)]);
     const kind = get("verdict").value, was = get("was").value;
@@ -164,24 +166,23 @@ const medtasks = (() => {
     const scores = was && model >= 0 ? await load(`${folder()}/model-${model}.js`, "scores", model) : "";
     const heads = words.length ? await load(`${folder()}/heads.js`, "heads", undefined) : null;
     const texts = heads?.values.map((head) => head.toLowerCase());
+    if (mine !== filtering) return false;
     rows = [];
-    if (unknown.length) return;
-    task.ids.forEach((id, row) => {
-      if (words.length) {
-        const text = `${id.toLowerCase()} ${texts[heads.codes[row]]}`;
-        if (!words.every((word) => text.includes(word))) return;
-      }
+    if (!unknown.length) task.ids.forEach((id, row) => {
+      const text = words.length ? `${id.toLowerCase()} ${texts[heads.codes[row]]}` : "";
+      if (!words.every((word) => text.includes(word))) return;
       if (!tags.every(([codes, code]) => codes[row] === code)) return;
       if (kind && !(parseInt(task.together[row], 16) & TOGETHER[kind])) return;
       if (was && !(scores ? WAS[was](scores[row]) : parseInt(task.any[row], 16) & ANY[was])) return;
       rows.push(row);
     });
+    return true;
   }
 
   async function changed() {
     unknown = [];
     try {
-      await filter();
+      if (!await filter()) return;
     } catch (error) {
       get("list").replaceChildren(element("li", "flag warning", error.message));
       return;
