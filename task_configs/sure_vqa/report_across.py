@@ -45,16 +45,16 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     competing = [method for method in found if method.image_shown and not method.baseline]
     conditions = shared_conditions(competing)
     standings = baselines.standings(found, competing, conditions)
-    common = {each: on_common_questions(each, competing) for each in conditions}
-    joined = tuple(published.tables(found)) or (published.joined(found),)
-    drawn = replace(SLOPES_OF_MODELS, numbers=joined[0].key).figure(sources) if options.drawn else None
+    common = {each: on_common_questions(each, competing) for each in conditions if len(competing) > 1}
+    joined = (*published.tables(found), *filter(None, [published.joined(found)]))
+    drawn = replace(SLOPES_OF_MODELS, numbers=joined[0].key).figure(sources) if options.drawn and joined else None
     more = (
         ("tested", "More than guessing", baselines.table(standings)),
         ("corruptions", "Corruptions beside real shifts", published.corruptions(found)),
-        ("paper-tests", "As the paper tests it", depends(common) if len(competing) > 1 else None),
+        ("paper-tests", "As the paper tests it", depends(common)),
     )
     sections = (
-        Section("joined", "Beside the published methods", (), joined, (drawn,) if drawn else ()),
+        *([Section("joined", "Beside the published methods", (), joined, (drawn,) if drawn else ())] if joined else ()),
         *(Section(name, title, tables=(table,)) for name, title, table in more if table),
     )
     runs = {id(run) for source in sources for run, _ in source.asked}

@@ -194,10 +194,11 @@ def labels() -> dict[str, str]:
     return {each.key: each.shift.label for each in SHIFT_TABLES}
 
 
-def joined(found: Sequence[Method]) -> Frame:
-    """Scores and RR of every method on every shift, seeds joined: for shifts that the paper has no table of."""
-    rows = [_row(method, shift, shift.label) for method in found for shift in method.shifts]
-    return _frame("joined", "Scores and robustness", "shift", rows)
+def joined(found: Sequence[Method]) -> Frame | None:
+    """Scores and RR on the shifts that the paper has no table of; None without any. Corrupted tests have their own."""
+    rows = [_row(method, shift, shift.label) for method in found
+            for shift in method.shifts if not (shift.published or shift.strength)]  # fmt: skip
+    return _frame("joined", "Scores and robustness", "shift", rows) if rows else None
 
 
 def corruptions(found: Sequence[Method]) -> Frame | None:
