@@ -60,12 +60,12 @@ _ADDED = (
 def _notes(form: str, *notes: str, shown: bool = True) -> Callable[[Sequence[Source]], tuple[str, ...]]:
     """The notes, before them who judged open answers."""
 
-    def made(sources: Sequence[Source]) -> tuple[str, ...]:
+    def build_notes(sources: Sequence[Source]) -> tuple[str, ...]:
         found = judging(sources[0], shown)
         judge = (f"Judge: {found.shown if found else 'none'}.", _MISSING) if form == "open" else ()
         return (*judge, *notes, _INTERVALS)
 
-    return made
+    return build_notes
 
 
 def _means(form: str, digits: int) -> tuple[Column, ...]:
