@@ -161,11 +161,7 @@ REPORT = Report(
             asked("circular"), _INTERVALS, groups={_TITLES[name]: each for name, each in BY_DIMENSION.items()}
         ),
         *(_view("open", shown) for shown in (True, False)),
-        View(
-            "replies",
-            "Requests, replies and judgements",
-            (*judged_tables.judging_tables(judgings), outcome_table()),
-        ),
+        View("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(judgings), outcome_table())),
     ),
     compared=(View("models", "The models together", (report_comparison.MODELS,)), _PUBLISHED),
     caveats=lambda source: judged_tables.flags(judgings(source)),
