@@ -60,12 +60,12 @@ _ADDED = (
 def _notes(form: str, *notes: str, shown: bool = True) -> Callable[[Sequence[Source]], tuple[str, ...]]:
     """The notes, before them who judged open answers."""
 
-    def made(sources: Sequence[Source]) -> tuple[str, ...]:
+    def build_notes(sources: Sequence[Source]) -> tuple[str, ...]:
         found = judging(sources[0], shown)
         judge = (f"Judge: {found.shown if found else 'none'}.", _MISSING) if form == "open" else ()
         return (*judge, *notes, _INTERVALS)
 
-    return made
+    return build_notes
 
 
 def _means(form: str, digits: int) -> tuple[Column, ...]:
@@ -161,11 +161,7 @@ REPORT = Report(
             asked("circular"), _INTERVALS, groups={_TITLES[name]: each for name, each in BY_DIMENSION.items()}
         ),
         *(_view("open", shown) for shown in (True, False)),
-        View(
-            "replies",
-            "Requests, replies and judgements",
-            (*judged_tables.judging_tables(judgings), outcome_table()),
-        ),
+        View("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(judgings), outcome_table())),
     ),
     compared=(View("models", "The models together", (report_comparison.MODELS,)), _PUBLISHED),
     caveats=lambda source: judged_tables.flags(judgings(source)),

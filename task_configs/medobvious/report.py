@@ -206,14 +206,15 @@ RUNS = Table(
 
 
 def _way_rows(sources: Sequence[Source]) -> Iterator[Row]:
-    """A run's questions asked otherwise, against the same run as released."""
+    """Questions asked otherwise, against the same run as released, or else another one of the model."""
     for other in (each for each in sources if each.condition):
-        base = next((each for each in sources if each.run is other.run and not each.condition), None)
-        if base is None:
+        released = [each for each in sources if not each.condition and other.run in each.runs_of_model.values()]
+        if not released:
             continue
-        number = other.rows.column("run")[0]
-        both = Source("", base.every.where({"run": number, "repeated": False}), base.every, base.resamples)
-        change = Contrast(first={"condition": ""}, second={"condition": other.condition}, pair=("pair",))
+        base = next((each for each in released if each.run is other.run), released[0])
+        both = Source("", base.every.where({"repeated": False}), base.every, base.resamples)
+        sides = [{"run": each.rows.column("run")[0], "condition": each.condition} for each in (base, other)]
+        change = Contrast(first=sides[0], second=sides[1], pair=("pair",))
         for name, where in (("all", {}), ("positives", POSITIVES), ("negatives", NEGATIVES)):
             estimates = dict.fromkeys(("pairs", "as released", "so", "difference"), change)
             yield Row((base.name, other.condition, name), where, "counts" if where else "run", estimates, both)

@@ -33,9 +33,7 @@ def _numbers(source: Source) -> Iterator[Number]:
     if whole:
         level, printed = source.interval(CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
         words = f"by the paper's average of {len(TABLE_2)} groups of questions"
-        yield Number(
-            "the paper's average", words, PAPER_AVERAGE, chance=level, published=printed, main=False
-        )  # fmt: skip
+        yield Number("the paper's average", words, PAPER_AVERAGE, chance=level, published=printed, main=False)
     words = "false alarms among the answers about consistent grids"
     yield Number("false alarms", words, FALSE_ALARMS, higher_is_better=False, main=False)
 

@@ -72,7 +72,7 @@ FORMATS_TABLE = Table(
             "average": CHANCE_AVERAGE,
             **dict.fromkeys(("questions", "balanced")),
         }
-    ),  # fmt: skip
+    ),
     (
         *_FORMAT_COLUMNS,
         Column("all questions", ACCURACY),

@@ -68,13 +68,7 @@ CAPABILITIES = _averaged(
     {mid: f"{mid} ({taxonomy.short_of(mid)})" for mid in taxonomy.mids()},
 )
 _CATEGORIES = {key: taxonomy.category(key).title for key in taxonomy.categories()}
-CATEGORIES = _averaged(
-    "categories",
-    "Accuracy by category of degradations",
-    "category",
-    "category",
-    _CATEGORIES,
-)
+CATEGORIES = _averaged("categories", "Accuracy by category of degradations", "category", "category", _CATEGORIES)
 
 
 # --- Degradations -----------------------------------------------------------------------------------------------------

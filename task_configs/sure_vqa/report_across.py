@@ -45,16 +45,16 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     competing = [method for method in found if method.image_shown and not method.baseline]
     conditions = shared_conditions(competing)
     standings = baselines.standings(found, competing, conditions)
-    common = {each: on_common_questions(each, competing) for each in conditions}
-    joined = tuple(published.tables(found)) or (published.joined(found),)
-    drawn = replace(SLOPES_OF_MODELS, numbers=joined[0].key).figure(sources) if options.drawn else None
+    common = {each: on_common_questions(each, competing) for each in conditions if len(competing) > 1}
+    joined = (*published.tables(found), *filter(None, [published.joined(found)]))
+    drawn = replace(SLOPES_OF_MODELS, numbers=joined[0].key).figure(sources) if options.drawn and joined else None
     more = (
         ("tested", "More than guessing", baselines.table(standings)),
         ("corruptions", "Corruptions beside real shifts", published.corruptions(found)),
-        ("paper-tests", "As the paper tests it", depends(common) if len(competing) > 1 else None),
+        ("paper-tests", "As the paper tests it", depends(common)),
     )
     sections = (
-        Section("joined", "Beside the published methods", (), joined, (drawn,) if drawn else ()),
+        *([Section("joined", "Beside the published methods", (), joined, (drawn,) if drawn else ())] if joined else ()),
         *(Section(name, title, tables=(table,)) for name, title, table in more if table),
     )
     runs = {id(run) for source in sources for run, _ in source.asked}
@@ -62,10 +62,10 @@ def compare(sources: Sequence[Source], key: str, options: Options) -> Part:
     origin = (("data of the runs", "; ".join(dict.fromkeys(map(data_extent, sources)))),)
     flags = (*_flags(common, extents_of_data(sources)), *baselines.flags(standings))
     whole = Part(key, COMPARISON, facts, flags, sections, origin)
-    return with_marks(whole, _asked(found), functools.partial(_row_of, published.labels()))
+    return with_marks(whole, _collect_questions(found), functools.partial(_key_of_row, published.labels()))
 
 
-def _asked(found: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]:
+def _collect_questions(found: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]:
     """By method and shift the questions of each kind and test that all its seeds were asked, where there are any."""
     asked: dict[Hashable, dict[str, frozenset[str]]] = {}
     for method, (kind, side) in itertools.product(found, itertools.product(KINDS, SIDES)):
@@ -77,7 +77,7 @@ def _asked(found: Sequence[Method]) -> dict[Hashable, dict[str, frozenset[str]]]
     return asked
 
 
-def _row_of(labels: Mapping[str, str], table: Frame, row: FrameRow) -> Hashable:
+def _key_of_row(labels: Mapping[str, str], table: Frame, row: FrameRow) -> Hashable:
     """A row's method and shift: the shift is the table's own, or stands in the second cell."""
     return row.cells[0].value, labels.get(table.key, row.cells[1].value)
 

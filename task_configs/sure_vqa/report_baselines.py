@@ -174,16 +174,16 @@ def table(found: Sequence[Standing]) -> Frame | None:
         "Adjusted: the larger of the two p values, corrected with Holm over all rows of this table.",
     )
     columns += [p_value("adjusted p"), label("better than its baselines")]
-    return frame("baselines", "Methods against their baselines, i.i.d. test", columns, map(_row, found), notes)
+    return frame("baselines", "Methods against their baselines, i.i.d. test", columns, map(_standing_row, found), notes)
 
 
-def _row(standing: Standing) -> tuple[Cell | str, ...]:
-    against_each = [cell for name in _HOW_TO_RUN for cell in _cells(name, standing.tests.get(name))]
+def _standing_row(standing: Standing) -> tuple[Cell | str, ...]:
+    against_each = [cell for name in _HOW_TO_RUN for cell in _baseline_cells(name, standing.tests.get(name))]
     adjusted = probability(standing.adjusted)
     return standing.condition.label, standing.method, *against_each, adjusted, _verdict(standing)
 
 
-def _cells(name: str, found: Against | None) -> tuple[Cell, ...]:
+def _baseline_cells(name: str, found: Against | None) -> tuple[Cell, ...]:
     if found is None or (name == MOST_FREQUENT and not found.n):
         return (NONE,) * 4
     return Cell(found.n), Cell(found.method), Cell(found.baseline), probability(found.p)

@@ -41,9 +41,9 @@ def _numbers(source: Source) -> Iterator[Number]:
             estimate = Macro(measure=_KIND, groups=tuple(each.where(_KIND, side) for each in shifts))
             # The shortest sentence is about the shifted questions of the first alone.
             words = said if number or side == "iid" else "on shifted closed questions"
-            words += f" ({_called(shifts)})" if side == "ood" else ""
+            words += f" ({_name_shifts(shifts)})" if side == "ood" else ""
             yield Number(
-                f"{said}, {_called(shifts)}", words, estimate, where, chance=GUESSING[_KIND],
+                f"{said}, {_name_shifts(shifts)}", words, estimate, where, chance=GUESSING[_KIND],
                 published=printed(shifts, side), main=not number and side == "ood",
             )  # fmt: skip
 
@@ -52,10 +52,10 @@ def _changes(source: Source) -> Iterator[Change]:
     for shifts in _chosen(source):
         of_side = {side: tuple(each.where(_KIND, side) for each in shifts) for side in SIDES}
         change = MacroContrast(measure=_KIND, first=of_side["iid"], second=of_side["ood"])
-        yield Change(source.interval(change), f"{'in the' if len(shifts) > 1 else 'under'} {_called(shifts)}")
+        yield Change(source.interval(change), f"{'in the' if len(shifts) > 1 else 'under'} {_name_shifts(shifts)}")
 
 
-def _called(shifts: Sequence[Shift]) -> str:
+def _name_shifts(shifts: Sequence[Shift]) -> str:
     return shifts[0].label.replace(", ", " ") if len(shifts) == 1 else f"mean of {len(shifts)} shifts"
 
 

@@ -155,7 +155,7 @@ class ShiftTable:
     def of(self, found: Sequence[Method]) -> Frame | None:
         """The table of several methods; None where none has the shift."""
         having = [each for each in found if each.image_shown is self.shown and self.shift in each.shifts]
-        return self._made([_row(each, self.shift) for each in having]) if having else None
+        return self._build_frame([_method_row(each, self.shift) for each in having]) if having else None
 
     @property
     def published(self) -> Published:
@@ -164,14 +164,14 @@ class ShiftTable:
 
     def printed(self) -> Frame:
         """The table with its published rows alone."""
-        return self._made([])
+        return self._build_frame([])
 
     @property
     def key(self) -> str:
         """Its key."""
         return f"published_{self.shift.dataset}_{self.shift.name}{'' if self.shown else '_noimage'}"
 
-    def _made(self, rows: Sequence[FrameRow]) -> Frame:
+    def _build_frame(self, rows: Sequence[FrameRow]) -> Frame:
         said, source = "" if self.shown else ", no image", self.published.rows()[0].texts["source"]
         return _frame(self.key, f"{self.shift.label}{said} ({source})", "base model", rows, self.published)
 
@@ -194,10 +194,11 @@ def labels() -> dict[str, str]:
     return {each.key: each.shift.label for each in SHIFT_TABLES}
 
 
-def joined(found: Sequence[Method]) -> Frame:
-    """Scores and RR of every method on every shift, seeds joined: for shifts that the paper has no table of."""
-    rows = [_row(method, shift, shift.label) for method in found for shift in method.shifts]
-    return _frame("joined", "Scores and robustness", "shift", rows)
+def joined(found: Sequence[Method]) -> Frame | None:
+    """Scores and RR on the shifts that the paper has no table of; None without any. Corrupted tests have their own."""
+    rows = [_method_row(method, shift, shift.label) for method in found
+            for shift in method.shifts if not (shift.published or shift.strength)]  # fmt: skip
+    return _frame("joined", "Scores and robustness", "shift", rows) if rows else None
 
 
 def corruptions(found: Sequence[Method]) -> Frame | None:
@@ -205,7 +206,7 @@ def corruptions(found: Sequence[Method]) -> Frame | None:
     having = [method for method in found if method.image_shown and any(shift.strength for shift in method.shifts)]
     datasets = {shift.dataset for method in having for shift in method.shifts if shift.strength}
     rows = [
-        _row(method, shift, shift.label)
+        _method_row(method, shift, shift.label)
         for method in having
         for shift in method.shifts
         if shift.dataset in datasets and (shift.strength or shift.published)
@@ -240,7 +241,7 @@ def _frame(
     )
 
 
-def _row(method: Method, shift: Shift, second: str | None = None) -> FrameRow:
+def _method_row(method: Method, shift: Shift, second: str | None = None) -> FrameRow:
     return FrameRow(
         (method.cell, Cell(second), *(method.joined(shift, kind, name) for kind in KINDS for name in _NUMBERS))
     )

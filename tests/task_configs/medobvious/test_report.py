@@ -124,15 +124,22 @@ def test_no_question_counts_twice(write, records):
     assert "4 questions were asked by several tasks" in " ".join(flag.text for flag in part.flags)
 
 
-def test_ways_of_asking_are_compared_question_by_question(write, records):
+@pytest.mark.parametrize("apart", [False, True])
+def test_ways_of_asking_are_compared_question_by_question(write, records, apart):
     settings = {"medobvious_noimage": {"no_image": True}, "medobvious_neutral": {"wording": "neutral"}}
     silent = {
         "v1_a_0": (1, "2x2", "top-left", ("none",) * 4 + ("no",), ("none", "none", "no")),
         "v3_b_1": (3, "3x3", "top-center", ("none",) * 4 + ("no",), ("none", "none", "no")),
     }
     tasks = {"medobvious": records(), "medobvious_noimage": records(silent), "medobvious_neutral": records()}
-    document = build([write(settings=settings, **tasks)], QUICK)
-    assert [part.title for part in document.parts] == ["run", "run (no image)", "run (neutral wording)", "Comparison"]
+    folders = [write(medobvious=tasks.pop("medobvious"))] if apart else []
+    folders.append(write("other" if apart else "run", settings=settings, **tasks))
+    results = folders[-1] / "x_results.json"
+    results.write_text(results.read_text("utf-8").replace("pretrained=other", "pretrained=run"), "utf-8")
+    document = build(folders, QUICK)
+    own = ["run", "run (no image)", "run (neutral wording)"]
+    # The comparison comes last where all is of one run.
+    assert [part.title for part in document.parts] == (["Comparison", *own] if apart else [*own, "Comparison"])
     first = [cell.value for cell in tables_of(document)["ways"].rows[0].cells]
     # Always none: 6 of 16 right, 9 of 16 as asked.
     assert first[1:4] == ["no image", "all", 16]
