@@ -5,7 +5,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "where_to_change_what.md"
-FOLDERS = ("task_configs", "degradations", "judges", "lmms_medtasks", "tests", "docs", ".ci", ".importlinter")
+FOLDERS = (
+    "task_configs", "degradations", "judges", "lmms_medtasks", "tests", "tools", "benchmarks", "docs", ".ci",
+    ".importlinter",
+)  # fmt: skip
 
 
 def named():
