@@ -1,4 +1,4 @@
-"""A blind rating sheet: which answers, in what order, under which codes; as a CSV, and as a page that asks nobody."""
+"""A blind rating sheet: which answers, in what order, under which codes; as a CSV, and as a page that loads nothing."""
 
 from __future__ import annotations
 
