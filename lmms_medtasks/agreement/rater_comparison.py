@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from lmms_medtasks.statistics.agreement import (
 from lmms_medtasks.statistics.intervals import mean_interval
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
-KINDS: tuple[Kind, ...] = ("judge and people", "people", "judges", "repeated judgings")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 NAMES = (*COEFFICIENTS, "alpha")
 _NO_CATEGORY = "means and totals are no categories"
 
