@@ -24,8 +24,7 @@ from lmms_medtasks.seeding import generator
 
 _LETTERS = "ABCDEFGHJKLMNPQRTUVWXYZ2346789"
 """Of codes: no two of them look alike."""
-_NUMBER = re.compile(r"[0-9]+E[0-9]+")
-"""A code that a spreadsheet would take for a number, and write as 7.3E+23."""
+_NUMBER = re.compile(r"[0-9]+E[0-9]+")  # to a spreadsheet, which writes 73E22 as 7.3E+23
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 

@@ -37,8 +37,6 @@ RunsArgument = Annotated[list[Path], typer.Argument(help="Result folders of runs
 TaskOption = Annotated[
     list[str] | None, typer.Option("--task", help="Only this task (or wildcard); may be given several times.")
 ]
-
-
 ProtocolOption = Annotated[str, typer.Option("--protocol", help="Only answers judged by this protocol.")]
 
 
