@@ -100,12 +100,12 @@ def _table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, ...]) -> Fr
     for each in rows:
         told = {"measure": each.measure, "raters": _raters(each), "of": each.group}
         intervals = [each.coefficients[name].interval for name in NAMES]
-        made.append(_row(columns, *(told[head] for head in heads), each.n, *intervals))
+        made.append(_make_row(columns, *(told[head] for head in heads), each.n, *intervals))
     notes = (*notes, *_reasons(rows))
     return Frame(key, title if several else _raters(rows[0]), tuple(columns), tuple(made), notes)
 
 
-def _row(columns: Sequence[FrameColumn], *values: Value | Interval) -> FrameRow:
+def _make_row(columns: Sequence[FrameColumn], *values: Value | Interval) -> FrameRow:
     return FrameRow(tuple(map(cells.cell_of, columns, values)))
 
 
@@ -134,8 +134,8 @@ def _wins_table(wins: Sequence[Wins]) -> Frame:
         head, largest = (each.measure, each.judge), each.rates.largest
         for model, rates in each.rates.models.items():
             sides = (rates.people, rates.judge, rates.difference)
-            rows.append(_row(columns, *head, model, rates.difference.n, *sides))
+            rows.append(_make_row(columns, *head, model, rates.difference.n, *sides))
         if len(each.rates.models) > 2:
-            worst = _row(columns, *head, "largest absolute", largest.n, None, None, largest)
+            worst = _make_row(columns, *head, "largest absolute", largest.n, None, None, largest)
             rows.append(replace(worst, kind="counts"))
     return Frame("wins", "Win rates", tuple(columns), tuple(rows), (_WIN_NOTE,))

@@ -104,7 +104,7 @@ def read(paths: Sequence[Path], tasks: Sequence[str] = (), protocol: str = "") -
     Raises UserError when there are none, they are of several protocols, an answer is there twice for one judge, or two
     judges of one model did not judge the same texts.
     """
-    found = list(report_runs.find(paths))
+    found = report_runs.find(paths)
     judged = [
         (run, task)
         for run in found

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from lmms_medtasks.statistics.agreement import (
 from lmms_medtasks.statistics.intervals import mean_interval
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
-KINDS: tuple[Kind, ...] = ("judge and people", "people", "judges", "repeated judgings")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 NAMES = (*COEFFICIENTS, "alpha")
 _NO_CATEGORY = "means and totals are no categories"
 
@@ -141,7 +141,7 @@ def mean_of(raters: Sequence[Rater]) -> Rater:
 
 def of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Rater:
     """The judge's numbers, each the mean over the judgings of the answer that were had."""
-    numbers = {each.key: fmean(had) for each, had in _had(judged, judge, measure, settled)}
+    numbers = {each.key: fmean(had) for each, had in _iter_scored(judged, judge, measure, settled)}
     return Rater(judge, numbers, labels=judged.protocol.trials == 1 and measure != TOTAL)
 
 
@@ -152,7 +152,7 @@ def majority_of_judge(judged: Judged, judge: str, measure: str, settled: bool) -
     """
     if judged.protocol.trials == 1 or measure == TOTAL:
         return None
-    most = {each.key: (max(had, key=had.count), had) for each, had in _had(judged, judge, measure, settled)}
+    most = {each.key: (max(had, key=had.count), had) for each, had in _iter_scored(judged, judge, measure, settled)}
     numbers = {key: label for key, (label, had) in most.items() if 2 * had.count(label) > len(had)}
     return Rater(f"{judge}, majority", numbers, labels=True)
 
@@ -169,7 +169,7 @@ def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
     return found
 
 
-def _had(judged: Judged, judge: str, measure: str, settled: bool) -> Iterator[tuple[Answer, list[float]]]:
+def _iter_scored(judged: Judged, judge: str, measure: str, settled: bool) -> Iterator[tuple[Answer, list[float]]]:
     """The judge's answers with the numbers that it gave them, where it gave any."""
     for answer in judged.answers:
         had = [number for number in answer.scores[measure] if number is not None]

@@ -70,12 +70,12 @@ def read(paths: Sequence[Path], judged: Judged, key: Path | None = None) -> Scor
 
 def _read_key(path: Path) -> dict[str, AnswerKey]:
     """The answer of each code of a blind sheet, from the key file that was written with it."""
-    table = _table(path)
+    table = _open_table(path)
     missing = [name for name in KEY_COLUMNS if name not in table.columns]
     if missing:
         raise UserError(f"{path} is no key of a rating sheet: it has no column {', '.join(map(repr, missing))}.")
     found: dict[str, AnswerKey] = {}
-    for where, cells in _rows(table):
+    for where, cells in _read_rows(table):
         code, model, id, trial = (unguarded(cells[name]) for name in KEY_COLUMNS[:4])
         if code in found or not trial.isdecimal():
             raise UserError(f"{where}: code {code!r} twice, or trial {trial!r} no number. Was it edited?")
@@ -83,12 +83,12 @@ def _read_key(path: Path) -> dict[str, AnswerKey]:
     return found
 
 
-def _table(path: Path) -> Table:
-    """A CSV, with commas, semicolons or tabs between its cells."""
+def _open_table(path: Path) -> Table:
+    """A CSV, with commas, semicolons, tabs or bars between its cells."""
     return Table(path, text_tables.separator_of(path))
 
 
-def _rows(table: Table) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _read_rows(table: Table) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Where each row that holds any text stands, as spreadsheets count, and its cells without space around them."""
     for record in table.records():
         where = f"{table.path}, row {record.number + 1}"
@@ -101,9 +101,9 @@ def _rows(table: Table) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 def _add_file(path: Path, protocol: Protocol, find: Find, scores: Scores) -> Iterator[str]:
     """Put the ratings of a file into ``scores``; what is wrong with it, a sentence each."""
-    table = _table(path)
+    table = _open_table(path)
     rated = _rated_columns(path, table.columns, protocol)
-    for where, cells in _rows(table):
+    for where, cells in _read_rows(table):
         given = [each for each in rated if cells[each.name]]
         if not given:
             continue

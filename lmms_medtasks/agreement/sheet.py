@@ -1,4 +1,4 @@
-"""A blind rating sheet: which answers, in what order, under which codes; as a CSV, and as a page that asks nobody."""
+"""A blind rating sheet: which answers, in what order, under which codes; as a CSV, and as a page that loads nothing."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from lmms_medtasks.seeding import generator
 
 _LETTERS = "ABCDEFGHJKLMNPQRTUVWXYZ2346789"
 """Of codes: no two of them look alike."""
+_NUMBER = re.compile(r"[0-9]+E[0-9]+")  # to a spreadsheet, which writes 73E22 as 7.3E+23
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -101,7 +102,7 @@ def _coded(answers: Sequence[Answer], seed: int) -> tuple[Drawn, ...]:
     codes: dict[str, Answer] = {}
     for answer in answers:
         code = ""
-        while not code or code in codes:
+        while not code or code in codes or _NUMBER.fullmatch(code):
             code = "".join(_LETTERS[place] for place in rng.integers(len(_LETTERS), size=5).tolist())
         codes[code] = answer
     return tuple(Drawn(code, answer) for code, answer in codes.items())

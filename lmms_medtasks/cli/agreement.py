@@ -37,8 +37,6 @@ RunsArgument = Annotated[list[Path], typer.Argument(help="Result folders of runs
 TaskOption = Annotated[
     list[str] | None, typer.Option("--task", help="Only this task (or wildcard); may be given several times.")
 ]
-
-
 ProtocolOption = Annotated[str, typer.Option("--protocol", help="Only answers judged by this protocol.")]
 
 
@@ -62,7 +60,7 @@ def compute(
     """Compare judges with people, people with one another, judges of the same answers, and repeated judgings.
 
     Takes runs with --log_samples. RATINGS have a row an answer: id, a column for each dimension rated, and where needed
-    rater, model and trial; or a row a rating: id, dimension, rating. Ends with status 1 if nothing could be compared.
+    rater, model and trial. Ends with status 1 if nothing could be compared.
     """
     from lmms_medtasks.agreement import judged_answers, rater_comparison
     from lmms_medtasks.agreement import ratings as rating_files

@@ -9,12 +9,12 @@ from lmms_medtasks.errors import UserError
 _FIRST = 4096
 
 _TABLES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
-    (b"PK\x03\x04", "an Excel workbook or another zip. Call it .xlsx if it is Excel's", (".xlsx",)),
+    (b"PK\x03\x04", "an Excel workbook or another zip. Call it .xlsx if it is Excel's, or save it as CSV", (".xlsx",)),
     (b"\xd0\xcf\x11\xe0", "a file of Excel before 2007 (.xls). Save it as .xlsx, or as CSV UTF-8", ()),
     (b"PAR1", "parquet. Call it .parquet", (".parquet",)),
     (b"\x1f\x8b", "compressed (gzip). Unpack it", ()),
-    (b"\xff\xfe", "UTF-16 text (Excel's “Unicode text”). Save it as CSV UTF-8", ()),
-    (b"\xfe\xff", "UTF-16 text. Save it as UTF-8", ()),
+    (b"\xff\xfe", "UTF-16 text (Excel's “Unicode text”). Save it as CSV UTF-8, or: iconv -f UTF-16 -t UTF-8", ()),
+    (b"\xfe\xff", "UTF-16 text. Save it as CSV UTF-8, or: iconv -f UTF-16 -t UTF-8", ()),
     (b"version https://git-lfs", "a pointer of Git LFS, not the file itself. Fetch it: git lfs pull", ()),
     (b"<!doctype html", "a web page, perhaps one that asks to log in. Download the file itself", ()),
     (b"<html", "a web page, perhaps one that asks to log in. Download the file itself", ()),
@@ -47,6 +47,8 @@ def check_table(path: Path, *, allowed: tuple[str, ...] = ()) -> None:
     for sign, what, endings in _TABLES:
         if start.lstrip().lower().startswith(sign.lower()) and not set(endings) & set(allowed):
             raise UserError(f"{path.name} is {what}.")
+    if b"\0" in start[:2]:
+        raise UserError(f"{path.name} is UTF-16 text without its mark, or no text. Save it as CSV UTF-8.")
 
 
 def picture_form(data: bytes) -> str:

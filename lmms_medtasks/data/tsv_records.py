@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from lmms_medtasks.data import file_forms
 from lmms_medtasks.errors import UserError
 
 MAX_CELL = 128 * 1024 * 1024
@@ -36,10 +36,11 @@ class Table:
     """
 
     def __init__(self, path: Path, delimiter: str = "\t") -> None:
-        """``UserError`` if there is no readable header, or a column twice.
+        """``UserError`` if it is no text, there is no readable header, or a column twice.
 
         Empty cells at the end of a line, as spreadsheets write them, are no columns.
         """
+        file_forms.check_table(path)
         self.path, self._delimiter = path, delimiter
         with self._open() as (_, rows):
             header = [name.strip() for name in next(rows, [])]
@@ -47,6 +48,8 @@ class Table:
             header.pop()
         if not header:
             raise UserError(f"{path.name} is empty: it has no header.")
+        if header[0].lower().startswith("sep="):
+            raise UserError(f"{path.name} starts with {header[0]!r}, a line that only Excel knows. Take that line out.")
         self.columns = tuple(header)
         twice = [name for name, count in Counter(self.columns).items() if count > 1]
         if twice:
@@ -111,11 +114,9 @@ class _Lines:
         try:
             return line.decode("utf-8-sig" if first else "utf-8")
         except UnicodeDecodeError as error:
-            is_wide = first and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-            said = "UTF-16, as Excel's Unicode text" if is_wide else "Latin-1 or Windows-1252, as Excel's plain CSV"
             raise UserError(
-                f"{self._name} is not UTF-8 text (line {self._number}): {error.reason}. {said}? Save it as CSV UTF-8, "
-                f"or: iconv -f {'UTF-16' if is_wide else 'WINDOWS-1252'} -t UTF-8 {self._name}."
+                f"{self._name} is not UTF-8 text (line {self._number}): {error.reason}. Latin-1 or Windows-1252, as "
+                f"Excel's plain CSV? Save it as CSV UTF-8, or: iconv -f WINDOWS-1252 -t UTF-8 {self._name}."
             ) from error
 
 

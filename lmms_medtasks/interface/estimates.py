@@ -368,19 +368,20 @@ def _paired(
 
 
 def _pairs(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
-    """The rows of both that have the same key, in the order of keys.
+    """The rows of both that have the same key, in the order of keys; a row without one is in no pair.
 
     One of the two may have a key several times (not an id), as a question has several degraded forms: each is a pair.
     """
     places: list[dict[Any, list[int]]] = [{}, {}]
     for side, keys in zip(places, (first, second), strict=True):
         for row, key in enumerate(keys):
-            side.setdefault(key, []).append(row)
+            if not is_missing(key):
+                side.setdefault(key, []).append(row)
     several = [[key for key, rows in side.items() if len(rows) > 1] for side in places]
     if all(several) or (on == "id" and any(several)):
         twice = (several[0] or several[1])[0]
         raise UserError(f"The {on} {twice!r} stands twice in a data frame: it is not known which row is meant.")
-    shared = sorted(places[0].keys() & places[1].keys())
+    shared = sorted(places[0].keys() & places[1].keys(), key=lambda key: (isinstance(key, str), key))
     if not shared:
         raise UserError(f"The two data frames have no {on} in common: they are not of the same questions.")
     return [(one, other) for key in shared for one in places[0][key] for other in places[1][key]]

@@ -55,7 +55,7 @@ def read_runs(runs: RunPaths, *, include_path: RunPaths = ()) -> DataFrame:
         include_path: Folders of benchmarks that are not installed and declare measures of their own.
 
     Returns:
-        A data frame with the columns that docs/python.md lists below, texts but for ``trial`` (int), ``correct`` and
+        A data frame with the columns that docs/python.md lists, texts but for ``trial`` (int), ``correct`` and
         ``score`` (float); behind them ``score.NAME`` (float) for each measure, and the tags that a benchmark breaks
         results down by, such as ``modality`` (``tag_NAME`` where a column has its name). ``score`` is of the question,
         the same in each of its trials: :func:`accuracy` and :func:`difference` count a question once.

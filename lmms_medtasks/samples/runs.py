@@ -25,7 +25,7 @@ _MODEL_ARGUMENTS = ("pretrained", "model_version", "model", "model_name")
 def find(paths: Iterable[Path]) -> list[Run]:
     """The result files that ``paths`` (files, or folders with files somewhere below) are or hold, each once, sorted.
 
-    Raises UserError when a path is not there or holds no result file.
+    Raises UserError when a path is not there or holds no result file, or there is no path.
     """
     found: dict[Path, Run] = {}
     for path in paths:
@@ -36,6 +36,8 @@ def find(paths: Iterable[Path]) -> list[Run]:
             raise UserError(f"No *_results.json in {path}. Give the --output_path of a run.")
         for file in files:
             found.setdefault(file.resolve(), results.read(file))
+    if not found:
+        raise UserError("No run was named. Give a result folder of a run, or its *_results.json.")
     return list(found.values())
 
 

@@ -135,7 +135,7 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
 
 def _line_of_part(part: Part) -> str:
     """Where its file has the name that the reference ends in, as ", line 3"; "" where it is not written there."""
-    text = part.file.read_text("utf-8") if part.file and part.file.suffix == ".py" else ""
+    text = part.file.read_text("utf-8", "replace") if part.file and part.file.suffix == ".py" else ""
     name = part.reference.rpartition(":")[2]
     found = re.search(rf"^(def |class )?{re.escape(name)}\b", text, re.MULTILINE)
     if not found:

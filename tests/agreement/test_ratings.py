@@ -57,9 +57,10 @@ def test_empty_columns_at_the_end_are_ignored(judged, write):
 def test_utf_16_is_refused_with_the_way_out(judged, write, encoding):
     path = write("")
     path.write_bytes("\ufeffid\tcoherence\nq1\t3\n".encode(encoding))
-    with pytest.raises(
-        UserError, match=r"UTF-16, as Excel.s Unicode text\? Save it as CSV UTF-8, or: iconv -f UTF-16 "
-    ):
+    with pytest.raises(UserError, match=r"is UTF-16 text.* Save it as CSV UTF-8, or: iconv -f UTF-16 "):
+        ratings.read([path], judged)
+    path.write_bytes("id\tcoherence\tcomment\nq1\t3\tZoë\n".encode(encoding))
+    with pytest.raises(UserError, match="is UTF-16 text without its mark, or no text. Save it as CSV UTF-8"):
         ratings.read([path], judged)
 
 
@@ -112,6 +113,8 @@ def test_codes_of_a_sheet(judged, write):
         ("id,trial,coherence\nq1,x,3\n", "no trial 'x'"),
         ("", "is empty"),
         ("id,coherence,id\n", "a column twice: 'id'"),
+        ("sep=;\nid;coherence\nq1;3\n", "starts with 'sep=', a line that only Excel knows. Take that line out"),
+        ("PK\x03\x04", "is an Excel workbook or another zip"),
         ("id,coherence,,\nq1,3,,4\n", "row 2: 4 cells, but the header has 2"),
         ("id,coherence\nq1\n", "row 2: 1 cells, but the header has 2"),
         ('id,coherence\nq1,"1\n', "Is a quotation mark never closed"),

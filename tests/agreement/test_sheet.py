@@ -60,6 +60,11 @@ def test_no_more_than_there_are(judged):
     assert len(draw(judged, 100)) == 40
 
 
+def test_no_code_is_a_number_to_a_spreadsheet(judged):
+    codes = [each.code for each in draw(judged, 100, seed=13)]  # 73E22 was one of them
+    assert not [code for code in codes if re.fullmatch("[0-9]+E[0-9]+", code)]
+
+
 def test_the_sheet_hides_models_verdicts_and_ids(judged):
     drawn = draw(judged, 8)
     text = sheet_csv(drawn, judged.protocol, Pictures())

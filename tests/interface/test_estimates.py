@@ -144,6 +144,8 @@ def test_a_question_is_paired_with_each_of_its_forms():
     assert (found.value, found.n, found.clusters) == (pytest.approx(expected.value), 120, 15)
     assert (found.low, found.p, found.losses) == (pytest.approx(expected.low), expected.p, expected.losses)
     assert mt.difference(forms, plain, on="pair", clusters="patient").value == -found.value
+    keyless = [each.assign(pair=[None, 7, *each.pair[2:]]) for each in (plain, plain)]
+    assert mt.difference(*keyless, on="pair").n == 59
     with pytest.raises(mt.UserError, match="The pair 'q0' stands twice"):
         mt.difference(forms, forms, on="pair")
 

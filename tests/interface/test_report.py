@@ -77,6 +77,8 @@ def test_a_report_without_figures_has_none(folder):
 
 
 def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(mt.UserError, match="No run was named"):
+        mt.report([])
     with pytest.raises(mt.UserError, match="is not there"):
         mt.report(tmp_path / "nowhere")
     with pytest.raises(mt.UserError, match="one folder or file, got 2"):

@@ -93,6 +93,11 @@ def test_what_a_function_is_declared_to_be(folder):
     assert value == 4.5
 
 
+def test_a_file_of_another_encoding(folder):
+    (folder / "parts.py").write_bytes("# coding: latin-1\n# Größe\ndef good(record):\n    return 1\n".encode("latin-1"))
+    assert own_metrics.get(reference(folder, "good")).metric.name == "good"
+
+
 def test_a_fraction_has_an_interval_and_is_none_without_a_sum():
     rows = Samples.of_records(records())
     own = Fraction(top=lambda rows: rows.column("accuracy.score"), bottom=lambda rows: [2.0] * len(rows))
