@@ -35,9 +35,9 @@ class Reference:
 class Board:
     """Everything read: the entries (at most one a model and task is ranked), what the ranking is of, and every problem.
 
-    ``problems`` holds those of the entries and those of files that gave none. ``references``: by task. ``bad``: the
-    problems that a build's exit status tells of: everything refused, and what the rules name. ``owned``: only the owner
-    of a model's name could submit its entries.
+    ``problems`` holds those of the entries and those of files that gave none, or a copy of one. ``references``: by
+    task. ``bad``: the problems that a build's exit status tells of: everything refused, and what the rules name.
+    ``owned``: only the owner of a model's name could submit its entries.
     """
 
     entries: tuple[Entry, ...]
@@ -88,6 +88,20 @@ class Board:
     def refused(self) -> list[Problem]:
         """What gave no entry at all."""
         return [problem for problem in self.problems if problem.level == "refused"]
+
+
+def told_once(problems: Iterable[Problem]) -> list[tuple[Problem, list[str]]]:
+    """The problems, the worst first, with the tasks of each: the same of several tasks of a run stands once.
+
+    Of refusals of one kind the first reason is said: the others differ in the name of a task and its log.
+    """
+    tasks: dict[tuple[str, ...], tuple[Problem, set[str]]] = {}
+    for each in problems:
+        reason = each.code if each.level == "refused" else each.reason
+        tasks.setdefault((each.level, each.model, each.source, reason), (each, set()))[1].add(each.task)
+    told = [(problem, sorted(own - {""})) for problem, own in tasks.values()]
+    levels = ("refused", "unranked", "flag")
+    return sorted(told, key=lambda each: (levels.index(each[0].level), each[0].model, each[0].source, each[0].reason))
 
 
 def drawn_clusters(entries: Iterable[Entry]) -> str:

@@ -139,7 +139,7 @@ def task_names(path: Path) -> list[str]:
 def _ranked(
     entries: Sequence[Entry], rules: Rules, trust: Trust, by_measure: bool
 ) -> tuple[list[Entry], list[Problem], dict[str, Reference]]:
-    """The entries with what they lack beside each other, what refuses others, and what the rankings are of.
+    """The entries with what they lack beside each other, what keeps others out, and what the rankings are of.
 
     A ranking is of the first pinned version and data of which an entry ends up ranked: what nobody is ranked on takes
     nobody's rank.
@@ -157,7 +157,8 @@ def _ranked(
             kept = side_by_side.by_measure(kept, rules, trust.owners, trust.pins)
         tried = _without_rank(kept, found, trust) - without
         if not tried:
-            return kept, refused, found
+            kept, copies = side_by_side.without_unjudged(kept, rules)
+            return kept, [*refused, *copies], found
         without |= tried
 
 

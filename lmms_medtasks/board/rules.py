@@ -19,7 +19,7 @@ from lmms_medtasks.short_texts import short
 _LEVELS = ("refused", "unranked", "flag")
 # Problems that leave nothing to build an entry from.
 _ALWAYS_REFUSED = (
-    "unreadable", "no_samples", "broken_log", "no_result", "unknown_task", "not_adding_up", "bad_pack", "duplicate",
+    "unreadable", "no_samples", "broken_log", "no_result", "unknown_task", "not_adding_up", "bad_pack",
     "no_owner", "not_the_owner",
 )  # fmt: skip
 _LONGEST = 1_000

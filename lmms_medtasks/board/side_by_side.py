@@ -30,19 +30,56 @@ _FEW = 10
 
 
 def without_copies(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
-    """Each entry once: of those with the same model, task and answers the first is kept, runs before packs."""
+    """Each entry once, of those with the same model, task and answers: runs before packs, then judged files first."""
     kept: dict[Hashable, Entry] = {}
     problems = []
+    judged = {entry.source.results for entry in entries if _is_judged(entry)}
+
+    def preference(entry: Entry) -> tuple[bool, bool, str]:
+        results = entry.source.results
+        return entry.source.kind != "run", results not in judged, str(results)
+
     # Answers are compared only where all else is alike: of many models that takes as long as a reading of them.
     alike = Counter(map(_how, entries))
-    for entry in sorted(entries, key=lambda each: (each.source.kind != "run", str(each.source.results))):
+    for entry in sorted(entries, key=preference):
         how = _how(entry)
         first = kept.setdefault((how, _answers(entry) if alike[how] > 1 else ""), entry)
         if first is not entry:
-            said = f"{entry.model.name} on {entry.task}: the same answers as {first.source.results}, which is kept."
-            problems.append(problem(rules, entry, "duplicate", said))
+            is_judged = first.source.results in judged and entry.source.results not in judged
+            problems.append(_duplicate(entry, first, "judged" if is_judged else "first", rules))
     places = {id(entry): place for place, entry in enumerate(entries)}
     return sorted(kept.values(), key=lambda each: places[id(each)]), problems
+
+
+def without_unjudged(entries: Sequence[Entry], rules: Rules) -> tuple[list[Entry], list[Problem]]:
+    """The entries without those that only lack judgements, where the same replies are ranked by a judge."""
+    # Replies are compared only where one is judged and another one is not.
+    lacking = [
+        entry for entry in entries if {each.code for each in entry.problems if each.level == "unranked"} in _LACKING
+    ]
+    models = {_model(entry) for entry in lacking}
+    judged = {
+        _replies(entry): entry for entry in entries if entry.ranked and _model(entry) in models and _is_judged(entry)
+    }
+    copies = {id(entry): stands for entry in lacking if judged and (stands := judged.get(_replies(entry)))}
+    problems = [_duplicate(entry, copies[id(entry)], "judged", rules) for entry in lacking if id(entry) in copies]
+    return [entry for entry in entries if id(entry) not in copies], problems
+
+
+def _is_judged(entry: Entry) -> bool:
+    return entry.judge is not None and entry.judge.name != "none"
+
+
+def _replies(entry: Entry) -> Hashable:
+    """Who gave which replies to which questions."""
+    trials = compact(entry.answers.column("trials"))
+    codes = codes_of(trials).astype("<u4").tobytes()
+    return entry.model.key, entry.task, entry.questions.digest, repr(trials.dictionary.to_pylist()), codes
+
+
+def _duplicate(entry: Entry, stands: Entry, which: str, rules: Rules) -> Problem:
+    said = f"The same replies as in {stands.source.results}: the {which} copy stands."
+    return problem(rules, entry, "duplicate", said)
 
 
 def apart(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pins: Pins) -> list[Entry]:
@@ -71,6 +108,8 @@ def by_measure(entries: Sequence[Entry], rules: Rules, owners: Owners | None, pi
 
 
 _UNJUDGED = frozenset({"no_judge", "low_coverage", "no_board_judge"})
+_LACKING = ({"no_judge"}, {"low_coverage"})
+"""What alone sets an entry apart that a judged copy of it stands for."""
 
 
 def settled_by_rules(entry: Entry, by_rule: bool = True) -> Entry:

@@ -56,7 +56,8 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
         for each in (submitted, base)
     )
     touched = {submitted / file for file in (*added, *changed)}
-    for each in board.refused:
+    # A copy of what is there adds nothing that could be merged.
+    for each in (each for each in board.problems if each.level == "refused" or each.code == "duplicate"):
         if (file := Path(each.source)) in touched:
             reason = _relative(each.reason, submitted)
             wrong.append(reason if file.name in reason else f"{file.relative_to(submitted)}: {reason}")
@@ -138,10 +139,11 @@ def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitt
     places = {(entry.source.results, entry.task): entry for entry in board.entries}
     without_rank = _without_rank(board)
     had_none = _without_rank(now)
+    copies = {(Path(each.source), each.task) for each in board.problems if each.code == "duplicate"}
     for entry in now.of(ranked=True):
         path = submitted / entry.source.results.relative_to(base)
         after = places.get((path, entry.task))
-        if path in touched:
+        if path in touched or (path, entry.task) in copies:
             continue
         problems = after.problems if after else ()
         if after and not after.ranked and not any(each.task == after.task for each in board.of(ranked=True)):

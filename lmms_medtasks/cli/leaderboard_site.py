@@ -68,13 +68,15 @@ def build(
 
     The site needs no server and loads nothing from elsewhere. The same runs and options give the same bytes.
     A faulty run keeps no other run from the site. It is flagged, not ranked or refused, and the page says why.
-    The exit status is 1 if a run was refused, and 2 if there is no run and no submission at all.
+    The exit status is 1 if a run was refused, and 2 if there is no run and no submission at all. A copy of a run that
+    is here too, as one that a judge was asked about later, is not refused: one of the two stands, the judged one.
     Images of the mini data are shown without being asked for. Images of credentialed data are never shown.
 
     For a board that strangers submit to, give --pins, --owners, --verified and --models. They are files of the
     board's base branch: see docs/publish_a_leaderboard.md.
     """
     from lmms_medtasks.board import model_facts
+    from lmms_medtasks.board.boards import told_once
     from lmms_medtasks.board.collect import collect
     from lmms_medtasks.board.site import folder, suite_words
     from lmms_medtasks.board.site import write_site as site
@@ -95,13 +97,11 @@ def build(
     board = collect(runs, rules=rules, processes=processes, trust=trust, cache=kept, by_measure=True)
     _check_found(board, runs, allow_empty)
     files = site.build(board, output, options)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for problem in board.bad:
-        kind = (problem.level, problem.code, problem.model, problem.source)
-        alike.setdefault(kind, []).append(problem.reason)
-    for (level, _, _, source), (reason, *more) in alike.items():
-        others = f" So are {len(more)} more of its tasks." if more else ""
-        typer.echo(visible(f"lmms-medtasks: {level}: {reason}{others} ({source})"), err=True)
+    copies = [each for each in board.problems if each.code == "duplicate" and each not in board.bad]
+    for problem, of_tasks in told_once([*board.bad, *copies]):
+        level = "copy" if problem in copies else problem.level
+        more = f" ({len(of_tasks)} tasks)" if len(of_tasks) > 1 else ""
+        typer.echo(visible(f"lmms-medtasks: {level}{more}: {problem.reason} ({problem.source})"), err=True)
     apart = sum(not entry.ranked for entry in board.entries)
     if unpinned := sorted(task for task, each in board.references.items() if "questions and data" in each.unverified):
         shown_tasks = ", ".join(unpinned[:5]) + (f" and {len(unpinned) - 5} more" if len(unpinned) > 5 else "")

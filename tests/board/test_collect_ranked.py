@@ -270,4 +270,6 @@ def test_without_a_judge_the_measures_that_rules_settle_are_ranked_and_no_other(
     # A run of the same model that was judged stands alone.
     runs.write(tmp_path / "judged", {task: rows("judged", judge="openai:judge")}, model="none",
                metadata={"judge": {**runs.JUDGE, "name": "openai:judge"}})  # fmt: skip
-    assert [entry.ranked for entry in collect([tmp_path], by_measure=True).entries] == [True, False]
+    board = collect([tmp_path], by_measure=True)
+    assert [entry.ranked for entry in board.entries] == [True] and not board.bad
+    assert [each.code for each in board.problems if "judged copy stands" in each.reason] == ["duplicate"]

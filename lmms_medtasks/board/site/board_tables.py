@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from lmms_medtasks.board import installed
-from lmms_medtasks.board.boards import Board, drawn_clusters
+from lmms_medtasks.board.boards import Board, drawn_clusters, told_once
 from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.board.site import number_marks, suite_words
@@ -213,13 +213,9 @@ def harness(entry: Entry) -> str | None:
 
 def problems(found: Iterable[Problem], roots: Sequence[Path]) -> Frame:
     """Problems as a table: status, where, and why; the same of several tasks of a run stands once."""
-    tasks: dict[tuple[int, str, str, str], set[str]] = {}
-    for each in found:
-        kind = list(_LEVELS).index(each.level), each.model, each.source, each.reason
-        tasks.setdefault(kind, set()).add(each.task)
     rows = []
-    for (level, model, source, reason), own in sorted(tasks.items()):
-        texts = (list(_LEVELS.values())[level], shown_name(model), ", ".join(sorted(own)), source, reason)
+    for each, own in told_once(found):
+        texts = (_LEVELS[each.level], shown_name(each.model), ", ".join(own), each.source, each.reason)
         rows.append(FrameRow(tuple(Cell(without_roots(text, roots) or None) for text in texts)))
     columns = tuple(map(label, ("status", "model", "tasks", "file", "reason")))
     return Frame("problems", "Refused, not ranked, and flagged", columns, tuple(rows))

@@ -65,10 +65,8 @@ def _warnings(board: Board) -> list[tuple[str, str]]:
         count = "All" if mini == len(ranked) else f"{mini} of {len(ranked)}"
         text = f"{count} ranked entries are on drawn phantoms (mini data), and do not compare with the published rows."
         said.append(("Practice data.", text))
-    # A copy of an entry that stands, as beside its judged run, takes nothing away.
-    refused = {(problem.source, problem.task) for problem in board.refused if problem.code != "duplicate"}
-    if refused:
-        said.append(("Refused.", f"{len(refused)} {'run or task' if len(refused) == 1 else 'runs or tasks'} refused."))
+    if refused := board.refused_count:
+        said.append(("Refused.", f"{refused} {'run or task' if refused == 1 else 'runs or tasks'} refused."))
     tasks = sum(bool(each.unverified) for each in board.references.values())
     parts = [f"Questions, data or judge of {tasks} of {len(board.references)} tasks are not pinned."] if tasks else []
     if board.entries and not board.owned:

@@ -41,9 +41,7 @@ def read(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Entry], list[str]]:
     board = collect([run], tasks=tasks)
     logged = sorted((each for each in board.entries if each.source.samples), key=lambda each: each.source.date)
     found = {(entry.model.key, entry.task): entry for entry in logged}
-    # A duplicate's answers are shown, as those of the log that is kept.
-    refused = (each for each in board.problems if each.level == "refused" and each.code != "duplicate")
-    reasons = list(dict.fromkeys(each.reason for each in refused))
+    reasons = list(dict.fromkeys(each.reason for each in board.refused))
     if not found:
         asked = f" of {first_listed(list(tasks))}" if tasks else ""
         none = f"No sample log{asked} in {run}. Give the result folder of a run that was made with --log_samples."

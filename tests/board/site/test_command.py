@@ -63,8 +63,14 @@ def test_what_is_wrong_with_a_run_is_printed_once_not_once_a_task(tmp_path, writ
     for folder in ("a", "b"):
         write(tmp_path / folder, "m", "AB" * 10)
     result = invoke(tmp_path, "-o", tmp_path / "site")
-    (line,) = (line for line in result.output.splitlines() if ": refused: " in line)
-    assert "the same answers as" in line and "more of its tasks." in line
+    (line,) = (line for line in result.output.splitlines() if line.startswith("lmms-medtasks: "))
+    assert "copy (5 tasks): The same replies as in" in line and result.exit_code == 0
+    write(tmp_path / "c", "without", "AB", samples=False)
+    result = invoke(tmp_path, "-o", tmp_path / "site")
+    (line,) = (line for line in result.output.splitlines() if ": refused" in line)
+    assert "refused (5 tasks): No sample log of" in line and result.exit_code == 1
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "2 remarks on the entries" in page and page.count("No sample log of") == 1
 
 
 def test_a_folder_without_a_run_is_named_and_no_empty_site_is_written_unasked(tmp_path, write):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.rules import with_own
 from lmms_medtasks.board.site import board_tables, bullets, finding_words, leaderboard_table, scatter
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.leaderboard_table import Leaderboard
@@ -287,15 +289,28 @@ def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(
 
 
 def test_a_copy_of_an_entry_that_stands_is_a_remark_and_no_warning(tmp_path: Path, runs: ModuleType) -> None:
-    """As where the replies of a run were judged: the tasks that need no judge are there twice."""
+    """As where the replies of a run were judged: each task is there twice, the open ones judged and not."""
     rows = {task: runs.choice_rows(letters(30), images=IMAGES) for task in ("med_cmr_mcq", "medq_deg_l2")}
-    for folder in ("run", "judged"):
-        runs.write(tmp_path / folder, rows, model="m")
-    copied = collect([tmp_path])
-    assert [each.code for each in copied.refused] == ["duplicate"] * 2
+    for folder, judge, total in (("run", {"name": "none"}, None), ("with_verdicts", runs.JUDGE, 40.0)):
+        judged = runs.judged_rows(dict.fromkeys(("q1", "q2"), total), judge=judge["name"])
+        path = runs.write(tmp_path / folder, {**rows, "med_cmr_open": judged}, model="m", metadata={"judge": judge})
+        content = json.loads(path.read_text("utf-8"))
+        for task in rows:
+            content["configs"][task]["metadata"] = {**content["configs"][task]["metadata"], "judge": None}
+        path.write_text(json.dumps(content), "utf-8")
+    copied = collect([tmp_path], by_measure=True)
+    assert {entry.task: (entry.ranked, entry.source.results.parent.name) for entry in copied.entries} == dict.fromkeys(
+        (*rows, "med_cmr_open"), (True, "with_verdicts")
+    )
+    assert len(copied.entries) == 3 and not copied.bad
     build(copied, tmp_path / "site", Options(resamples=20, reports=False, questions=False))
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert "Refused." not in text and "<summary>2 remarks on the entries</summary>" in text
+    assert "Refused." not in text and "<summary>1 remark on the entries</summary>" in text
+    page = next((tmp_path / "site" / "models").glob("*.html")).read_text("utf-8")
+    assert "tasks not ranked" not in page and "not judged" not in page
+    # By its own rules a board may refuse a copy.
+    strict = collect([tmp_path], by_measure=True, rules=with_own({"levels": {"duplicate": "refused"}}, "here"))
+    assert [each.code for each in strict.bad] == ["duplicate"] * 3
 
 
 def test_remarks_are_rows_of_the_table(tmp_path: Path, runs: ModuleType) -> None:
