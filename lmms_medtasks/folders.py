@@ -6,6 +6,7 @@ import functools
 import importlib
 import importlib.util
 import os
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,7 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 
 PACKAGE = "lmms_medtasks.task_configs"
+MOST_YAML = 2**21
 
 
 def folder() -> Path:
@@ -70,12 +72,14 @@ def read_yaml(path: Path) -> Any:
 def load_yaml(path: Path) -> Any:
     """What a YAML file says.
 
-    Raises UserError, with file and line, where it can't be read, or a key stands twice in a mapping: only the last one
-    would count.
+    Raises UserError, with file and line, where it can't be read, has more than :data:`MOST_YAML` bytes, holds a value
+    that is none (a 13th month), or a key stands twice in a mapping: only the last one would count.
     """
     import yaml
 
     try:
+        if (size := path.stat().st_size) > MOST_YAML:
+            raise UserError(f"{path} has {size:,} bytes; at most {MOST_YAML:,} are read. Is it the right file?")
         root = yaml.compose(path.read_text("utf-8"), yaml.SafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise UserError(f"Can't read {path}: {error}") from error
@@ -98,4 +102,13 @@ def load_yaml(path: Path) -> Any:
                         f"{path}, line {line}: the key {name!r} stands on line {first_lines[name]} already."
                     )
                 first_lines[name] = line
-    return yaml.SafeLoader("").construct_document(root) if root is not None else None
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_document(root) if root is not None else None
+    except yaml.YAMLError as error:
+        raise UserError(f"Can't read {path}: {error}") from error
+    except (ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        # The value that was being made when no number or date could be made of it.
+        node = next(reversed(loader.recursive_objects))
+        said = f"{path}, line {node.start_mark.line + 1}: {reprlib.repr(node.value)} can't be read ({error})."
+        raise UserError(f"{said} Mend it, or write it in quotation marks.") from error

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import baselines, folders
-from lmms_medtasks.board import board_files
 from lmms_medtasks.board.model_names import look
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.visible_text import visible
@@ -89,7 +88,7 @@ def _default_files() -> list[Path]:
 
 
 def _read(path: Path) -> dict[str, ModelFacts]:
-    said = board_files.load(path) or {}
+    said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected a model's name and its facts below it, such as 'parameters_b: 7'.")
     names: dict[str, str] = {}

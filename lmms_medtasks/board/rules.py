@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.board import board_files
+from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Level, Problem
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.short_texts import short
@@ -61,7 +61,7 @@ def with_own(own: Mapping[str, Any], where: str) -> Rules:
 
 
 def _own(path: Path) -> dict[str, Any]:
-    found = board_files.load(path) or {}
+    found = folders.load_yaml(path) or {}
     kinds = {name: list if name == "exit_status" else dict for name in found} if isinstance(found, dict) else None
     if kinds is None or not all(isinstance(found[name], kind) for name, kind in kinds.items()):
         raise UserError(

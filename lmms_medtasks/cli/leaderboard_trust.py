@@ -21,13 +21,6 @@ Owners = Annotated[Path | None, typer.Option(help="YAML that says whose a model'
 Verified = Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to ``app``."""
-    app.command()(pin)
-    app.command()(verify)
-    app.command()(check)
-
-
 def pin(
     runs: Annotated[list[Path], typer.Argument(help="Runs of all questions, on data that you prepared yourself.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The board's pins.yml; new pins are added to it.")],

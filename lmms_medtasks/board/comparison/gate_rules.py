@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import yaml
 
-from lmms_medtasks.board import board_files
+from lmms_medtasks import folders
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.statistics import confidence
@@ -87,7 +87,7 @@ def read(
 
 
 def _own(path: Path) -> dict[str, Any]:
-    found = board_files.load(path) or {}
+    found = folders.load_yaml(path) or {}
     if not isinstance(found, dict):
         raise UserError(f"{path}: expected a mapping with {', '.join(_SECTIONS)}.")
     for name in found:

@@ -6,14 +6,12 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from lmms_medtasks import __version__
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.csv_writer import csv_text
-from lmms_medtasks.report.document import Frame
 
 MARKER = "site.json"
 """What tells a folder of ours from any other: only such a one is replaced."""
@@ -47,9 +45,11 @@ class Folder:
             with place.open("wb") as file:
                 self.files[path] = sum(map(file.write, contents))
 
-    def csv(self, path: str, table: Frame, origin: Sequence[tuple[str, str]] = ()) -> None:
-        """Write a table's CSV; ``path`` is without the ending."""
-        self.text(f"{path}.csv", csv_text(table, origin))
+    def new_texts(self, texts: Mapping[str, str]) -> None:
+        """Write text files, but those that are there: the CSV of a table that two pages show."""
+        for path, text in texts.items():
+            if path not in self.files:
+                self.text(path, text)
 
 
 @contextmanager

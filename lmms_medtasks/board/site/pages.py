@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.resources
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -77,15 +77,9 @@ class Pages:
             self._folder.text(f"assets/{name}", _asset(name))
 
     def page(self, path: str, template: str, data: str, **values: Any) -> None:
-        """Write a page; its tables go to ``data/<data>/`` as CSV when their links are made."""
+        """Write a page; its tables go to ``data/<data>/`` as CSV."""
         root = _root(path)
-
-        def csv_link(part: Part, table: Frame) -> str:
-            place = _csv_path(data, part, table)
-            if place not in self._folder.files:
-                self._folder.text(place, csv_text(table, part.origin))
-            return f"{root}{place}"
-
+        files: dict[str, str] = {}
         text = _environment().get_template(template).render(
             **values,
             part=_OWN,
@@ -96,31 +90,19 @@ class Pages:
             browser=self._browser(path),
             policy=POLICY,
             version=__version__,
-            csv_link=csv_link,
+            csv_link=_csv_links(root, data, files),
             link=_link,
             error_rate=confidence.spelled(confidence.ERROR), least_images=LEAST_CLUSTERS,
         )  # fmt: skip
         self._folder.text(path, text)
+        self._folder.new_texts(files)
 
     def body(self, path: str, part: Part) -> Body:
         """A report's part for the page ``path``; its files are not written."""
         files: dict[str, str] = {}
-
-        def csv_link(part: Part, table: Frame) -> str:
-            place = _csv_path(path.removesuffix(".html"), part, table)
-            if place not in files:
-                files[place] = csv_text(table, part.origin)
-            return f"{_root(path)}{place}"
-
-        values = {"link": _link, "csv_link": csv_link}
+        values = {"link": _link, "csv_link": _csv_links(_root(path), path.removesuffix(".html"), files)}
         made: Any = _environment().get_template("parts.html").make_module(values)
         return Body.of(str(made.article(part)), files)
-
-    def write_files(self, body: Body) -> None:
-        """Write the CSV files of a part."""
-        for place, text in body.files.items():
-            if place not in self._folder.files:
-                self._folder.text(place, text)
 
     def _browser(self, path: str) -> str:
         """The question browser that a page leads to: of its own suite, else of the first; "" where there is none."""
@@ -134,8 +116,16 @@ def _root(path: str) -> str:
     return "../" * (len(PurePosixPath(path).parts) - 1)
 
 
-def _csv_path(data: str, part: Part, table: Frame) -> str:
-    return f"data/{data}/{file_name(_link(part, table))}.csv"
+def _csv_links(root: str, data: str, files: dict[str, str]) -> Callable[[Part, Frame], str]:
+    """What gives the address of a table's CSV, which goes to ``files``."""
+
+    def link(part: Part, table: Frame) -> str:
+        place = f"data/{data}/{file_name(_link(part, table))}.csv"
+        if place not in files:
+            files[place] = csv_text(table, part.origin)
+        return f"{root}{place}"
+
+    return link
 
 
 def _link(part: Part, section: Any = None) -> str:

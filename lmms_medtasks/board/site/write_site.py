@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
-from lmms_medtasks.board.site.model_page import ModelPages
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -54,78 +54,59 @@ def build(board: Board, output: Path, options: Options | None = None) -> dict[st
     must be a site of ours or empty (UserError).
     """
     with writing(output) as folder:
-        _Site(board, folder, options or Options()).write()
+        _write(board, folder, options or Options())
     return folder.files
 
 
-class _Site:
-    def __init__(self, board: Board, folder: Folder, options: Options) -> None:
-        self._board = board
-        self._folder = folder
-        self._options = options
-        self._standings = Standings(board, options.resamples)
-        self._slugs = file_names.model_slugs(board.models)
-        self._suites = suite_words.order(name for name in board.suites if name == file_names.slug(name))
-        self._titles = {name: suite_words.about(name).title for name in self._suites}
-        self._pages = Pages(folder, options.title, list(self._titles.items()), options.questions)
-        self._browsed = options.questions
-        self._question_data = QuestionData(folder, options.shown, options.cache, board.owned)
-        self._model_pages = ModelPages(self._pages, self._standings, self._slugs, options.models, options.roots)
-        titles = self._standings.titles
-        self._reports = Reports(titles, options.resamples, options.roots, options.cache) if options.reports else None
+def _write(board: Board, folder: Folder, options: Options) -> None:
+    standings = Standings(board, options.resamples)
+    slugs = file_names.model_slugs(board.models)
+    suites = suite_words.order(name for name in board.suites if name == file_names.slug(name))
+    pages = Pages(folder, options.title, [(name, suite_words.about(name).title) for name in suites], options.questions)
+    asked = QuestionData(folder, options.shown, options.cache, board.owned)
+    reports = Reports(standings.titles, options.resamples, options.roots, options.cache) if options.reports else None
 
-    def write(self) -> None:
-        self._pages.assets()
-        steps = 1 + len(self._board.models) + len(self._suites) * (1 + self._browsed)
-        with bar(steps, "Writing pages", "pages") as step:
-            self._overview()
-            step(1)
-            for name in self._suites:
-                self._suite(name)
-                step(1)
-                if self._browsed:
-                    found = self._board.of_known_questions(name)
-                    titles = {key: (self._standings.titles[key], slug) for key, slug in self._slugs.items()}
-                    for path, make in questions.write(self._pages, name, found, self._question_data, titles):
-                        self._folder.texts(path, make())
-                    step(1)
-            for model in self._board.models:
-                self._model(model)
-                step(1)
-        self._folder.text(".nojekyll", "")
-
-    def _links(self, root: str) -> Links:
+    def links(root: str) -> Links:
         return Links(
-            model=lambda key: f"{root}models/{self._slugs[key]}.html",
-            suite=lambda name: f"{root}suites/{name}.html" if name in self._titles else "",
+            model=lambda key: f"{root}models/{slugs[key]}.html",
+            suite=lambda name: f"{root}suites/{name}.html" if name in suites else "",
         )
 
-    def _overview(self) -> None:
-        options = self._options
+    pages.assets()
+    with bar(1 + len(board.models) + len(suites) * (1 + options.questions), "Writing pages", "pages") as step:
         index_page.write(
-            self._pages, self._standings, self._links(""), self._suites,
-            known=options.models, roots=options.roots, stamp=options.stamp,
-        )  # fmt: skip
+            pages, standings, links(""), suites, known=options.models, roots=options.roots, stamp=options.stamp
+        )
+        step(1)
+        for name in suites:
+            body = functools.partial(pages.body, f"suites/{name}.html")
+            compared = reports.comparison(name, board.of(suite=name), body) if reports else Report()
+            for part in compared.parts:
+                folder.new_texts(part.files)
+            cards = QuestionCards(asked, standings.title) if options.questions else None
+            SuitePage(board, standings, links("../"), pages, cards).write(name, compared)
+            step(1)
+            if options.questions:
+                titles = {key: (standings.titles[key], slug) for key, slug in slugs.items()}
+                for path, make in questions.write(pages, name, board.of_known_questions(name), asked, titles):
+                    folder.texts(path, make())
+                step(1)
+        for model in board.models:
+            _write_model(model, slugs[model.key], folder, pages, standings, links("../"), options, reports)
+            step(1)
+    folder.text(".nojekyll", "")
 
-    def _suite(self, name: str) -> None:
-        entries, compared = self._board.of(suite=name), Report()
-        if self._reports:
-            compared = self._reports.comparison(
-                name, entries, lambda part: self._pages.body(f"suites/{name}.html", part)
-            )
-        for part in compared.parts:
-            self._pages.write_files(part)
-        cards = QuestionCards(self._question_data, self._standings.title) if self._browsed else None
-        SuitePage(self._board, self._standings, self._links("../"), self._pages, cards).write(name, compared)
 
-    def _model(self, model: Model) -> None:
-        page, report, no_report = f"{self._slugs[model.key]}.html", "", ""
-        if self._reports:
-            own = model_page.entries_of(model.key, self._board)
-            try:
-                text = self._reports.page(own, f"../models/{page}")
-            except UserError as error:
-                no_report = str(error)
-            else:
-                self._folder.text(report := f"reports/{page}", text)
-        self._model_pages.write(model, self._links("../"), report, no_report)
+def _write_model(
+    model: Model, slug: str, folder: Folder, pages: Pages, standings: Standings, links: Links, options: Options,
+    reports: Reports | None,
+) -> None:  # fmt: skip
+    report = no_report = ""
+    if reports:
+        try:
+            text = reports.page(model_page.entries_of(model.key, standings.board), f"../models/{slug}.html")
+        except UserError as error:
+            no_report = str(error)
+        else:
+            folder.text(report := f"reports/{slug}.html", text)
+    model_page.write(pages, standings, model, links, slug, options.models, options.roots, report, no_report)

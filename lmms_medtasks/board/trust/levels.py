@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmms_medtasks.board import board_files
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.writing import write_text
 
@@ -46,7 +46,7 @@ NONE = Levels({})
 
 def read(path: Path) -> Levels:
     """The levels of a file. Raises UserError for a level that is none."""
-    said = board_files.load(path) or {}
+    said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected lines such as 'SHA-256: recomputed'.")
     for digest, level in said.items():

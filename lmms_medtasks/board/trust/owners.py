@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board import board_files, model_names
+from lmms_medtasks import folders
+from lmms_medtasks.board import model_names
 from lmms_medtasks.errors import UserError
 
 _KEYS = {"accounts", "rows"}
@@ -50,7 +51,7 @@ def read(path: Path) -> Owners:
 
     Raises UserError for another form, and for names that differ only in case, blanks, separators or what can't be seen.
     """
-    said = board_files.load(path) or {}
+    said = folders.load_yaml(path) or {}
     if not isinstance(said, dict):
         raise UserError(f"{path}: expected lines such as 'organisation/model: account'.")
     found: dict[str, tuple[str, ...]] = {}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from lmms_medtasks.board import board_files
+from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_text
@@ -190,7 +190,7 @@ def write(entries: Iterable[Entry], path: Path) -> int:
 
 def read(path: Path) -> Pins:
     """The pins of a file. Raises UserError for what is none."""
-    tree = board_files.load(path) or {}
+    tree = folders.load_yaml(path) or {}
     try:
         found = {
             (str(task), str(version), str(data)): _pin(pin)

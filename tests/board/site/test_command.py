@@ -3,10 +3,9 @@
 import gc
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from lmms_medtasks.cli import leaderboard_site
+from lmms_medtasks.cli import leaderboard
 
 OPTIONS = ["--resamples", "0", "--no-reports", "--no-questions"]
 
@@ -19,9 +18,7 @@ def home(tmp_path, monkeypatch):
 
 
 def invoke(*arguments):
-    app = typer.Typer()
-    leaderboard_site.register(app)
-    return CliRunner().invoke(app, [*map(str, arguments), *OPTIONS])
+    return CliRunner().invoke(leaderboard.app, ["build", *map(str, arguments), *OPTIONS])
 
 
 def test_a_good_run_gives_a_site_and_status_0(tmp_path, write, home):
@@ -44,10 +41,10 @@ def test_what_is_made_is_kept_where_it_was_asked_for_or_not_at_all(tmp_path, wri
 
 def test_what_a_build_leaves_is_not_searched_for_cycles_as_it_ends_and_is_by_the_next_one():
     before = gc.get_threshold()
-    with leaderboard_site._few_searches_for_cycles():
+    with leaderboard._few_searches_for_cycles():
         assert gc.get_threshold()[0] > before[0]
     assert gc.get_freeze_count() and gc.get_threshold() == before
-    with leaderboard_site._few_searches_for_cycles():
+    with leaderboard._few_searches_for_cycles():
         assert not gc.get_freeze_count()
     gc.unfreeze()
 

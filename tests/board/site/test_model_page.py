@@ -11,7 +11,7 @@ import pytest
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.model_facts import ModelFacts
+from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
 from lmms_medtasks.board.site import bullets, finding_words, model_page
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.bullets import ModelHeadline
@@ -121,11 +121,12 @@ def test_a_first_rank_that_chance_leaves_open_is_said() -> None:
     assert "(beyond chance on 1)" in finding_words.of_model("name", [open_rank, headline("Two", 80.0, 1)])
 
 
-def test_what_is_known_of_a_model_is_said_and_nothing_else(board: Board) -> None:
-    own = model_page.entries_of(key_of(board, "odd"), board)
-    texts, _ = model_page.about_model(own, ModelFacts(family="Odd", parameters_b=7.0, open_weights=False))
-    assert {"family Odd", "7 billion parameters", "closed weights"} <= set(texts)
-    assert not any("unknown" in text or "licence" in text for text in texts)
+def test_what_is_known_of_a_model_is_said_and_nothing_else(board: Board, tmp_path: Path) -> None:
+    known = KnownModels({"odd": ModelFacts(family="Odd", parameters_b=7.0, open_weights=False)})
+    build(board, tmp_path / "site", Options(resamples=0, reports=False, questions=False, models=known))
+    text = next((tmp_path / "site" / "models").glob("odd*.html")).read_text("utf-8")
+    assert "Run by runner; family Odd; 7 billion parameters; closed weights. " in text
+    assert "unknown" not in text and "licence" not in text
 
 
 def test_the_page_leads_to_its_report_and_that_back_and_holds_no_copy(folder: Path, tmp_path: Path) -> None:

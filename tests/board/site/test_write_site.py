@@ -235,7 +235,7 @@ def test_what_was_kept_of_the_last_build_gives_the_same_bytes(site, site_cache, 
     monkeypatch.setattr(suite_report, "_part", lambda *told: 1 / 0)
     monkeypatch.setattr(suite_report, "_comparison", lambda *told: 1 / 0)
     monkeypatch.setattr(suite_report, "differences", None)
-    monkeypatch.setattr(Pages, "body", None)
+    monkeypatch.setattr(Pages, "body", lambda *_: 1 / 0)
     cache = BuildCache.at(site_cache)
     options = Options(resamples=40, roots=(board_folder,), cache=cache)
     build(collect([board_folder], cache=cache), tmp_path / "site", options)
