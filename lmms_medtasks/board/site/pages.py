@@ -1,10 +1,9 @@
-"""The pages of a site, from templates that escape every text, and a suite's card (README.md of its folder) as HTML."""
+"""The pages of a site, from templates that escape every text."""
 
 from __future__ import annotations
 
 import functools
 import importlib.resources
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -18,11 +17,9 @@ from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import Frame, Part
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
-from lmms_medtasks.suites import registry
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markdown_it.token import Token
     from markupsafe import Markup
 
 POLICY = (
@@ -35,8 +32,6 @@ POLICY = (
 _ASSETS = "lmms_medtasks.board.site"
 _OWN = Part("", "", (), (), ())
 """The part that the site's own tables are of."""
-_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
-"""Marks of generated passages, which would be shown as text."""
 SCRIPTS = ("site.js", "index.js", "questions.js")
 STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 """One style sheet of the site: what all pages have, then what each kind of page has."""
@@ -145,48 +140,3 @@ def _environment() -> Environment:
 
 def _asset(name: str) -> str:
     return importlib.resources.files(_ASSETS).joinpath("assets").joinpath(name).read_text("utf-8")
-
-
-# --- Cards -----------------------------------------------------------------------------------------------------------
-
-
-def card(suite: str) -> Markup | None:
-    """The card of a suite without its title; None if it has none."""
-    folder = registry.folder_of(suite)
-    place = folder / "README.md" if folder else None
-    return markdown(place.read_text("utf-8"), skip_title=True) if place and place.is_file() else None
-
-
-def markdown(text: str, *, skip_title: bool = False) -> Markup:
-    """Markdown as HTML: no HTML of its own, no pictures, and only links to the web (others are left as text).
-
-    Headings go two levels down, into a page that has its own.
-    """
-    from markdown_it import MarkdownIt
-    from markupsafe import Markup
-
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_inline", "html_block"])
-    tokens = parser.parse(_COMMENT.sub("", text))
-    if skip_title and tokens and tokens[0].tag == "h1":
-        del tokens[:3]
-    for token in tokens:
-        if token.type.startswith("heading"):
-            token.tag = f"h{min(6, int(token.tag[1:]) + 1)}"
-        if token.children:
-            token.children = _web_links(token.children)
-    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes texts
-
-
-def _web_links(tokens: list[Token]) -> list[Token]:
-    kept, dropped = [], []
-    for token in tokens:
-        if token.type == "link_open":
-            dropped.append(not str(token.attrGet("href")).startswith(("https://", "http://")))
-            token.attrSet("rel", "noopener noreferrer")
-        if token.type not in ("link_open", "link_close"):
-            kept.append(token)
-        elif not dropped[-1]:
-            kept.append(token)
-        if token.type == "link_close":
-            dropped.pop()
-    return kept

@@ -10,6 +10,7 @@ from typing import Any
 
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import without_roots
 from lmms_medtasks.board.site.pages import Body
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
@@ -23,8 +24,6 @@ from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.suites import registry
 
-_COMPARED = 2
-"""Models from which on they are compared."""
 _FAILED = (UserError, *packs.UNCOMPUTABLE)
 """What making a report raises: a log of strangers may hold anything, and only what an entry is made of was checked."""
 
@@ -65,23 +64,26 @@ class Reports:
         try:
             return self._written(self._document(own), home)
         except _FAILED:
-            sound, failed = self._tried(own)
+            reasons = self._reasons_by(own, lambda entry: entry.suite)
+        failed = tuple(f"{suite_words.about(suite).title}: {reason}" for suite, reason in reasons.items() if reason)
+        sound = [entry for entry in own if reasons.get(entry.suite) == ""]
         if not sound:
             raise UserError(" ".join(failed))
-        return self._written(replace(self._document(sound), unread=tuple(failed)), home)
+        return self._written(replace(self._document(sound), unread=failed), home)
 
-    def _tried(self, own: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
-        """The entries of the benchmarks whose report can be made, and why that of each other can't."""
-        sound: list[Entry] = []
-        failed: list[str] = []
-        for suite in dict.fromkeys(entry.suite for entry in own if entry.source.samples):
-            of_suite = [entry for entry in own if entry.suite == suite]
+    def _reasons_by(self, entries: Iterable[Entry], group_of: Callable[[Entry], str]) -> dict[str, str]:
+        """By group why no report can be made of its entries, "" where one can."""
+        groups: dict[str, list[Entry]] = {}
+        for entry in entries:
+            if entry.source.samples:
+                groups.setdefault(group_of(entry), []).append(entry)
+        reasons = dict.fromkeys(groups, "")
+        for name, own in groups.items():
             try:
-                self._document(of_suite)
-                sound += of_suite
+                self._document(own)
             except _FAILED as error:
-                failed.append(f"{_title(suite)}: {self._reason(error)}")
-        return sound, failed
+                reasons[name] = self._reason(error)
+        return reasons
 
     def _document(self, own: Sequence[Entry]) -> Document:
         options = Options(resamples=self.resamples, cache=self._cache_of(own))
@@ -98,55 +100,36 @@ class Reports:
     def comparison(self, suite: str, entries: Sequence[Entry], body: Callable[[Part], Body]) -> Report:
         """The comparison of a suite's models, of their ranked entries; ``body``: from a part to its HTML.
 
-        An entry that is shown apart takes no other one of its model with it: the comparison leaves out that entry
-        alone, and says so. A model whose report can't be made keeps no other one from being compared.
+        An entry that is shown apart takes no other one of its model with it. A model whose report can't be made keeps
+        no other one from being compared.
         """
-        by_model: dict[str, list[Entry]] = {}
-        for entry in entries:
-            if entry.ranked and entry.source.samples:
-                by_model.setdefault(entry.model.key, []).append(entry)
-        if len(by_model) < _COMPARED:
+        compared = [entry for entry in entries if entry.ranked and entry.source.samples]
+        if not _are_several(compared):
             return Report(reason="Models are compared where at least two have runs here. A submission has scores only.")
         made_of = ["comparison", suite, [self.titles[entry.model.key] for entry in entries], *self._made_of(entries)]
         try:
             return self._cache_of(entries).kept(
-                made_of,
-                lambda: self._sound(suite, by_model, self._not_ranked(entries), body),
-                _report_bytes,
-                _report_of,
+                made_of, lambda: self._sound(suite, compared, body), _report_bytes, _report_of
             )
         except _FAILED as error:
             return Report(reason=self._reason(error))
 
-    def _sound(
-        self, suite: str, by_model: Mapping[str, Sequence[Entry]], notes: Sequence[str], body: Callable[[Part], Body]
-    ) -> Report:
+    def _sound(self, suite: str, entries: Sequence[Entry], body: Callable[[Part], Body]) -> Report:
         """The comparison of all models, or where it can't be made of those whose own report can."""
         try:
-            return self._compared(suite, by_model, notes, body)
+            return Report(tuple(map(body, self._parts(suite, entries))))
         except _FAILED:
-            sound = {key: own for key, own in by_model.items() if self._has_report(suite, own)}
-            if not _COMPARED <= len(sound) < len(by_model):
+            reasons = self._reasons_by(entries, lambda entry: entry.model.key)
+            sound = [entry for entry in entries if not reasons[entry.model.key]]
+            if len(sound) == len(entries) or not _are_several(sound):
                 raise
-        left_out = "; ".join(self.titles[key] for key in by_model if key not in sound)
-        said = f"Not in this comparison, since there is no report of it: {left_out}."
-        return self._compared(suite, sound, [said, *notes], body)
+        left_out = "; ".join(self.titles[key] for key, reason in reasons.items() if reason)
+        note = Flag("note", f"Not in this comparison, since there is no report of it: {left_out}.")
+        parts = self._parts(suite, sound)
+        return Report(tuple(body(replace(part, flags=(*part.flags, note))) for part in parts))
 
-    def _compared(
-        self, suite: str, by_model: Mapping[str, Sequence[Entry]], notes: Sequence[str], body: Callable[[Part], Body]
-    ) -> Report:
-        parts = self._parts(suite, [entry for own in by_model.values() for entry in own], own=False)
-        flags = tuple(Flag("note", said) for said in notes)
-        return Report(tuple(body(replace(part, flags=(*part.flags, *flags))) for part in parts))
-
-    def _has_report(self, suite: str, own: Sequence[Entry]) -> bool:
-        try:
-            return bool(self._parts(suite, own, own=True))
-        except _FAILED:
-            return False
-
-    def _parts(self, suite: str, entries: Sequence[Entry], *, own: bool) -> list[Part]:
-        """The parts of a suite's report: the models' ``own``, or those that compare them."""
+    def _parts(self, suite: str, entries: Sequence[Entry]) -> list[Part]:
+        """The parts of a suite's report that compare models."""
         ours, runs = suites(), self._runs_of(entries)
         # One contributed benchmark may have several declarations: of the suite's name as their title.
         found = [
@@ -156,17 +139,8 @@ class Reports:
         for name, (declared, asked) in found:
             prefix = f"{name if len(found) > 1 else suite}-"
             options = Options(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
-            made += [each.make() for each in report(declared, asked, options).parts if bool(each.model) is own]
+            made += [each.make() for each in report(declared, asked, options).parts if not each.model]
         return made
-
-    def _not_ranked(self, entries: Iterable[Entry]) -> list[str]:
-        """What is said of the entries that are shown apart and so are not in the comparison."""
-        tasks: dict[str, set[str]] = {}
-        for entry in entries:
-            if not entry.ranked:
-                tasks.setdefault(entry.model.key, set()).add(entry.task)
-        apart = [f"{self.titles[key]} ({', '.join(sorted(own))})" for key, own in tasks.items()]
-        return [f"Not in this comparison, since not ranked: {'; '.join(apart)}."] if apart else []
 
     def _runs_of(self, entries: Iterable[Entry]) -> list[Run]:
         """The runs that entries are from, each once; packs are none. Only tasks that have an entry are left in them."""
@@ -219,9 +193,8 @@ def _only(run: Run, tasks: Sequence[str], title: str) -> Run:
     return Run(run.path, {**run.content, "configs": configs, "config": config})
 
 
-def _title(suite: str) -> str:
-    module = suites().get(suite)
-    return module.title if module else suite  # a contributed one's title is its name
+def _are_several(entries: Sequence[Entry]) -> bool:
+    return len({entry.model.key for entry in entries}) > 1
 
 
 def _report_bytes(report: Report) -> bytes:

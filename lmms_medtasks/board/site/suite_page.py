@@ -12,7 +12,7 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import board_tables, finding_words, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.number_marks import BY_WORDS, legend
-from lmms_medtasks.board.site.pages import Pages, card
+from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.pair_matrix import NOTE, matrix
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
@@ -96,7 +96,7 @@ class SuitePage:
             pairs_note=NOTE.format(cluster=cluster, level=confidence.percent()),
             questions=self._questions(head, mean, entries, drawn) if head and mean else [],
             told_by=about.heading_of(head[0], mean) if head and mean and mean != head[1] else "",
-            cluster=cluster, published=_printed(name), card=card(name),
+            cluster=cluster, published=_printed(name),
         )  # fmt: skip
 
     def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[str]:
