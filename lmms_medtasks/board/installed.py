@@ -5,13 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from lmms_medtasks import digests, folders
 from lmms_medtasks.judges import prompts
@@ -19,6 +16,8 @@ from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import Item, Protocol
 from lmms_medtasks.suites import own_parts, registry, templates
 from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.task_yaml import chain
+from lmms_medtasks.task_yaml.problems import Findings
 
 _DIGEST = 16
 CONTRIBUTED = "contributed"
@@ -73,27 +72,14 @@ def prompt_said(version: object, digest: str) -> str:
     return f"version {version}, {digest}"
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads the harness's YAMLs without importing what their !function tags name."""
-
-
-_Loader.add_multi_constructor("!", lambda loader, suffix, node: node.value)
-
-
-@functools.cache
-def tasks() -> dict[str, Path]:
-    """Our tasks by name, and the YAML of each."""
-    files = folders.task_files().items()
-    return {name: path for name, path in files if not re.search("^group:", path.read_text("utf-8"), re.MULTILINE)}
-
-
 @functools.cache
 def of_task(task: str) -> Installed | None:
     """What is installed of a task; None if it is none of ours."""
-    path = tasks().get(task)
-    if path is None:
+    path = folders.task_files().get(task)
+    found = chain.follow(path, path.parent, Findings()) if path else None
+    if path is None or found is None or "group" in found.entries:
         return None
-    config = _config(path)
+    config = found.plain
     metadata = config.get("metadata") or {}
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge = settings.get("judge")
@@ -101,10 +87,15 @@ def of_task(task: str) -> Installed | None:
         suite=path.parent.name,
         version=str(metadata.get("version", "?")),
         settings=settings,
-        metrics=frozenset(registry.metrics_of(config.get("process_results", "")) or ()),
+        metrics=frozenset(registry.metrics_of(str(config.get("process_results", ""))) or ()),
         protocols=(judge,) if isinstance(judge, str) else tuple(judge or ()),
         folder=path.parent,
     )
+
+
+def tasks() -> list[str]:
+    """Our tasks by name, without the groups."""
+    return [name for name in folders.task_files() if of_task(name)]
 
 
 def is_contributed(config: Mapping[str, Any]) -> bool:
@@ -181,9 +172,3 @@ def suite_of(task: str, suite: Suite | None) -> str:
     """The suite of a task on a board: its folder where it is installed, else the name of its declaration."""
     found = of_task(task)
     return found.suite if found else suite.name if suite else CONTRIBUTED
-
-
-def _config(path: Path) -> dict[str, Any]:
-    own = yaml.load(path.read_text("utf-8"), _Loader)  # noqa: S506 (a SafeLoader that knows one more tag)
-    base = _config(path.parent / own["include"]) if own.get("include") else {}
-    return {**base, **own}

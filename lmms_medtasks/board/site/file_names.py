@@ -16,6 +16,7 @@ from lmms_medtasks.samples.model_arguments import read_arguments
 _LENGTH = 40
 _DIGEST = 8
 _LONG = 32
+_LONGEST = 100
 _SHOWN_ARGUMENTS = 3
 """Arguments that stand in a name at most."""
 
@@ -26,22 +27,10 @@ def slug(text: str) -> str:
     return found or "x"
 
 
-def slugs(texts: Iterable[str]) -> dict[str, str]:
-    """A file name for each text, no two alike; those that would be get a digest of the text behind."""
-    texts = list(dict.fromkeys(texts))
-    plain = [slug(text) for text in texts]
-    return _distinct(
-        {
-            text: name if plain.count(name) == 1 else f"{name}-{digest(text)}"
-            for text, name in zip(texts, plain, strict=True)
-        }
-    )
-
-
 def file_name(key: str) -> str:
-    """``key`` as a file name: as it is where that is harmless."""
+    """``key`` as a file name: as it is where that is harmless, and of a length that all file systems take."""
     found = re.sub(r"[^A-Za-z0-9_-]+", "-", key)
-    return key if found == key else f"{found[:_LENGTH]}-{_long_digest(key)[:_LONG]}"
+    return key if found == key and len(key) <= _LONGEST else f"{found[:_LENGTH]}-{_long_digest(key)[:_LONG]}"
 
 
 def model_slugs(models: Iterable[Model]) -> dict[str, str]:
@@ -55,23 +44,19 @@ def model_slugs(models: Iterable[Model]) -> dict[str, str]:
 
 
 def model_titles(models: Iterable[Model], arguments: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """Model key -> name for people: the model's; where two share it with the runner, then with what else differs.
+    """Model key -> name for people: the model's; where two share it with the runner and the arguments that differ.
 
     ``arguments``: model key -> its arguments (:func:`lmms_medtasks.samples.model_arguments.shown_arguments`). Models
     that these do not tell apart get a digest of their key.
     """
     models = list(models)
-    names = [shown_name(model.name) for model in models]
-    with_runner = [f"{name} ({model.harness_model})" for name, model in zip(names, models, strict=True)]
-    titles = {}
-    for model, name, longer in zip(models, names, with_runner, strict=True):
-        if names.count(name) == 1:
-            titles[model.key] = name
-        elif with_runner.count(longer) == 1:
-            titles[model.key] = longer
-        else:
-            alike = [other.key for other, its in zip(models, with_runner, strict=True) if its == longer]
-            titles[model.key] = _with_arguments(model, name, [arguments.get(key, "") for key in alike], arguments)
+    names = {model.key: shown_name(model.name) for model in models}
+    titles = dict(names)
+    for model in models:
+        alike = [key for key, name in names.items() if name == names[model.key]]
+        if len(alike) > 1:
+            told = [arguments.get(key, "") for key in alike]
+            titles[model.key] = _with_arguments(model, names[model.key], told, arguments)
     count = Counter(titles.values())
     numbered = {key: title if count[title] == 1 else f"{title} [{digest(key)}]" for key, title in titles.items()}
     return _distinct(numbered)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site import file_names, suite_words
+from lmms_medtasks.board.site import suite_words
+from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.question_scores import Scores
@@ -37,16 +38,17 @@ def write(
     ``data/questions/``. ``models``: key -> title, and the name of its page. ``single``: see :class:`TaskQuestions`.
     ``terms``: of a page of one run, what it says of the data's terms.
     """
-    about, files = suite_words.about(suite), file_names.slugs(entry.task for entry in entries)
+    about = suite_words.about(suite)
     cut, head = reply_length(entries), about.headline_of([entry for entry in entries if entry.ranked] or entries)
     tasks, csv = [], []
     for task in about.tasks(entries, head[0] if head else ""):
+        file = file_name(task)
         own = [entry for entry in entries if entry.task == task]
         titles = [models[entry.model.key] for entry in own]
         questions = TaskQuestions(own, data, cut, single)
         for name, make in questions.files():
-            yield f"questions/{suite}/{files[task]}/{name}", make
-        path = f"data/questions/{suite}-{files[task]}.csv"
+            yield f"questions/{suite}/{file}/{name}", make
+        path = f"data/questions/{suite}-{file}.csv"
         yield path, functools.partial(_csv_lines, [title for title, _ in titles], questions.ids, questions.scores)
         csv.append((about.name_of(task), f"../{path}"))
         shown = [
@@ -57,7 +59,7 @@ def write(
             {
                 "task": task,
                 "name": about.name_of(task),
-                "folder": files[task],
+                "folder": file,
                 "entries": shown,
                 "withheld": questions.withheld,
             }

@@ -20,9 +20,8 @@ def test_file_names_are_harmless_and_distinct() -> None:
     found = file_names.model_slugs([Model("../../etc/passwd", "a", ""), Model("<b>", "a", ""), Model("x/<b>", "a", "")])
     assert len(set(found.values())) == 3
     assert all(not set(each) - HARMLESS for each in found.values())
-    assert file_names.slugs(["a b", "a-b", "c"])["c"] == "c"
-    assert len(set(file_names.slugs(["a b", "a-b"]).values())) == 2
     assert file_names.file_name("a-b_c") == "a-b_c" and "/" not in file_names.file_name("../x")
+    assert len(file_names.file_name("a" * 250)) < 80
 
 
 def test_two_models_of_one_short_digest_have_pages_of_their_own() -> None:
@@ -30,8 +29,6 @@ def test_two_models_of_one_short_digest_have_pages_of_their_own() -> None:
     pair = [Model("evil/model", "medtasks_random", arguments) for arguments in ("x=23164", "x=59160")]
     assert len({file_names.digest(model.key) for model in pair}) == 1
     assert len(set(file_names.model_slugs(pair).values())) == len(set(file_names.model_titles(pair).values())) == 2
-    chosen = file_names.slugs(["a b", "a-b"])["a b"]
-    assert len(set(file_names.slugs(["a b", "a-b", chosen]).values())) == 3
 
 
 def test_models_of_one_name_are_told_apart() -> None:
@@ -43,9 +40,6 @@ def test_models_of_one_name_are_told_apart() -> None:
 
 @given(NAMES)
 def test_names_that_differ_have_harmless_file_names_that_differ(names: list[str]) -> None:
-    found = file_names.slugs(names)
-    assert list(found) == names and len(set(found.values())) == len(names)
-    assert all(each and set(each) <= HARMLESS and len(each) <= 40 + 33 for each in found.values())
     keys = [file_names.file_name(name) for name in names]
     assert len(set(keys)) == len(keys) and all(re.fullmatch("[A-Za-z0-9_-]*", each) for each in keys)
 
