@@ -81,8 +81,10 @@ def load_yaml(path: Path) -> Any:
         if (size := path.stat().st_size) > MOST_YAML:
             raise UserError(f"{path} has {size:,} bytes; at most {MOST_YAML:,} are read. Is it the right file?")
         root = yaml.compose(path.read_text("utf-8"), yaml.SafeLoader)
+    except FileNotFoundError as error:
+        raise UserError(f"{path} is not there.") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise UserError(f"Can't read {path}: {error}") from error
+        raise _unreadable(path, error) from error
     waiting = [root]
     seen = set()
     while waiting:
@@ -106,9 +108,17 @@ def load_yaml(path: Path) -> Any:
     try:
         return loader.construct_document(root) if root is not None else None
     except yaml.YAMLError as error:
-        raise UserError(f"Can't read {path}: {error}") from error
+        raise _unreadable(path, error) from error
     except (ValueError, LookupError, AttributeError, ArithmeticError) as error:
         # The value that was being made when no number or date could be made of it.
         node = next(reversed(loader.recursive_objects))
         said = f"{path}, line {node.start_mark.line + 1}: {reprlib.repr(node.value)} can't be read ({error})."
         raise UserError(f"{said} Mend it, or write it in quotation marks.") from error
+
+
+def _unreadable(path: Path, error: Exception) -> UserError:
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return UserError(f"Can't read {path}: {error}")
+    problem = getattr(error, "problem", "")
+    return UserError(f"{path}, line {mark.line + 1}, column {mark.column + 1}: this is no YAML ({problem}).")

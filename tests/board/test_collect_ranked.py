@@ -207,7 +207,7 @@ def test_own_rules_stand_over_the_built_in_ones(tmp_path, runs):
         ("exit_status: [no_such]", "Unknown problem 'no_such'"),
         ("exit_status: {}", "a list exit_status"),
         ("limits: {}", "Unknown section 'limits'"),
-        ("[", "line 1, column 2"),
+        ("[", "line 1, column 2: this is no YAML"),
     ],
 )
 def test_rules_that_mean_nothing(tmp_path, text, said):

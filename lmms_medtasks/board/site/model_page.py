@@ -37,6 +37,8 @@ def write(
         sentence=finding_words.of_model(title, headlines),
         facts=known.facts_of(model.name), headlines=headlines,
         by_words=f"{LEXICAL} {BY_WORDS}" if is_by_words_somewhere else "",
+        kinds_of_data=sorted({entry.data for entry in own} - {"full"}),
+        judges=sorted({entry.judge.name for entry in own if entry.judge} - {"none"}),
         signed=sorted({entry.source.signed_off_by for entry in own} - {""}),
         scores=scores(model.key, standings, links), entries=entries_table(own),
         digests=sorted({item for entry in own for item in entry.source.sha256.items()}),

@@ -20,7 +20,6 @@ from lmms_medtasks.statistics.rank_intervals import LEAST_CLUSTERS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 POLICY = (
     # file: beside 'self': what 'self' is of a page that was opened as a file is left to the browser.
@@ -39,17 +38,10 @@ STYLES = ("site.css", "index.css", "suite.css", "model.css", "questions.css")
 
 @dataclass(frozen=True)
 class Body:
-    """A part of a report as it stands on a page. ``files``: the CSV files of its tables, by path."""
+    """A part of a report as our templates made it, which escape texts. ``files``: the CSV of its tables, by path."""
 
-    html: Markup
+    html: str
     files: Mapping[str, str]
-
-    @classmethod
-    def of(cls, html: str, files: Mapping[str, str]) -> Body:
-        """Of HTML that our templates made, which escape every text."""
-        from markupsafe import Markup
-
-        return cls(Markup(html), files)  # noqa: S704 - see above
 
 
 class Pages:
@@ -97,7 +89,7 @@ class Pages:
         files: dict[str, str] = {}
         values = {"link": _link, "csv_link": _csv_links(_root(path), path.removesuffix(".html"), files)}
         made: Any = _environment().get_template("parts.html").make_module(values)
-        return Body.of(str(made.article(part)), files)
+        return Body(str(made.article(part)), files)
 
     def _browser(self, path: str) -> str:
         """The question browser that a page leads to: of its own suite, else of the first; "" where there is none."""

@@ -202,4 +202,4 @@ def _report_bytes(report: Report) -> bytes:
 
 
 def _report_of(content: bytes) -> Report:
-    return Report(tuple(Body.of(html, files) for html, files in json.loads(content)))
+    return Report(tuple(Body(html, files) for html, files in json.loads(content)))
