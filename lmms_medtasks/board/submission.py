@@ -139,11 +139,10 @@ def _displaced(base: Path, now: Board, board: Board, touched: set[Path], submitt
     places = {(entry.source.results, entry.task): entry for entry in board.entries}
     without_rank = _without_rank(board)
     had_none = _without_rank(now)
-    copies = {(Path(each.source), each.task) for each in board.problems if each.code == "duplicate"}
     for entry in now.of(ranked=True):
         path = submitted / entry.source.results.relative_to(base)
         after = places.get((path, entry.task))
-        if path in touched or (path, entry.task) in copies:
+        if path in touched:
             continue
         problems = after.problems if after else ()
         if after and not after.ranked and not any(each.task == after.task for each in board.of(ranked=True)):

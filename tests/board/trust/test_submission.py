@@ -124,6 +124,13 @@ def test_a_second_entry_of_ones_own_must_not_take_the_first_out_of_the_ranking(b
     assert "honest/model on medq_deg_l1 is ranked now and would not be any more" in said
 
 
+@pytest.mark.parametrize("name", ["a", "z"])
+def test_a_copy_of_an_entry_that_is_there_is_refused_whichever_of_the_two_would_stand(both, name):
+    both[1].pack(f"ben/{name}.json", PERFECT, "other/model")
+    (said,) = checked(both, "ben").wrong
+    assert ("It is no entry any more" if name == "a" else "The same replies as in ben/o.json") in said
+
+
 @pytest.fixture
 def old(submissions, runs):
     """The base with an entry of an old version, a copy of it, and trust that pins the old and the installed one."""
