@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,6 @@ import pyarrow.compute as pc
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.question_addresses import question_address
 from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms, rows_of
 from lmms_medtasks.board.site.question_scores import Scores, mark, scores_of
 from lmms_medtasks.data.documents import LETTERS
@@ -212,6 +212,19 @@ class _Columns:
         if other.severity is None or form.severity is None or other.severity == form.severity:
             return False
         return not other.severity or other.degradation == form.degradation
+
+
+def question_address(suite: str, task: str, question: str) -> str:
+    """The permanent address of a question, relative to the site's folder; it stays when a board is built anew.
+
+    The addresses of lists are in the head of ``assets/questions.js``.
+
+    >>> question_address("robust", "robust_severe", "q1/blur/L2")
+    'questions/robust.html#robust_severe/q1%2Fblur%2FL2'
+    """
+    # encodeURIComponent of a browser leaves these.
+    task, question = (quote(text, safe="!'()*", errors="replace") for text in (task, question))
+    return f"questions/{suite}.html#{task}/{question}"
 
 
 def read_replies(

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from lmms_medtasks.board.site.question_addresses import question_address
+from lmms_medtasks.board.site.question_cards import question_address
 from lmms_medtasks.report import Options as ReportOptions
 from lmms_medtasks.report import build as build_report
 from lmms_medtasks.report.report_page import page

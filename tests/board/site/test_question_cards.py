@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site import pages, question_cards, suite_words
 from lmms_medtasks.board.site.folder import Folder
-from lmms_medtasks.board.site.question_cards import Answered, QuestionCards, content, read_replies
+from lmms_medtasks.board.site.question_cards import Answered, QuestionCards, content, question_address, read_replies
 from lmms_medtasks.board.site.question_data import Material, QuestionData
 
 
@@ -148,3 +149,11 @@ def test_options_stand_apart_where_the_model_was_asked_just_them():
 def test_of_a_log_without_texts_the_datas_own_are_shown() -> None:
     found = content(Material("Which?", ("left", "right"), "A"), Shown("", "", ()))
     assert found == ("Which?", (("A", "left"), ("B", "right")), "A")
+
+
+@pytest.mark.parametrize("id", ["q1", "q1/blur/L2", "a b#c?d&e=f%2F", "é\u202e<\"'>", "half \ud800"])
+def test_a_question_of_any_id_has_an_address_that_gives_it_back(id):
+    address = urlsplit(question_address("suite", "task", id))
+    assert address.path == "questions/suite.html" and not address.query
+    task, _, name = address.fragment.partition("/")
+    assert (unquote(task), unquote(name)) == ("task", id.replace("\ud800", "?"))

@@ -203,3 +203,7 @@ def test_a_browser_shows_wrong_answers_and_finds_questions_by_words(server, brow
     browser.run(search.format("blur/l1 said") + wait)
     assert browser.run(SHOWN) == [f"q{number}/blur/L1" for number in (1, 2, 4, 5)]
     assert browser.run(FOUND).endswith("of 18 questions") and browser.errors == []
+    # The words of a reply.
+    replied = browser.run("document.querySelector('.question .reply').textContent")
+    browser.run(search.format(f"q1/blur/l2 {replied[4:-1].lower()}") + wait)
+    assert browser.run(SHOWN) == ["q1/blur/L2"]

@@ -9,7 +9,7 @@ from lmms_medtasks.board.entries import Model, Problem
 from lmms_medtasks.board.site import board_tables, file_names, suite_page, suite_words
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.pages import card, markdown
-from lmms_medtasks.board.site.question_shards import harmless
+from lmms_medtasks.board.site.questions import harmless
 from lmms_medtasks.samples.model_arguments import read_arguments, shown_arguments
 
 

@@ -1,6 +1,12 @@
 "use strict";
 // The question browser. The data are scripts beside the page that call medtasks.index, .task, .scores and .shard; every
-// text of them goes into the page as text. The address says what is shown: board/site/question_addresses.py.
+// text of them goes into the page as text. The address says what is shown:
+//   questions/robust.html#robust_severe/ct-011-q1%2Fgaussian_noise%2FL2     one question, alone on the page
+//   questions/robust.html?task=robust_severe&tag=modality:CT&model=observer a list
+// task: the suite's first one where it is left out. text: words, all of which must stand in what is shown of a question.
+// tag: NAME:VALUE, as often as wanted; no value: questions without the tag. verdict: none (no model is right), all, split
+// (they differ). model: a model's name, or the name of its page without .html. was: what that model was, or any model.
+// A list's filters may stand before a question's #: they are those of the list that one comes back to.
 const medtasks = (() => {
   const PAGE = 10, SHOWN = 3, NO_ROW = -1;
   const KINDS = { right: "✓", wrong: "✗", between: "~", missing: "" };
@@ -164,19 +170,33 @@ const medtasks = (() => {
     const kind = get("verdict").value, was = get("was").value;
     const model = task.entries.findIndex((entry) => entry.page === get("model").value);
     const scores = was && model >= 0 ? await load(`${folder()}/model-${model}.js`, "scores", model) : "";
-    const heads = words.length ? await load(`${folder()}/heads.js`, "heads", undefined) : null;
-    const texts = heads?.values.map((head) => head.toLowerCase());
+    const fits = (row) => tags.every(([codes, code]) => codes[row] === code)
+      && !(kind && !(parseInt(task.together[row], 16) & TOGETHER[kind]))
+      && !(was && !(scores ? WAS[was](scores[row]) : parseInt(task.any[row], 16) & ANY[was]));
+    let found = unknown.length ? [] : [...task.ids.keys()].filter(fits);
+    if (words.length) found = await withWords(found, words, () => mine === filtering);
     if (mine !== filtering) return false;
-    rows = [];
-    if (!unknown.length) task.ids.forEach((id, row) => {
-      const text = words.length ? `${id.toLowerCase()} ${texts[heads.codes[row]]}` : "";
-      if (!words.every((word) => text.includes(word))) return;
-      if (!tags.every(([codes, code]) => codes[row] === code)) return;
-      if (kind && !(parseInt(task.together[row], 16) & TOGETHER[kind])) return;
-      if (was && !(scores ? WAS[was](scores[row]) : parseInt(task.any[row], 16) & ANY[was])) return;
-      rows.push(row);
-    });
+    rows = found;
     return true;
+  }
+
+  // Of these rows those with all words: each file of questions is searched once it is loaded. Of one run a file holds all
+  // questions without their pictures.
+  async function withWords(asked, words, wanted) {
+    const found = [], all = index.single ? await load(`${folder()}/all.js`, "shard", "all") : null;
+    for (const [place, row] of asked.entries()) {
+      if (place % task.size === 0) get("found").textContent = `Searched: ${place.toLocaleString("en")} of ${asked.length.toLocaleString("en")} questions`;
+      const text = searched(all ? all.questions[row] : await question(row));
+      if (!wanted()) break;
+      if (words.every((word) => text.includes(word))) found.push(row);
+    }
+    return found;
+  }
+
+  // Id, text, options, right answer and replies of a question in small letters. Replies of letters alone are no words.
+  function searched(one) {
+    const said = one.answers.flatMap(([, replies]) => Array.isArray(replies) ? replies.map(([text]) => text) : []);
+    return [one.id, one.text, one.right, ...(one.options || []).flat(), ...said].join("\n").toLowerCase();
   }
 
   async function changed() {
@@ -387,7 +407,6 @@ const medtasks = (() => {
   return {
     index: hand("index"),
     task: hand("task"),
-    heads: hand("heads"),
     scores: (number, value) => { handed = { kind: "scores", number, value }; },
     shard: (number, value) => { handed = { kind: "shard", number, value }; },
   };

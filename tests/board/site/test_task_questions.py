@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import Shown
-from lmms_medtasks.board.site import question_shards
+from lmms_medtasks.board.site import questions as question_files
 from lmms_medtasks.board.site.question_data import Material, Picture
 from lmms_medtasks.board.site.question_scores import digit
-from lmms_medtasks.board.site.question_shards import TaskQuestions, beginning, coded, reply_length, tags
+from lmms_medtasks.board.site.questions import TaskQuestions, reply_length, tags
 from tests.board.made_up_entries import MadeUpEntry, made_up_entry
 
 
@@ -82,15 +82,10 @@ def shards_of(entries: Sequence[MadeUpEntry], data: Data | None = None) -> list[
     return [Shard(value(text)) for name, text in files.items() if name[0].isdigit()]
 
 
-def heads_of(files: Mapping[str, str]) -> list[str]:
-    heads = value(files["heads.js"])
-    return [heads["values"][code] for code in heads["codes"]]
-
-
 @contextmanager
 def bounded(size: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(question_shards, "SHARD_BYTES", size)
+        patch.setattr(question_files, "SHARD_BYTES", size)
         yield
 
 
@@ -133,7 +128,7 @@ def test_together_the_shards_have_each_question_once_in_order_and_each_models_sc
     shards = [Shard(value(text)) for name, text in files.items() if name[0].isdigit()]
     ids = sorted({id for own in models for id in own})
     index = value(files["index.js"])
-    assert [each["id"] for each in questions_of(shards)] == index["ids"] == ids and heads_of(files) == [""] * len(ids)
+    assert [each["id"] for each in questions_of(shards)] == index["ids"] == ids
     for number, shard in enumerate(shards):
         rows = shard.content["questions"]
         # The browser finds a question by this.
@@ -171,16 +166,17 @@ def test_of_one_run_each_question_is_a_file_made_alone_with_the_words_of_its_rep
     data = Data({"m": {"q1": ("It is A.", "B"), "q2": ("A", "A")}}, materials={"q1": Material("Which?", (), "A")})
     questions = TaskQuestions([letters({"q1": "AB", "q2": "AA"})], data, 50, single=True)  # type: ignore[arg-type]
     files = dict(questions.files())
-    assert list(files) == ["index.js", "model-0.js", "0.js", "1.js", "heads.js"] and not data.asked
+    assert list(files) == ["index.js", "model-0.js", "0.js", "1.js", "all.js"] and not data.asked
     found = answer(Shard(value("".join(files["0.js"]()))), 0, 0)
     assert found is not None and found[2] == [["A – It is A.", "✓"], ["B", "✗"]] and data.asked == [(1, True)]
     # To search for words no picture is made.
-    assert heads_of({"heads.js": "".join(files["heads.js"]())}) == ["prompt of q1?", "prompt of q2?"]
+    text = "".join(files["all.js"]()).replace('"all"', "0", 1)
+    assert [each["text"] for each in value(text)["questions"]] == ["prompt of q1?", "prompt of q2?"]
     assert data.asked[1:] == [(2, False)]
 
 
 def test_without_questions_there_is_no_file_of_them() -> None:
-    assert list(made([made_up_entry("m", {})])) == ["index.js", "model-0.js", "heads.js"]
+    assert list(made([made_up_entry("m", {})])) == ["index.js", "model-0.js"]
 
 
 def test_letters_are_one_text_with_the_right_ones_first() -> None:
@@ -295,30 +291,8 @@ def test_forty_values_are_groups_and_more_name_questions() -> None:
     assert len(of(40)["name"]["values"]) == 41 and of(41) == {}  # type: ignore[index]
 
 
-@pytest.mark.parametrize(
-    ("text", "head"),
-    [
-        ("Look at the image.\nWhat is seen?\nA. x\nB. y", "What is seen?"),
-        ("What is it?\nAnd where?\n", "And where?"),
-        ("\n  Say what is seen.\nNow.", "Say what is seen."),
-        ("", ""),
-        ("x" * 121, "x" * 119 + "…"),
-        ("x" * 120, "x" * 120),
-    ],
-)
-def test_a_text_begins_with_its_last_question(text: str, head: str) -> None:
-    assert beginning(text) == head
-
-
-@given(st.lists(st.sampled_from("abc")))
-def test_texts_are_coded_without_loss_each_once(texts: list[str]) -> None:
-    found = coded(texts)
-    assert [found["values"][code] for code in found["codes"]] == texts
-    assert found["values"] == list(dict.fromkeys(texts))
-
-
 def test_numbers_count_as_numbers_and_equal_ones_keep_an_order_of_their_own() -> None:
     names = ["q10", "q9", "x", "q010", "", "10", "9a", "q1/2", "q1/10", "q" + "9" * 5000, "q" + "1" * 5001]
-    found = [names[place] for place in question_shards.natural_order(np.array(names))]
+    found = [names[place] for place in question_files.natural_order(np.array(names))]
     assert found[:8] == ["", "9a", "10", "q1/2", "q1/10", "q9", "q010", "q10"]
     assert [len(name) for name in found[8:]] == [5001, 5002, 1]
