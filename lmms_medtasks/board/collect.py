@@ -130,7 +130,7 @@ def task_names(path: Path) -> list[str]:
         # What is wrong with a file is said by `collect`.
         with suppress(UserError):
             if file.name.endswith(results.SUFFIX):
-                found |= set(_result_file(file).content.get("configs") or {})
+                found |= set(result_file(file).content.get("configs") or {})
             else:
                 found |= {entry.task for entry in packs.read(file)}
     return sorted(map(printable, found))
@@ -213,6 +213,11 @@ def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[li
     return list(jobs.values()), problems
 
 
+def result_files(path: Path) -> list[Path]:
+    """The result files that ``path`` is or holds; links out of it are left out."""
+    return [file for file in _files(path)[0] if file.name.endswith(results.SUFFIX)]
+
+
 def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
     """The result files and packs that ``path`` is or holds, and what is none that may be read, with the reason."""
     if not path.is_dir():
@@ -221,7 +226,7 @@ def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
     return [file for file in found if file.name.endswith(results.SUFFIX) or packs.is_pack(file)], unread
 
 
-def _result_file(file: Path) -> Run:
+def result_file(file: Path) -> Run:
     """A result file, read once it is known to be within the limits. Raises UserError, also where it was damaged."""
     safe_files.check(file)
     bounded_json.check_form(bounded_json.content_of(file), file)
@@ -236,7 +241,7 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
         yield Job(file)
         return
     try:
-        run = _result_file(file)
+        run = result_file(file)
     except UserError as error:
         yield rules.problem("unreadable", str(error), file)
         return
@@ -269,7 +274,7 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
             return problem("unknown_task", f"{shown} is not known here, so its log can't be read. {installed.ADVICE}")
         if task not in run.tasks:
             return problem("no_result", f"The run stopped before {task} had a result.")
-        log = _log_of(run, task)
+        log = log_of(run, task)
         if not log.is_file():
             return problem("no_samples", f"No sample log of {shown} ({printable(log.name)}). Run with --log_samples.")
         safe_files.check(log, run.path.parent)
@@ -278,7 +283,7 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     return Job(run.path, run, task)
 
 
-def _log_of(run: Run, task: str) -> Path:
+def log_of(run: Run, task: str) -> Path:
     """The log of a task. Raises UserError where no file can be called by the task's name."""
     longest = 255  # bytes of a file's name, on all common file systems
     name = f"{run.path.name.removesuffix(results.SUFFIX)}_samples_{task}.jsonl"

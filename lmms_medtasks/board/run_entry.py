@@ -43,17 +43,17 @@ _GROUPS = 40
 _DIGEST = 12
 
 
-def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
+def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE, suite: Suite | None = None) -> Entry:
     """One task of a run with its questions and answers; ``problems`` are added later.
 
-    ``cache``: where what was read of the log may be kept.
+    ``cache``: where what was read of the log may be kept. ``suite``: the declaration, where the task's name tells none.
 
     Raises UserError, with the file and the line, when the log can't be read, or the task's benchmark is not known.
     """
     config = run.content["configs"][task]
     metadata = config.get("metadata") or {}
     told = installed.told_of(config)
-    suite = installed.declaration(task, told)
+    suite = suite or installed.declaration(task, told)
     if suite is None:
         raise UserError(f"{printable(task)} is not known here. {installed.ADVICE}")
     rows = task_table(suite, run, task, cache)

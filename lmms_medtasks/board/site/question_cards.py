@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.shown_answers import Shown, rows_of
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms, rows_of
+from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms
 from lmms_medtasks.board.site.question_scores import Scores, mark, scores_of
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.record import FAILED

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.board import packs
+from lmms_medtasks.board.degraded_entries import DegradedEntry
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.shown_answers import SampleLogs
+from lmms_medtasks.board.shown_answers import SampleLogs, rows_of
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.trust import drawn_parameters
@@ -29,18 +29,20 @@ from lmms_medtasks.board.trust.levels import OWN_RUN
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache, name_of
 from lmms_medtasks.data import question_pictures
 from lmms_medtasks.data.question_pictures import Document, Split
+from lmms_medtasks.degradations.picture_digest import digest
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import opened
+from lmms_medtasks.pictures import opened, rgb8
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.degraded import MARK
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import settings_of, splits_of
 
 _FORM = f"webp lossless {question_pictures.LONGEST} 1"
 """Changes when the same source gives another file."""
 
-_AS_SHOWN = "shown_as"
-"""What a record of parameters says beside them: the window or background that the picture was shown with."""
-
+_BESIDE = ("shown_as", "name", "picture")
+"""What a record says beside the parameters: the window or background that the picture was shown with, the degradation,
+and of a degraded task the digest of the picture."""
 
 _Degraded = tuple[str, Mapping[str, Any], str | None] | None
 """Name, recorded parameters and modality; None: clean."""
@@ -130,13 +132,6 @@ def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
             *(_column(entry, name, rows) for name in names), strict=True
         )
     ]
-
-
-def rows_of(entry: Entry, ids: Collection[str]) -> list[int]:
-    """The rows of these questions, of those that the entry has."""
-    known, wanted = entry.questions.ids, np.array(sorted(set(ids)))
-    rows = np.searchsorted(known, wanted)
-    return [int(row) for row, id in zip(rows, wanted, strict=True) if row < len(known) and known[row] == id]
 
 
 def _column(entry: Entry, name: str, rows: Sequence[int]) -> list[Any]:
@@ -267,34 +262,33 @@ class QuestionData:
         document: Document,
         clean: Mapping[str, tuple[Picture, ...]],
     ) -> Material:
+        # Degraded for this run: a benchmark's own degradations are told by the question's tags.
+        ordered = entry.task.partition(MARK)[2] if isinstance(entry, DegradedEntry) else ""
         try:
-            if not form.severity:
+            if not form.severity and not ordered:
                 return replace(material, pictures=self._plain(document, form.label))
-            if form.id == document.id:  # the data itself has it degraded
+            if form.id == document.id and not ordered:  # the data itself has it degraded
                 degraded = self._plain(document, form.label)
                 return replace(material, pictures=clean.get(form.pair, ()) + degraded)
             first = self._plain(document, suite_words.level_word(0))
         except NotMade:
             return replace(material, note=_UNREADABLE)
-        drawn = self.logs.of(entry, [form.id]).get(form.id)
-        if drawn is None or len(drawn.degraded_with) != len(document.images):
+        recorded = self.logs.of(entry, [form.id]).get(form.id)
+        if recorded is None or len(recorded.degraded_with) != len(document.images):
             return replace(material, pictures=first, note=_NOT_RECORDED)
+        modality = entry.modality if isinstance(entry, DegradedEntry) and entry.modality else form.modality
         try:
+            names = [str(drawn.get("name", form.degradation)) for drawn in recorded.degraded_with]
             made = [
-                self._pictures.write(image, (form.degradation, _drawn(parameters), form.modality))
-                for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
+                self._pictures.write(image, (name, drawn, modality) if name else None)  # a control has no name
+                for image, name, drawn in zip(document.images, names, recorded.degraded_with, strict=True)
             ]
         except NotMade:
             return replace(material, pictures=first, note=_NOT_MADE)
-        return replace(material, pictures=first + _labelled(made, form.label))
+        return replace(material, pictures=first + _labelled(made, ordered or form.label))
 
     def _plain(self, document: Document, label: str) -> tuple[Picture, ...]:
         return _labelled([self._pictures.write(image) for image in document.images], label)
-
-
-def _drawn(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a degradation, without what a log says beside them of how the picture was shown."""
-    return {key: value for key, value in recorded.items() if key != _AS_SHOWN}
 
 
 def _labelled(written: Sequence[Written], label: str) -> tuple[Picture, ...]:
@@ -354,7 +348,8 @@ class Pictures:
             source = image["bytes"] if image["bytes"] is not None else Path(image["path"]).read_bytes()
             recipe: list[Any] = [_FORM, hashlib.sha256(source).hexdigest()]
             if degraded is not None:
-                name, drawn, modality = degraded
+                name, recorded, modality = degraded
+                drawn = _parameters(recorded)
                 recipe += [degradations.code_of(name, modality), degradations.canonical_name(name), drawn, modality]
         digest = name_of(recipe)[:24]
         if digest not in self._written:
@@ -366,11 +361,20 @@ class Pictures:
         return self._written[digest]
 
 
+def _parameters(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in recorded.items() if key not in _BESIDE}
+
+
 def _made(source: bytes, degraded: _Degraded) -> bytes:
     with _making(degraded):
         image = opened(source)
         if degraded is not None:
-            name, drawn, modality = degraded
+            name, recorded, modality = degraded
+            if "picture" in recorded:
+                image = rgb8(image)  # as our tasks hand it over
+                if digest(image) != recorded["picture"]:
+                    raise NotMade("The data has another picture than the one that was degraded.")
+            drawn = _parameters(recorded)
             drawn_parameters.check(name, drawn, (image.height, image.width), modality)
             parameters = degradations.parameters_from_json(name, drawn, modality)
             image = degradations.apply_parameters(image, name, parameters, modality)
