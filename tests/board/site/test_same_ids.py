@@ -33,7 +33,7 @@ def test_a_card_has_no_replies_to_another_question_of_the_same_id(numbered_alike
     cards = QuestionCards(data, lambda entry: entry.model.name)
     for entry in numbered_alike.entries:
         (card,) = cards.of(entry.task, ["test/1"], numbered_alike.entries)
-        assert [len(model.answered) for model in card.answers] == [1]
+        assert [len(model) for model in card.answers] == [1]
 
 
 def test_a_number_is_marked_by_the_replies_to_its_own_questions_alone(
