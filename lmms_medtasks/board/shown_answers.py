@@ -17,7 +17,6 @@ from lmms_medtasks.samples.degraded import PICTURES
 from lmms_medtasks.short_texts import short
 
 _ENDS = 2_000
-_BLOCK = 2**20
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,8 @@ class SampleLogs:
 
     def _line_starts(self, path: Path) -> np.ndarray:
         if path not in self._starts:
-            breaks, place = [np.zeros(1, np.int64)], 0
             with path.open("rb") as file:
-                while block := file.read(_BLOCK):
-                    breaks.append(np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + (place + 1))
-                    place += len(block)
-            self._starts[path] = np.concatenate(breaks)
+                self._starts[path] = np.cumsum([0, *map(len, file)])
         return self._starts[path]
 
     def _shown(self, row: Mapping[str, Any], where: str) -> Shown | None:

@@ -328,19 +328,13 @@ def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[s
     return found
 
 
-_NUMBER = re.compile(r"([0-9]+)")
-
-
 def natural_order(names: Sequence[str] | np.ndarray) -> np.ndarray:
     """(n,) integers: the places of ``names`` in the order in which people count: q2 before q10."""
-    keys = [_key(str(name)) for name in names]
+    keys = [(re.sub("[0-9]+", _sorted_as, str(name)), str(name)) for name in names]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=int)
 
 
-def _key(name: str) -> tuple[object, ...]:
-    """Texts and numbers by turns, a number by its length and digits: it may have more than an integer is read from."""
-    parts = _NUMBER.split(name)
-    numbers = (part.lstrip("0") for part in parts[1::2])
-    keyed: list[object] = list(parts)
-    keyed[1::2] = [(len(number), number) for number in numbers]
-    return tuple(keyed), name
+def _sorted_as(number: re.Match[str]) -> str:
+    """A number behind the count of its digits: it may have more than an integer is read from."""
+    figures = number[0].lstrip("0")
+    return f"{len(figures):09}{figures}"

@@ -98,7 +98,6 @@ const medtasks = (() => {
   // --- The address --------------------------------------------------------------------------------------------------
   const encoded = (text) => encodeURIComponent(text).replaceAll("%3A", ":");
   const tagSelects = () => [...get("tags").querySelectorAll("select")];
-  const pageAddress = () => location.href.split(/[?#]/)[0];
   const fragment = (id) => `#${encodeURIComponent(task.task)}/${encodeURIComponent(id)}`;
 
   function query() {
@@ -158,7 +157,7 @@ const medtasks = (() => {
 
   function remember() {
     // A browser may forbid it of a page that was opened as a file: then links work, and the address stays.
-    try { history.replaceState(null, "", `${pageAddress()}${query()}`); } catch { /* the list is shown all the same */ }
+    try { history.replaceState(null, "", `${location.href.split(/[?#]/)[0]}${query()}`); } catch { /* the list is shown all the same */ }
   }
 
   // --- The list -----------------------------------------------------------------------------------------------------
@@ -241,26 +240,6 @@ const medtasks = (() => {
     return table;
   }
 
-  function copyLink(address) {
-    const button = element("button", "copy", "Copy link");
-    button.type = "button";
-    button.addEventListener("click", async () => {
-      let copied = true;
-      try {
-        await navigator.clipboard.writeText(address);
-      } catch {
-        const field = element("textarea", "", address);
-        button.after(field);
-        field.select();
-        copied = document.execCommand("copy");
-        field.remove();
-      }
-      button.textContent = copied ? "Copied" : "Not copied";
-      setTimeout(() => { button.textContent = "Copy link"; }, 2000);
-    });
-    return button;
-  }
-
   function item(one, row) {
     const made = element("li", "question");
     made.dataset.row = row;
@@ -316,7 +295,6 @@ const medtasks = (() => {
     if (one.note) texts.append(element("p", "soft", one.note));
     const tags = Object.entries(task.tags).map(([name, tag]) => [name, tag.words[tag.codes[row]]]).filter(([, value]) => value);
     if (tags.length) texts.append(element("p", "soft", tags.map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`).join("; ")));
-    texts.append(copyLink(`${pageAddress()}${fragment(one.id)}`));
     made.append(texts);
     return made;
   }
