@@ -7,13 +7,14 @@ source, the degradation with its code and parameters, and the form of the file. 
 from __future__ import annotations
 
 import fnmatch
+import functools
 import hashlib
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from PIL import Image
 
@@ -34,7 +35,6 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import opened, rgb8
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import MARK
-from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import settings_of, splits_of
 
 _FORM = f"webp lossless {question_pictures.LONGEST} 1"
@@ -149,8 +149,7 @@ class QuestionData:
         self._shown = shown
         self._owned = owned
         self._pictures = Pictures(folder, cache)
-        self._splits: dict[tuple[str, str, str], Split] = {}
-        self._runs: dict[Path, Run] = {}
+        self._split, self._read_run = functools.cache(Split), functools.cache(results.read)
         self.logs = SampleLogs(shown.local)
 
     def withheld(self, entries: Sequence[Entry]) -> str:
@@ -177,7 +176,7 @@ class QuestionData:
         return anybody.text_of(entry, names) and anybody.images_of(entry, names)
 
     def _data_sets(self, entry: Entry) -> list[str]:
-        return [name for name, _ in splits_of(self._run(entry), entry.task)]
+        return [name for name, _ in splits_of(self._read_run(entry.source.results), entry.task)]
 
     def _is_trusted(self, entry: Entry) -> bool:
         """Whether a log's texts are what was asked and replied: pins cover ids and answers, but no texts."""
@@ -202,15 +201,8 @@ class QuestionData:
             missing = {id for id in missing if id not in found or found[id].note in (_ASKED_WITHOUT, _NOT_RECORDED)}
         return found
 
-    def _run(self, entry: Entry) -> Run:
-        path = entry.source.results
-        if path not in self._runs:
-            self._runs[path] = results.read(path)
-        return self._runs[path]
-
     def _materials(self, entry: Entry, ids: Collection[str], pictures: bool) -> Iterator[tuple[str, Material]]:
-        run, rows = self._run(entry), rows_of(entry, ids)
-        places = splits_of(run, entry.task)
+        run, rows = self._read_run(entry.source.results), rows_of(entry, ids)
         asked = forms(entry, rows)
         others = dict(zip((form.id for form in asked), _declared(entry, rows), strict=True))
         settings = settings_of(run, entry.task)
@@ -220,7 +212,7 @@ class QuestionData:
         elif not self._shown.images_of(entry, self._data_sets(entry)):
             why = _PICTURE_TERMS
         left = {form.id: form for form in asked}
-        splits = [self._split(*place, entry.variant) for place in places]
+        splits = [self._split(*place, entry.variant) for place in splits_of(run, entry.task)]
         clean = self._clean(entry, splits, asked) if settings.get("rendered") and not why else {}
         for split in splits:
             of_document: dict[str, list[Form]] = {}
@@ -237,11 +229,6 @@ class QuestionData:
                         yield form.id, self._with_pictures(material, entry, form, document, clean)
         for form in left.values():
             yield form.id, Material(note=why or _NOT_HERE)
-
-    def _split(self, *place: str) -> Split:
-        if place not in self._splits:
-            self._splits[place] = Split(*place)  # type: ignore[index]
-        return self._splits[place]  # type: ignore[index]
 
     def _clean(self, entry: Entry, splits: Sequence[Split], asked: Collection[Form]) -> dict[str, tuple[Picture, ...]]:
         """By pair, the clean pictures of questions whose degraded ones the data itself has."""
@@ -292,12 +279,11 @@ class QuestionData:
 
 
 def _labelled(written: Sequence[Written], label: str) -> tuple[Picture, ...]:
-    several = len(written) > 1
     found = []
     for number, (path, width, height) in enumerate(written, start=1):
-        place = f"image {number} of {len(written)}" if several else ""
-        said = ", ".join(filter(None, (label, place)))
-        found.append(Picture(path, said, f"Image of the question{': ' if said else ''}{said}", width, height))
+        place = [f"image {number} of {len(written)}"] if len(written) > 1 else []
+        said = ", ".join([label, *place] if label else place)
+        found.append(Picture(path, said, f"Image of the question: {said}".removesuffix(": "), width, height))
     return tuple(found)
 
 
@@ -318,12 +304,8 @@ def _declared(entry: Entry, rows: Sequence[int]) -> list[str | None]:
     return [None] * len(rows)
 
 
-class Written(NamedTuple):
-    """A picture in the site: its path there, and its size in pixels."""
-
-    path: str
-    width: int
-    height: int
+Written = tuple[str, int, int]
+"""A picture in the site: its path there, and its width and height in pixels."""
 
 
 class NotMade(UserError):
@@ -357,7 +339,7 @@ class Pictures:
             path = f"images/{digest}.webp"
             self._folder.data(path, content)
             with Image.open(io.BytesIO(content)) as picture:  # the head alone is read
-                self._written[digest] = Written(path, *picture.size)
+                self._written[digest] = (path, *picture.size)
         return self._written[digest]
 
 

@@ -135,7 +135,7 @@ class TaskQuestions:
         self.scores = [scores_of(entry, self._known).ordered(self._order) for entry in entries]
         self.withheld = data.withheld(entries)
         self._places: dict[str, np.ndarray] = {}
-        self._read_before: dict[Any, _Replies] = {}
+        self._read_once = functools.lru_cache(_MOST_KNOWN)(self._read)
 
     def files(self) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
         """The name of each file and what makes its text."""
@@ -214,23 +214,15 @@ class TaskQuestions:
                 blocks.append(
                     _Block(entry, self._places[own.digest][rows], scores, rows, self._data, ids if may else ())
                 )
-            if len(self._read_before) > _MOST_KNOWN:
-                self._read_before.clear()
             for row, id in enumerate(ids):
                 yield self._question(row, id, blocks, materials.get(id))
 
     def _question(self, row: int, id: str, blocks: Sequence[_Block], material: Material | None) -> dict[str, Any]:
         texts = [each.shown.get(id) for each in blocks]
         text, options, right = content(material, next(filter(None, texts), None))
-        question: dict[str, Any] = {"id": id}
-        if text:
-            question |= {"text": text, "right": right}
-        if options:
-            question["options"] = options
-        if material and material.pictures:
-            question["pictures"] = [astuple(each) for each in material.pictures]
-        if material and material.note:
-            question["note"] = material.note
+        pictures, note = ([astuple(each) for each in material.pictures], material.note) if material else ([], "")
+        told = {"text": text, "right": right, "options": options, "pictures": pictures, "note": note}
+        question = {"id": id, **{name: value for name, value in told.items() if value}}
         answers: dict[_Answer, int] = {}
         who = []
         for own, shown in zip(blocks, texts, strict=True):
@@ -242,7 +234,7 @@ class TaskQuestions:
         return {**question, "answers": list(answers), "who": who}
 
     def _replies(self, own: _Block, row: int, shown: Shown, right: str) -> _Replies:
-        trials, expected, normal = own.trials[row] or (), own.expected[row], own.normal[row]
+        trials, expected, normal = tuple(own.trials[row] or ()), own.expected[row], own.normal[row]
         if expected is None:
             return self._read(trials, expected, normal, shown.replies, right)
         if self._single and len(shown.replies) == len(trials):
@@ -250,10 +242,7 @@ class TaskQuestions:
             return tuple(
                 (self._in_words(one.text, said), one.mark) for one, said in zip(read, shown.replies, strict=True)
             )
-        known, key = self._read_before, (tuple(trials), expected, right, normal)
-        if key not in known:
-            known[key] = self._read(trials, expected, normal, (), right)
-        return known[key]
+        return self._read_once(trials, expected, normal, (), right)
 
     def _read(
         self, trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], right: str
