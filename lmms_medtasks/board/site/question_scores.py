@@ -11,10 +11,9 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.suites.suite import Measure
 
 _BETWEEN = 8
-RIGHT, WRONG, MIDDLE, MISSING = 1, 2, 4, 8
-"""What any model was, as bits."""
-NONE_RIGHT, ALL_RIGHT, SPLIT = 1, 2, 4
-"""What the models were together, as bits."""
+RIGHT, WRONG, MIDDLE, MISSING, DIFFER = 1, 2, 4, 8, 16
+"""What any model was, and whether their scores differ, as bits."""
+_BITS = "0123456789abcdefghijklmnopqrstuv"
 
 
 @dataclass(frozen=True)
@@ -109,23 +108,18 @@ def digit(value: float) -> str:
     return "0" if value <= 0 else "9" if value >= 1 else str(1 + min(_BETWEEN - 1, int(value * _BETWEEN)))
 
 
-def verdicts(normals: Iterable[np.ndarray], count: int) -> tuple[str, str]:
-    """For each question what any model was, and what they were together: a hexadecimal digit of bits each.
+def verdicts(normals: Iterable[np.ndarray], count: int) -> str:
+    """For each question what any model was, and whether they differ: a digit of base 32 each.
 
     ``normals``: of each model the scores of the ``count`` questions from 0 to 1; one is in memory at a time.
     """
-    anyone = np.zeros(count, dtype=int)
+    found = np.zeros(count, dtype=int)
     highest, lowest = np.full(count, -np.inf), np.full(count, np.inf)
     for normal in normals:
         right, wrong, none = normal >= 1, normal <= 0, np.isnan(normal)
         for bit, kind in ((RIGHT, right), (WRONG, wrong), (MIDDLE, ~right & ~wrong & ~none), (MISSING, none)):
-            anyone[kind] |= bit
+            found[kind] |= bit
         np.fmax(highest, normal, out=highest)
         np.fmin(lowest, normal, out=lowest)
-    some = highest >= lowest
-    together = (
-        NONE_RIGHT * (some & (anyone & RIGHT == 0))
-        + ALL_RIGHT * (some & (anyone & (WRONG | MIDDLE) == 0))
-        + SPLIT * (some & (highest != lowest))
-    )
-    return "".join(map("{:x}".format, anyone)), "".join(map("{:x}".format, together))
+    found[highest > lowest] |= DIFFER
+    return "".join(_BITS[bits] for bits in found.tolist())

@@ -168,12 +168,10 @@ class TaskQuestions:
         return {} if self.withheld else self._data.of(self._entries, ids, pictures)
 
     def _index(self) -> tuple[str]:
-        anyone, together = verdicts((each.normal for each in self.scores), len(self.ids))
         index = {
             "ids": self.ids.tolist(),
             "tags": tags(self._entries, self._known, self._order),
-            "any": anyone,
-            "together": together,
+            "any": verdicts((each.normal for each in self.scores), len(self.ids)),
             "size": self._size,
         }
         return script("task", index)

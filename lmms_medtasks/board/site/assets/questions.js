@@ -13,7 +13,7 @@ const medtasks = (() => {
   const WAS = { right: (s) => s === "9", wrong: (s) => s === "0", between: (s) => s > "0" && s < "9", missing: (s) => s === "-",
     lost: (s) => s >= "0" && s < "9" };
   const ANY = { right: 1, wrong: 2, lost: 6, between: 4, missing: 8 };
-  const TOGETHER = { none: 1, all: 2, split: 4 };
+  const TOGETHER = { none: (any) => any & 6 && !(any & 1), all: (any) => any & 1 && !(any & 6), split: (any) => any & 16 };
   const get = (id) => document.getElementById(id);
   const browser = get("browser");
   const suite = browser.dataset.suite;
@@ -169,9 +169,10 @@ const medtasks = (() => {
     const kind = get("verdict").value, was = get("was").value;
     const model = task.entries.findIndex((entry) => entry.page === get("model").value);
     const scores = was && model >= 0 ? await load(`${folder()}/model-${model}.js`, "scores", model) : "";
+    const any = (row) => parseInt(task.any[row], 32);
     const fits = (row) => tags.every(([codes, code]) => codes[row] === code)
-      && !(kind && !(parseInt(task.together[row], 16) & TOGETHER[kind]))
-      && !(was && !(scores ? WAS[was](scores[row]) : parseInt(task.any[row], 16) & ANY[was]));
+      && (!kind || TOGETHER[kind](any(row)))
+      && (!was || (scores ? WAS[was](scores[row]) : any(row) & ANY[was]));
     let found = unknown.length ? [] : [...task.ids.keys()].filter(fits);
     if (words.length) found = await withWords(found, words, () => mine === filtering);
     if (mine !== filtering) return false;
