@@ -18,7 +18,7 @@ from typing import Any
 
 from PIL import Image
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, extensions
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.degraded_entries import DegradedEntry
 from lmms_medtasks.board.entries import Entry
@@ -331,6 +331,8 @@ class Pictures:
             recipe: list[Any] = [_FORM, hashlib.sha256(source).hexdigest()]
             if degraded is not None:
                 name, recorded, modality = degraded
+                if extensions.is_reference(name):  # to look at a log must not run what it names
+                    raise NotMade(f"{name!r} is no installed degradation.")
                 drawn = _parameters(recorded)
                 recipe += [degradations.code_of(name, modality), degradations.canonical_name(name), drawn, modality]
         digest = name_of(recipe)[:24]

@@ -164,12 +164,15 @@ def test_a_run_of_degraded_tasks_alone_shows_the_pictures_as_the_model_saw_them(
     assert [each[1] for each in one["pictures"]] == ["clean", "gaussian_noise.2"] and "note" not in one
     with Image.open(io.BytesIO(files.content(one["pictures"][1][0]))) as picture:
         assert np.array_equal(np.asarray(picture), np.asarray(seen))
-    # Of another picture than the data has, the degraded one can't be made.
-    row["degraded_pictures"][0]["picture"] = "0" * 16
-    degraded_run(runs, tmp_path / "other", "medq_deg_l0", [row], "medtasks://medq_deg/clean")
-    files = RunFiles(read(tmp_path / "other")[0])
-    (one,) = value(files.content("questions/medq_deg/medq_deg_l0-gaussian_noise-2/0.js"))["questions"]
-    assert [each[1] for each in one["pictures"]] == ["clean"] and "can't be made" in one["note"]
+    # Of another picture than the data has none can be made, and code that a log names is not run.
+    (tmp_path / "own.py").write_text("open(__file__ + '.ran', 'w')\n\n\ndef blur(image, draws):\n    return image\n")
+    for number, wrong in enumerate(({"picture": "0" * 16}, {"name": f"{tmp_path / 'own.py'}:blur"})):
+        other = {**row, "degraded_pictures": [{"picture": known_as, **done, **wrong}]}
+        degraded_run(runs, tmp_path / f"other{number}", "medq_deg_l0", [other], "medtasks://medq_deg/clean")
+        files = RunFiles(read(tmp_path / f"other{number}")[0])
+        (one,) = value(files.content("questions/medq_deg/medq_deg_l0-gaussian_noise-2/0.js"))["questions"]
+        assert [each[1] for each in one["pictures"]] == ["clean"] and "can't be made" in one["note"]
+    assert not (tmp_path / "own.py.ran").exists()
 
 
 def test_a_degraded_task_of_the_harness_is_shown_without_a_picture_and_the_page_says_so(tmp_path, runs):
