@@ -7,14 +7,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.board import packs
 from lmms_medtasks.board.collect import log_of, result_file, result_files
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.run_entry import entry_of
+from lmms_medtasks.board.run_entry import entry_of, wrong_form
 from lmms_medtasks.board.trust import bounded_json, safe_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import KEY, MeasureValue, Record
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of
 from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
@@ -53,10 +55,16 @@ def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[Entr
                 found.append(_read(run, task, base))
             except UserError as error:
                 reasons.append(str(error))
+            except packs.UNCOMPUTABLE as error:
+                reasons.append(f"{file}, {printable(task)}: what it holds can't be computed with ({error!r:.200}).")
     return found, reasons
 
 
 def _read(run: Run, task: str, base: str) -> DegradedEntry:
+    if wrong := wrong_form(run.content, task):
+        raise UserError(f"{run.path}: {printable(wrong)}.")
+    if task not in run.tasks:
+        raise UserError(f"{run.path}: the run stopped before {printable(task)} had a result.")
     log = log_of(run, task)
     safe_files.check(log, run.path.parent)
     bounded_json.check_lines(log)

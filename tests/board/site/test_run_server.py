@@ -194,6 +194,10 @@ def test_a_degraded_task_of_the_harness_is_shown_without_a_picture_and_the_page_
     (one,) = found[0]["questions"]
     assert (one["text"], one["right"]) == ("Is it?", "yes") and "image is not shown" in one["note"]
     assert one["answers"] == [[0, [["no idea", "✗"]]]]
+    rows[1]["paired_scores"] = {"anls,none": "much"}
+    degraded_run(runs, tmp_path, "docvqa_val", rows)
+    with pytest.raises(UserError, match="docvqa_val@gaussian_noise.2"):
+        read(tmp_path)
 
 
 def test_data_that_may_not_be_shown_to_others_is_shown_here_and_the_page_says_so(tmp_path, write, rows_of):
