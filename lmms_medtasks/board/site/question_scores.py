@@ -84,10 +84,15 @@ def _compact(values: np.ndarray, measure: np.ndarray, units: Sequence[Measure]) 
     shares = np.full(len(distinct), np.nan)
     for number, shown in enumerate(units):
         own = of_pair == number
-        share = (distinct[own] - shown.low) / (shown.high - shown.low)
-        shares[own] = np.clip(share if shown.higher_is_better else 1 - share, 0, 1)
+        shares[own] = shares_of(distinct[own], shown)
     smallest = np.min_scalar_type(max(len(distinct) - 1, 0))
     return Scores(places.astype(smallest), distinct, shares, of_pair, tuple(units))
+
+
+def shares_of(values: np.ndarray, scale: Measure) -> np.ndarray:
+    """Scores from 0 (worst) to 1 (best)."""
+    share = np.clip((values - scale.low) / (scale.high - scale.low), 0, 1)
+    return share if scale.higher_is_better else 1 - share
 
 
 def mark(normal: float) -> str:

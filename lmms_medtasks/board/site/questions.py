@@ -71,18 +71,11 @@ def write(
         yield path, functools.partial(_csv_lines, [title for title, _ in titles], questions.ids, questions.scores)
         csv.append((about.name_of(task), f"../{path}"))
         shown = [
-            {"name": title, "page": page, "ranked": entry.ranked, "data": entry.data}
+            {"name": title, "page": page, "ranked": entry.ranked}
             for entry, (title, page) in zip(own, titles, strict=True)
         ]
-        tasks.append(
-            {
-                "task": task,
-                "name": about.name_of(task),
-                "folder": files[task],
-                "entries": shown,
-                "withheld": questions.withheld,
-            }
-        )
+        said = {"task": task, "name": about.name_of(task), "folder": files[task], "withheld": questions.withheld}
+        tasks.append({**said, "entries": shown})
     index = script("index", {"suite": suite, "tasks": tasks, "single": single})
     yield f"questions/{suite}/index.js", lambda: index
     pages.page(

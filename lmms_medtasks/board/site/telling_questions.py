@@ -15,6 +15,7 @@ import numpy as np
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.question_scores import shares_of
 from lmms_medtasks.board.site.suite_chart import TaskMeasure
 
 MOST = 5
@@ -162,9 +163,7 @@ def _common_ids(entries: Sequence[Entry]) -> np.ndarray:
 
 def _shares(entry: Entry, metric: str, ids: np.ndarray) -> np.ndarray:
     """(n,) floats: how good the answer to each question is, from 0 to 1; NaN where it has no score."""
-    scale, own = entry.scale(metric), entry.questions.ids
-    share = np.clip((entry.scores(metric) - scale.low) / (scale.high - scale.low), 0, 1)
-    share = share if scale.higher_is_better else 1 - share
+    share, own = shares_of(entry.scores(metric), entry.scale(metric)), entry.questions.ids
     places = np.minimum(np.searchsorted(own, ids), len(own) - 1)
     return np.where(own[places] == ids, share[places], np.nan).astype(np.float32)
 

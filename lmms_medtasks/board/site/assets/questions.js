@@ -183,9 +183,10 @@ const medtasks = (() => {
   // Of these rows those with all words: each file of questions is searched once it is loaded. Of one run a file holds all
   // questions without their pictures.
   async function withWords(asked, words, wanted) {
+    get("found").textContent = "Searching …";
     const found = [], all = index.single ? await load(`${folder()}/all.js`, "shard", "all") : null;
     for (const [place, row] of asked.entries()) {
-      if (place % task.size === 0) get("found").textContent = `Searched: ${place.toLocaleString("en")} of ${asked.length.toLocaleString("en")} questions`;
+      if (!all && place % task.size === 0) get("found").textContent = `Searched: ${place.toLocaleString("en")} of ${asked.length.toLocaleString("en")} questions`;
       const text = searched(all ? all.questions[row] : await question(row));
       if (!wanted()) break;
       if (words.every((word) => text.includes(word))) found.push(row);
