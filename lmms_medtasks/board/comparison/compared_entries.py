@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect, task_names
@@ -17,6 +18,9 @@ from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
 from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.suites import outcomes
+
+_Reason = TypeVar("_Reason")
+_Of = TypeVar("_Of")
 
 
 @dataclass(frozen=True)
@@ -176,9 +180,9 @@ def problems_said(
     return [f"{reason} ({said})" for reason, said in where.items()]
 
 
-def grouped(said: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def grouped(said: Iterable[tuple[_Reason, _Of]]) -> dict[_Reason, list[_Of]]:
     """Reason -> what it is said of, in their order; what has no reason ("") is left out."""
-    found: dict[str, list[str]] = {}
+    found: dict[_Reason, list[_Of]] = {}
     for reason, what in said:
         if reason:
             found.setdefault(reason, []).append(what)

@@ -58,7 +58,7 @@ def test_numbers_by_hand(both):
     # McNemar, exact: 3 against 1; with one question an image the permutation test is the same.
     expected = mcnemar([[1, 1], [3, 0]], exact=True).pvalue
     assert expected == 0.625
-    assert (of.test, of.question_p, of.change.p, of.adjusted) == (
+    assert (of.test, of.p_questions, of.change.p, of.p_holm) == (
         "McNemar",
         expected,
         pytest.approx(0.625),
@@ -133,18 +133,18 @@ def test_holm_corrects_over_all_tasks(tmp_path, runs):
         runs.write(tmp_path / name, {task: runs.choice_rows(each) for task, each in tasks.items()}, model=name)
     found = compared([tmp_path / "a", tmp_path / "b"])
     # p: 2/64, 2/64 and 2 * 1/2; Holm: 3 * 2/64, 3 * 2/64 (never less than the one before), 1.
-    assert [each.adjusted for each in found.comparisons] == pytest.approx([6 / 64, 6 / 64, 1.0])
+    assert [each.p_holm for each in found.comparisons] == pytest.approx([6 / 64, 6 / 64, 1.0])
 
 
 def test_the_most_telling_questions_with_both_answers(both):
     found = compared(both(), telling=3)
     assert len(found.telling) == 3
-    assert {each.id for each in found.telling} < {"q2", "q3", "q4", "q5"}
-    shown = {each.id: each for each in compared(both()).telling}
+    assert {each["id"] for each in found.telling} < {"q2", "q3", "q4", "q5"}
+    shown = {each["id"]: each for each in compared(both()).telling}
     assert set(shown) == {"q2", "q3", "q4", "q5"}
-    assert shown["q2"].first_answer.replies == ("reply B to q2",)
-    assert shown["q2"].second_answer.replies == ("reply A to q2",)
-    assert (shown["q2"].first_answer.prompt, shown["q2"].first_answer.expected) == ("prompt of q2", "A")
+    replies = {"a_replies": ["reply B to q2"], "b_replies": ["reply A to q2"]}
+    texts = {"asked": "prompt of q2", "expected": "A", **replies}
+    assert {name: shown["q2"][name] for name in texts} == texts
 
 
 def test_sentences_that_all_prompts_share_stand_below_the_table_once(tmp_path, runs):
@@ -170,7 +170,7 @@ def test_credentialed_data_is_named_by_ids_alone(both, side):
     others = [{}, {}]
     others[side] = {"metadata": {"agreement": "a signed one"}}
     found = compared(both(others=others))
-    assert {each.id for each in found.telling} == {"q2", "q3", "q4", "q5"}
+    assert {each["id"] for each in found.telling} == {"q2", "q3", "q4", "q5"}
     text = json.dumps(to_json(found)) + repr(document(found))
     assert "reply" not in text and "prompt of" not in text
 
@@ -351,7 +351,7 @@ def test_where_no_question_differs_p_is_1_and_said(both):
     same = {f"q{row}": "AB"[row % 2] for row in range(8)}
     found = compared(both(same, same))
     (comparison,) = found.comparisons
-    assert (comparison.change.p, comparison.adjusted, comparison.question_p) == (1.0, 1.0, None)
+    assert (comparison.change.p, comparison.p_holm, comparison.p_questions) == (1.0, 1.0, None)
     (table,) = document(found).parts[0].sections[0].tables
     columns = [column.name for column in table.columns]
     assert [table.rows[0].cells[columns.index(name)].value for name in ("p", "p (Holm)")] == [1.0, 1.0]
@@ -372,7 +372,7 @@ def test_an_interval_without_0_beside_a_p_above_the_level_is_marked_and_explaine
     first = {f"q{number}": "B" for number in range(5)}
     found = compared(both(first=first, second=dict.fromkeys(first, "A")))
     (comparison,) = found.comparisons
-    assert comparison.change.interval.low > 0 and comparison.adjusted > 0.05
+    assert comparison.change.interval.low > 0 and comparison.p_holm > 0.05
     lines = _screen(found)
     (row,) = [line for line in lines if line.startswith(f"=  {TASK}")]
     assert row.count("†") == 1 and max(map(len, lines)) <= 100
@@ -417,7 +417,7 @@ def test_what_is_no_mean_over_questions_is_compared_image_by_image():
     assert [written["drop"][key] for key in ("questions", "images", "wins", "p_questions")] == [None, 6, 3, None]
     assert [written["robust"][key] for key in ("images", "wins", "ties", "losses")] == [6, None, None, None]
     # The telling questions are questions of the mean.
-    assert {each.measure for each in found.telling} == {"accuracy"} and len(found.telling) == 5
+    assert {each["measure"] for each in found.telling} == {"accuracy"} and len(found.telling) == 5
     tables = document(found).parts[0].sections[0].tables
     assert [table.title.removeprefix("Differences in ") for table in tables] == [
         "percentage points", "points, of changes", "numbers"
@@ -442,7 +442,7 @@ def test_why_there_is_no_test_is_told():
     by_name = {each.measure: each for each in found.comparisons}
     assert by_name["drop"].pairs.lacking == "There is no value in both." and by_name["drop"].change.p is None
     assert (by_name["drop"].pairs.unscored, by_name["balanced"].pairs.unscored) == (5, 5)
-    assert "There is no value in both: made_up_task, drop, and " in " ".join(_screen(found))
+    assert "There is no value in both: made_up_task, drop; and " in " ".join(_screen(found))
     found = measure_comparison.compare(*sides(of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000")))
     (robust,) = [each for each in found.comparisons if each.measure == "robust"]
     assert (robust.change.first, robust.change.second) == pytest.approx((0.5, 1 / 3))
