@@ -76,8 +76,10 @@ def pixels(mt: Any) -> Cells:
     drawn = (np.hypot(across[:, None] - 0.45, across[None] - 0.55) < 0.3) * 0.5 + 0.3 * across[:, None]  # noqa: PLR2004
     drawn[20:24, 30:50] = 1.0
     picture = (255 * drawn.clip(0, 1)).astype(np.uint8)
-    for modality, names in mt.list_modalities()[["name", "degradations"]].itertuples(index=False):
-        for name in names:
+    from lmms_medtasks import degradations
+
+    for modality in degradations.modalities():
+        for name in degradations.for_modality(modality):
             for level in (0, 1, 2):
                 made = mt.degrade(picture, name, severity=level, seed=0, key="frozen", modality=modality)
                 yield key("pixels", modality, name, str(level)), {"value": digest_of(made)}
