@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lmms_medtasks.agreement.judged_answers import Judged
-from lmms_medtasks.agreement.rater_comparison import KINDS, NAMES, Comparison, Kind, LeftOut, Result, Wins
+from lmms_medtasks.agreement.rater_comparison import KINDS, NAMES, Comparison, Kind, Result, Wins
 from lmms_medtasks.agreement.sheet import alike
 from lmms_medtasks.report import cells
 from lmms_medtasks.report.document import Document, Flag, Frame, FrameColumn, FrameRow, Part, Section, Value
@@ -67,7 +67,12 @@ def document(judged: Judged, result: Result) -> Document:
 def _flags(judged: Judged, result: Result) -> list[Flag]:
     flags = [Flag("warning", f"{name}: {note}.") for name, note in judged.notes.items()]
     flags += [Flag("note", said) for said in alike(judged.protocol)]
-    flags += [Flag("note", _said(each, result.rated)) for each in result.left_out if each.missing or each.settled]
+    for judge, (missing, settled) in result.left_out.items():
+        counts = {f"{missing:,} have no verdict of {judge}": missing,
+                  f"{settled:,} were settled by a rule, without a judge (--settled counts them)": settled}  # fmt: skip
+        if said := [text for text, count in counts.items() if count]:
+            text = f"Of {result.rated:,} rated answers, left out of the comparison with {judge}: {'; '.join(said)}."
+            flags.append(Flag("note", text))
     if result.raters and not result.left_out:
         flags.append(
             Flag("warning", "No judge gave a verdict on these answers. `lmms-medtasks judge RUN` judges them.")
@@ -80,27 +85,17 @@ def _flags(judged: Judged, result: Result) -> list[Flag]:
     return flags
 
 
-def _said(left_out: LeftOut, rated: int) -> str:
-    said = []
-    if left_out.missing:
-        said.append(f"{left_out.missing:,} have no verdict of {left_out.judge}")
-    if left_out.settled:
-        said.append(f"{left_out.settled:,} were settled by a rule, without a judge (--settled counts them)")
-    return f"Of {rated:,} rated answers, left out of the comparison with {left_out.judge}: {'; '.join(said)}."
-
-
 def _table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, ...]) -> Frame:
-    """A row a comparison; raters and groups in columns where there are several."""
+    """A row a comparison; raters in a column where there are several."""
     key, title = _TITLES[kind]
     several = len({each.raters for each in rows}) > 1
-    grouped = any(each.group for each in rows)
-    heads = ["measure", *["raters"] * several, *["of"] * grouped]
+    heads = ["measure", *["raters"] * several]
     columns = [*map(cells.label, heads), cells.count("n"), *(FrameColumn(_HEADS[name], digits=2) for name in NAMES)]
     made = []
     for each in rows:
-        told = {"measure": each.measure, "raters": _raters(each), "of": each.group}
+        raters = [_raters(each)] if several else []
         intervals = [each.coefficients[name].interval for name in NAMES]
-        made.append(_make_row(columns, *(told[head] for head in heads), each.n, *intervals))
+        made.append(_make_row(columns, each.measure, *raters, each.n, *intervals))
     notes = (*notes, *_reasons(rows))
     return Frame(key, title if several else _raters(rows[0]), tuple(columns), tuple(made), notes)
 
@@ -120,8 +115,7 @@ def _reasons(rows: Sequence[Comparison]) -> list[str]:
         for name in NAMES:
             reason = each.coefficients[name].reason
             if reason:
-                group = f" ({each.group})" if each.group else ""
-                where.setdefault(reason, []).append(f"{_HEADS[name]} of {each.measure}{group}")
+                where.setdefault(reason, []).append(f"{_HEADS[name]} of {each.measure}")
     return [f"– {reason}: {', '.join(dict.fromkeys(places))}." for reason, places in where.items()]
 
 

@@ -50,14 +50,13 @@ class Comparison:
     """Two raters, or all of several, in one measure.
 
     Attributes:
-        group: ``tag = value`` of the answers compared; "" for all. n: answers with two ratings at least.
+        n: answers with two ratings at least.
         coefficients: by :data:`NAMES`; alpha is ordinal for labels, interval for means and totals.
     """
 
     kind: Kind
     raters: tuple[str, ...]
     measure: str
-    group: str
     n: int
     coefficients: Mapping[str, Measure]
 
@@ -72,31 +71,24 @@ class Wins:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """Answers that people rated and a judge's numbers are not compared for, and why."""
-
-    judge: str
-    missing: int
-    settled: int
-
-
-@dataclass(frozen=True)
 class Result:
-    """All that was compared. ``rated``: answers that people rated."""
+    """All that was compared. ``rated``: answers that people rated.
+
+    ``left_out``: a judge -> how many of these it is not compared for, since it gave no verdict, or a rule settled them.
+    """
 
     comparisons: tuple[Comparison, ...]
     wins: tuple[Wins, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: Mapping[str, tuple[int, int]]
     raters: tuple[str, ...]
     rated: int
 
 
-def compare(judged: Judged, people: Scores, *, by: Sequence[str] = (), settled: bool = False) -> Result:
+def compare(judged: Judged, people: Scores, *, settled: bool = False) -> Result:
     """Everything that the runs and the ratings allow to compare, measure by measure.
 
     What a rule settled says nothing of a judge and is left out, but from comparisons with people if ``settled``, and
-    from win rates always not: those are about the benchmark's numbers, whoever they are from. ``by``: tags for whose
-    values the judges are compared with people apart.
+    from win rates always not: those are about the benchmark's numbers, whoever they are from.
     """
     people = _with_totals(people, judged)
     # A run without a judge names one that gave no verdict.
@@ -109,7 +101,7 @@ def compare(judged: Judged, people: Scores, *, by: Sequence[str] = (), settled: 
         }
         raters = [Rater(name, own, measure != TOTAL) for name, own in numbers.items() if own]
         for name in judges if raters else ():
-            comparisons += _with_people(judged, name, raters, measure, by, settled)
+            comparisons += _with_people(judged, name, raters, measure, settled)
             if len(judged.models) > 1:
                 wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
         comparisons += _each_two(judged, "people", raters, measure)
@@ -121,7 +113,7 @@ def compare(judged: Judged, people: Scores, *, by: Sequence[str] = (), settled: 
     return Result(
         comparisons=tuple(comparisons),
         wins=tuple(wins),
-        left_out=tuple(_left_out(judged, name, people, settled) for name in judges) if people else (),
+        left_out={name: _left_out(judged, name, people, settled) for name in judges} if people else {},
         raters=tuple(people),
         rated=len({key for rows in people.values() for key in rows}),
     )
@@ -189,19 +181,12 @@ def _with_totals(people: Scores, judged: Judged) -> Scores:
 
 
 def _with_people(
-    judged: Judged, name: str, raters: Sequence[Rater], measure: str, by: Sequence[str], settled: bool
+    judged: Judged, name: str, raters: Sequence[Rater], measure: str, settled: bool
 ) -> Iterator[Comparison]:
-    """The judge with people's mean, in each tag's values apart too, and with each of several raters; its majority."""
+    """The judge with people's mean, and with each of several raters; its majority."""
     kind: Kind = "judge and people"
     judge, people = of_judge(judged, name, measure, settled), mean_of(raters)
     yield _compared(judged, kind, (judge, people), measure)
-    for tag in by:
-        groups: dict[str, dict[AnswerKey, float]] = {}
-        for key, number in people.numbers.items():
-            groups.setdefault(str(judged.by_key[key].tags.get(tag, "")), {})[key] = number
-        for value, numbers in sorted(groups.items()):
-            of_group = Rater(people.name, numbers, people.labels)
-            yield _compared(judged, kind, (judge, of_group), measure, f"{tag} = {value or '(none)'}")
     sides = [judge] if len(raters) > 1 else []
     if majority := majority_of_judge(judged, name, measure, settled):
         sides.append(majority)
@@ -217,7 +202,7 @@ def _each_two(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str)
         yield _compared(judged, kind, two, measure)
 
 
-def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str, group: str = "") -> Comparison:
+def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Comparison:
     """Two raters or more, over the answers that two at least rated.
 
     Of more than two there are alpha, and the share of answers that all who rated them rated alike.
@@ -238,7 +223,7 @@ def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str,
         unfit = ("kappa", "exact") if len(raters) == 2 else ("exact",)
         found |= {name: without_value(len(keys), _NO_CATEGORY) for name in unfit}
     found["alpha"] = alpha_of(ratings, clusters, "ordinal" if labels else "interval")
-    return Comparison(kind, tuple(rater.name for rater in raters), measure, group, len(keys), found)
+    return Comparison(kind, tuple(rater.name for rater in raters), measure, len(keys), found)
 
 
 def _win_rates(judged: Judged, judge: str, measure: str, raters: Sequence[Rater]) -> WinRates:
@@ -264,8 +249,8 @@ def _contest(
     return contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
 
 
-def _left_out(judged: Judged, judge: str, people: Scores, settled: bool) -> LeftOut:
+def _left_out(judged: Judged, judge: str, people: Scores, settled: bool) -> tuple[int, int]:
     rated = {key for rows in people.values() for key in rows}
     had = of_judge(judged, judge, judged.measures[0], settled=True).numbers
     by_rule = {each.key for each in judged.answers if each.judge == judge and each.settled}
-    return LeftOut(judge, len(rated - had.keys()), 0 if settled else len(rated & by_rule))
+    return len(rated - had.keys()), 0 if settled else len(rated & by_rule)

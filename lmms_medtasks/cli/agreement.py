@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lmms_medtasks.cli.default_command import group_with
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_bytes, write_text
 
 if TYPE_CHECKING:
@@ -47,9 +47,6 @@ def compute(
         list[Path] | None, typer.Option("--ratings", help="CSV with ratings by people; may be given several times.")
     ] = None,
     key: Annotated[Path | None, typer.Option("--key", help="Key of the blind sheet that the ratings are on.")] = None,
-    by: Annotated[
-        list[str] | None, typer.Option("--by", help="Compare judge and people also in each value of this tag.")
-    ] = None,
     task: TaskOption = None,
     protocol: ProtocolOption = "",
     settled: Annotated[
@@ -68,11 +65,8 @@ def compute(
     if key is not None and not ratings:
         raise UserError("--key belongs to --ratings: it says whose answers the codes in these are.")
     judged = judged_answers.read(runs, task or [], protocol)
-    for tag in by or []:
-        if tag not in judged.tags:
-            raise unknown("tag", tag, judged.tags, "--by")
     people = rating_files.read(ratings, judged, key) if ratings else {}
-    result = rater_comparison.compare(judged, people, by=by or [], settled=settled)
+    result = rater_comparison.compare(judged, people, settled=settled)
     if not result.comparisons and not people:
         raise UserError(
             "Nothing to compare: no ratings by people, no two judges of the same answers, no repeated judgings. "

@@ -27,8 +27,7 @@ from lmms_medtasks.samples import runs
 @pytest.fixture
 def judged(write_run):
     questions = {f"q{number}": ["34"] for number in range(20)}
-    tags = {id: {"modality": "CT" if place < 5 else "MRI"} for place, id in enumerate(questions)}
-    runs = [write_run(questions, name, model=f"model-{name}", judge="secret-judge", tags=tags) for name in ("a", "b")]
+    runs = [write_run(questions, name, model=f"model-{name}", judge="secret-judge") for name in ("a", "b")]
     return judged_answers.read(runs)
 
 
