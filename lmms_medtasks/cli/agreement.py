@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,16 +16,7 @@ if TYPE_CHECKING:
     from lmms_medtasks.agreement.judged_answers import Judged
     from lmms_medtasks.agreement.rater_comparison import Result
 
-
-class Format(str, Enum):
-    """How the result is written to standard output."""
-
-    terminal = "terminal"
-    markdown = "md"
-    csv = "csv"
-    html = "html"
-
-
+Format = Literal["terminal", "md", "csv", "html"]
 app = typer.Typer(
     cls=group_with("compute"),
     no_args_is_help=True,
@@ -52,7 +42,7 @@ def compute(
     settled: Annotated[
         bool, typer.Option("--settled", help="Count also answers that a rule settled without a judge.")
     ] = False,
-    format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
+    format: Annotated[Format, typer.Option("--format", help="What to print.")] = "terminal",
 ) -> None:
     """Compare judges with people, people with one another, judges of the same answers, and repeated judgings.
 
@@ -82,8 +72,8 @@ def _print(judged: Judged, result: Result, format: Format) -> None:
     from lmms_medtasks.agreement.agreement_tables import document
     from lmms_medtasks.report import formats
 
-    if format is not Format.terminal or not sys.stdout.isatty():
-        typer.echo(formats.text(document(judged, result), format.value), nl=False)
+    if format != "terminal" or not sys.stdout.isatty():
+        typer.echo(formats.text(document(judged, result), format), nl=False)
         return
     from rich.console import Console
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,16 +18,8 @@ if TYPE_CHECKING:
     from lmms_medtasks.board.comparison.measure_comparison import Compared
 
 
-class Format(str, Enum):
-    """How a comparison is written."""
-
-    terminal = "terminal"
-    markdown = "md"
-    csv = "csv"
-    json = "json"
-
-
-_BY_SUFFIX = {".md": Format.markdown, ".csv": Format.csv, ".json": Format.json, ".txt": Format.terminal}
+Format = Literal["terminal", "md", "csv", "json"]
+_BY_SUFFIX: dict[str, Format] = {".md": "md", ".csv": "csv", ".json": "json", ".txt": "terminal"}
 
 
 def register(app: typer.Typer) -> None:
@@ -73,13 +64,13 @@ def compare(
     registry.give(include_path or ())
     sides = compared_entries.read_both(first, second, tasks=task or (), pins=pins)
     compared = measure_comparison.compare(*sides, telling=questions)
-    chosen = format or (_of_file(output) if output else Format.terminal)
+    chosen = format or (_of_file(output) if output else "terminal")
     if output is not None:
         write_text(output, _text(compared, chosen))
         typer.echo(f"Written: {output}", err=True)
-    elif chosen is Format.terminal and not everything:
+    elif chosen == "terminal" and not everything:
         typer.echo(terminal.screen(screen(compared)), nl=False)
-    elif chosen is Format.terminal and sys.stdout.isatty():
+    elif chosen == "terminal" and sys.stdout.isatty():
         terminal.show(document(compared), Console(), everything=True)
     else:
         typer.echo(_text(compared, chosen), nl=False)
@@ -95,6 +86,6 @@ def _text(compared: Compared, chosen: Format) -> str:
     from lmms_medtasks.board.comparison.comparison_document import document, to_json
     from lmms_medtasks.report import formats
 
-    if chosen is Format.json:
+    if chosen == "json":
         return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"
-    return formats.text(document(compared), chosen.value)
+    return formats.text(document(compared), chosen)
