@@ -186,9 +186,9 @@ class Internals:
 
     def gate(self, name: str, first: Path, second: Path) -> Cells:
         """The verdicts of a gate."""
-        from lmms_medtasks.board.comparison import compared_entries, gate, gate_rules
+        from lmms_medtasks.board.comparison import compared_entries, gate
 
-        rules = gate_rules.read(None, margin=None, on_cannot_tell=None)
+        rules = gate.read_rules(None, margin=None, on_cannot_tell=None)
         one, other = (compared_entries.read(path, rules=rules.board) for path in (first, second))
         found = gate.gate(one, other, rules)
         yield key("gate", name, "decision"), {"value": found.decision}

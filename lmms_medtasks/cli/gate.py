@@ -51,15 +51,16 @@ def gate(
     with 3 if neither can be shown, and with 2 if nothing could be compared (unreadable files, bad rules). --margin and
     --cannot-tell are for measures that --rules does not name.
     """
-    from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary
+    from lmms_medtasks.board.comparison import compared_entries, gate_summary
     from lmms_medtasks.board.comparison.gate import gate as decided
+    from lmms_medtasks.board.comparison.gate import read_rules
     from lmms_medtasks.report.markdown import markdown
     from lmms_medtasks.report.terminal import screen
     from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
     registry.give(include_path or ())
-    chosen = gate_rules.read(rules, margin=margin, on_cannot_tell=cannot_tell)
+    chosen = read_rules(rules, margin=margin, on_cannot_tell=cannot_tell)
     sides = compared_entries.read_both(baseline, candidate, tasks=task or (), rules=chosen.board, pins=pins)
     found = decided(*sides, chosen)
     text = markdown(gate_summary.document(found))

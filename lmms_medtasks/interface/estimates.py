@@ -150,9 +150,7 @@ def accuracy(
         >>> accuracy([1, 0, 1, 1, 1, 0, 1, 1, 0, 1])
         0.700 [0.378, 0.916] (10 questions)
     """
-    values, own = _values(correct, clusters, column)
-    check_range(values, (0.0, 1.0), "accuracy takes values from 0 (wrong) to 1 (right)")
-    return _mean(values, own, None, level)
+    return mean(correct, clusters=clusters, column=column, bounds=(0.0, 1.0), level=level)
 
 
 def mean(
@@ -181,7 +179,11 @@ def mean(
     found, own = _values(values, clusters, column)
     if bounds is not None:
         check_range(found, bounds, "a value is outside of bounds")
-    return _mean(found, own, bounds, level)
+    checked(level, "level")
+    known = range_of(found[~np.isnan(found)], bounds)
+    method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
+    interval = mean_interval(own, found, bounds=bounds, level=level)
+    return _of_interval(interval, int(np.isnan(found).sum()), method)
 
 
 def difference(
@@ -333,14 +335,6 @@ def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Sam
         {"id": f"{row:012d}", "cluster": clusters[row], "score.score": scores[row], "score.asked": True}
         for row in used.tolist()
     )
-
-
-def _mean(values: np.ndarray, own: Sequence[str], bounds: Bounds | None, level: float) -> EstimateResult:
-    checked(level, "level")
-    known = range_of(values[~np.isnan(values)], bounds)
-    method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
-    found = mean_interval(own, values, bounds=bounds, level=level)
-    return _of_interval(found, int(np.isnan(values).sum()), method)
 
 
 def _values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.compared_entries import Side
-from lmms_medtasks.board.comparison.paired import SAME, Pairs, pairs
+from lmms_medtasks.board.comparison.compared_entries import SAME, Pairs, Side, pairs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.short_texts import first_listed

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.comparison import compared_entries, gate_rules, measure_comparison
+from lmms_medtasks.board.comparison import compared_entries, measure_comparison
 from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
-from lmms_medtasks.board.comparison.gate import gate
+from lmms_medtasks.board.comparison.gate import gate, read_rules
 from lmms_medtasks.board.comparison.measure_comparison import cohens_h
 from lmms_medtasks.board.trust import pins
 from lmms_medtasks.cli import compare as command
@@ -79,7 +79,7 @@ def test_compare_and_gate_take_the_interval_that_reports_take(both):
     assert expected.low < 0.4 < expected.high
     assert list(of.pairs.clusters) == images
     assert (of.change.interval.low, of.change.interval.high) == pytest.approx((expected.low, expected.high))
-    decided = gate(*(compared_entries.read(folder) for folder in folders), gate_rules.read(None))
+    decided = gate(*(compared_entries.read(folder) for folder in folders), read_rules(None))
     (verdict,) = decided.verdicts
     assert (verdict.interval.low, verdict.interval.high) == pytest.approx((-expected.high, -expected.low))
 
@@ -121,7 +121,7 @@ def test_what_rules_settle_is_compared_with_nothing_where_no_judge_judged(both, 
                    others=({}, {"reported": {"total,trials": None}}))  # fmt: skip
     (comparison,) = compared(folders).comparisons
     assert (len(comparison.pairs), comparison.change.second, comparison.change.p) == (0, None, None)
-    found = gate(*map(compared_entries.read, folders), gate_rules.read(None))
+    found = gate(*map(compared_entries.read, folders), read_rules(None))
     assert [(verdict.candidate, verdict.test) for verdict in found.verdicts] == [(None, None)]
 
 
@@ -266,7 +266,7 @@ def test_what_is_not_as_a_board_pins_it_is_said_by_compare_and_by_the_gate(both,
     said = "Its 5 questions are not the 6 pinned ones"
     for options, is_said in ((["--pins", str(path)], True), ([], False)):
         assert (said in " ".join(_invoke([*map(str, folders), *options]).output.split())) is is_said
-    found = gate(*compared_entries.read_both(*folders, pins=path), gate_rules.read())
+    found = gate(*compared_entries.read_both(*folders, pins=path), read_rules())
     assert [action for action, problem in found.problems if problem.code == "other_questions"] == ["warn"]
 
 
