@@ -69,7 +69,7 @@ def compute(
 
 
 def _print(judged: Judged, result: Result, format: Format) -> None:
-    from lmms_medtasks.agreement.agreement_tables import document
+    from lmms_medtasks.agreement.rater_comparison import document
     from lmms_medtasks.report import formats
 
     if format != "terminal" or not sys.stdout.isatty():
