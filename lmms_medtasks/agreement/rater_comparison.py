@@ -113,15 +113,15 @@ class Result:
     rated: int
 
 
-def compare(judged: Judged, people: Scores, *, settled: bool = False) -> Result:
+def compare(judged: Judged, people: Scores) -> Result:
     """Everything that the runs and the ratings allow to compare, measure by measure.
 
-    What a rule settled says nothing of a judge and is left out, but from comparisons with people if ``settled``, and
-    from win rates always not: those are about the benchmark's numbers, whoever they are from.
+    What a rule settled says nothing of a judge and is left out, but not from win rates: those are about the benchmark's
+    numbers, whoever they are from.
     """
     people = _with_totals(people, judged)
     # A run without a judge names one that gave no verdict.
-    judges = [name for name in judged.judges if of_judge(judged, name, judged.measures[0], settled).numbers]
+    judges = [name for name in judged.judges if of_judge(judged, name, judged.measures[0]).numbers]
     comparisons: list[Comparison] = []
     wins: list[Wins] = []
     for measure in judged.measures:
@@ -130,11 +130,11 @@ def compare(judged: Judged, people: Scores, *, settled: bool = False) -> Result:
         }
         raters = [Rater(name, own, measure != TOTAL) for name, own in numbers.items() if own]
         for name in judges if raters else ():
-            comparisons += _with_people(judged, name, raters, measure, settled)
+            comparisons += _with_people(judged, name, raters, measure)
             if len(judged.models) > 1:
                 wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
         comparisons += _each_two(judged, "people", raters, measure)
-        sides = [of_judge(judged, name, measure, settled=False) for name in judges]
+        sides = [of_judge(judged, name, measure) for name in judges]
         comparisons += _each_two(judged, "judges", sides, measure)
         for name in judges:
             comparisons += _each_two(judged, "repeated judgings", judgings(judged, name, measure), measure)
@@ -142,7 +142,7 @@ def compare(judged: Judged, people: Scores, *, settled: bool = False) -> Result:
     return Result(
         comparisons=tuple(comparisons),
         wins=tuple(wins),
-        left_out={name: _left_out(judged, name, people, settled) for name in judges} if people else {},
+        left_out={name: _left_out(judged, name, people) for name in judges} if people else {},
         raters=tuple(people),
         rated=len({key for rows in people.values() for key in rows}),
     )
@@ -160,20 +160,20 @@ def mean_of(raters: Sequence[Rater]) -> Rater:
     return Rater(f"mean of {len(raters)} people", {key: fmean(each) for key, each in numbers.items()}, labels)
 
 
-def of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Rater:
+def of_judge(judged: Judged, judge: str, measure: str, *, settled: bool = False) -> Rater:
     """The judge's numbers, each the mean over the judgings of the answer that were had."""
     numbers = {each.key: fmean(had) for each, had in _iter_scored(judged, judge, measure, settled)}
     return Rater(judge, numbers, labels=judged.protocol.trials == 1 and measure != TOTAL)
 
 
-def majority_of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Rater | None:
+def majority_of_judge(judged: Judged, judge: str, measure: str) -> Rater | None:
     """The label that more than half of the judgings of an answer gave; None where there is one judging, or no label.
 
     Labels of the same number are one here. An answer without a majority is not in it.
     """
     if judged.protocol.trials == 1 or measure == TOTAL:
         return None
-    most = {each.key: (max(had, key=had.count), had) for each, had in _iter_scored(judged, judge, measure, settled)}
+    most = {each.key: (max(had, key=had.count), had) for each, had in _iter_scored(judged, judge, measure)}
     numbers = {key: label for key, (label, had) in most.items() if 2 * had.count(label) > len(had)}
     return Rater(f"{judge}, majority", numbers, labels=True)
 
@@ -190,7 +190,9 @@ def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
     return found
 
 
-def _iter_scored(judged: Judged, judge: str, measure: str, settled: bool) -> Iterator[tuple[Answer, list[float]]]:
+def _iter_scored(
+    judged: Judged, judge: str, measure: str, settled: bool = False
+) -> Iterator[tuple[Answer, list[float]]]:
     """The judge's answers with the numbers that it gave them, where it gave any."""
     for answer in judged.answers:
         had = [number for number in answer.scores[measure] if number is not None]
@@ -209,15 +211,13 @@ def _with_totals(people: Scores, judged: Judged) -> Scores:
     }
 
 
-def _with_people(
-    judged: Judged, name: str, raters: Sequence[Rater], measure: str, settled: bool
-) -> Iterator[Comparison]:
+def _with_people(judged: Judged, name: str, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
     """The judge with people's mean, and with each of several raters; its majority."""
     kind: Kind = "judge and people"
-    judge, people = of_judge(judged, name, measure, settled), mean_of(raters)
+    judge, people = of_judge(judged, name, measure), mean_of(raters)
     yield _compared(judged, kind, (judge, people), measure)
     sides = [judge] if len(raters) > 1 else []
-    if majority := majority_of_judge(judged, name, measure, settled):
+    if majority := majority_of_judge(judged, name, measure):
         sides.append(majority)
     for side, rater in itertools.product(sides, raters):
         yield _compared(judged, kind, (side, rater), measure)
@@ -278,11 +278,11 @@ def _contest(
     return contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
 
 
-def _left_out(judged: Judged, judge: str, people: Scores, settled: bool) -> tuple[int, int]:
+def _left_out(judged: Judged, judge: str, people: Scores) -> tuple[int, int]:
     rated = {key for rows in people.values() for key in rows}
     had = of_judge(judged, judge, judged.measures[0], settled=True).numbers
     by_rule = {each.key for each in judged.answers if each.judge == judge and each.settled}
-    return len(rated - had.keys()), 0 if settled else len(rated & by_rule)
+    return len(rated - had.keys()), len(rated & by_rule)
 
 
 def document(judged: Judged, result: Result) -> Document:
@@ -314,7 +314,7 @@ def _flags(judged: Judged, result: Result) -> list[Flag]:
     flags += [Flag("note", said) for said in alike(judged.protocol)]
     for judge, (missing, settled) in result.left_out.items():
         counts = {f"{missing:,} have no verdict of {judge}": missing,
-                  f"{settled:,} were settled by a rule, without a judge (--settled counts them)": settled}  # fmt: skip
+                  f"{settled:,} were settled by a rule, without a judge": settled}  # fmt: skip
         if said := [text for text, count in counts.items() if count]:
             text = f"Of {result.rated:,} rated answers, left out of the comparison with {judge}: {'; '.join(said)}."
             flags.append(Flag("note", text))

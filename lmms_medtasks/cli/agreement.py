@@ -39,9 +39,6 @@ def compute(
     key: Annotated[Path | None, typer.Option("--key", help="Key of the blind sheet that the ratings are on.")] = None,
     task: TaskOption = None,
     protocol: ProtocolOption = "",
-    settled: Annotated[
-        bool, typer.Option("--settled", help="Count also answers that a rule settled without a judge.")
-    ] = False,
     format: Annotated[Format, typer.Option("--format", help="What to print.")] = "terminal",
 ) -> None:
     """Compare judges with people, people with one another, judges of the same answers, and repeated judgings.
@@ -56,7 +53,7 @@ def compute(
         raise UserError("--key belongs to --ratings: it says whose answers the codes in these are.")
     judged = judged_answers.read(runs, task or [], protocol)
     people = rating_files.read(ratings, judged, key) if ratings else {}
-    result = rater_comparison.compare(judged, people, settled=settled)
+    result = rater_comparison.compare(judged, people)
     if not result.comparisons and not people:
         raise UserError(
             "Nothing to compare: no ratings by people, no two judges of the same answers, no repeated judgings. "
@@ -90,9 +87,6 @@ def sheet(
     seed: Annotated[int, typer.Option(help="The same runs and seed give the same sheet.")] = 0,
     task: TaskOption = None,
     protocol: ProtocolOption = "",
-    settled: Annotated[
-        bool, typer.Option("--settled", help="Draw also questions whose answers a rule settled, without a judge.")
-    ] = False,
 ) -> None:
     """Draw a blind rating sheet: answers in random order, models and verdicts hidden, as CSV and as a page.
 
@@ -107,7 +101,7 @@ def sheet(
         if path.exists():
             raise UserError(f"{path} is there already, perhaps with ratings on it. Name a new folder with --output.")
     judged = judged_answers.read(runs, task or [], protocol)
-    drawn = sheets.draw(judged, questions, seed=seed, settled=settled)
+    drawn = sheets.draw(judged, questions, seed=seed)
     pictures = sheets.read_pictures(report_runs.find(runs), drawn)
     for problem in pictures.problems:
         typer.echo(f"lmms-medtasks: {problem}", err=True)

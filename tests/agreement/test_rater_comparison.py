@@ -66,9 +66,6 @@ def test_judge_and_one_person(write_run):
 def test_what_is_left_out_is_counted(write_run):
     run = write_run(JUDGED)
     assert compare([run], people()).left_out == {"openai:j": (1, 1)}
-    with_settled = compare([run], people(), settled=True)
-    assert by_measure(with_settled)["coherence"].n == 5
-    assert with_settled.left_out == {"openai:j": (1, 0)}
 
 
 def test_several_people(write_run):
@@ -217,7 +214,7 @@ def test_a_judges_number_is_the_mean_of_the_judgings_that_were_had() -> None:
         answer(4, (2, 2, 2), judge="another"),
     )  # fmt: skip
     assert by_number(of_judge(found, "j", "correctness", settled=True).numbers) == {"q1": 2.5, "q3": 5.0}
-    assert by_number(of_judge(found, "j", "correctness", settled=False).numbers) == {"q1": 2.5}
+    assert by_number(of_judge(found, "j", "correctness").numbers) == {"q1": 2.5}
     assert not of_judge(found, "j", "correctness", settled=True).labels
     single = judged(answer(1, (4,)), trials=1)
     assert of_judge(single, "j", "correctness", settled=True).labels
@@ -226,17 +223,17 @@ def test_a_judges_number_is_the_mean_of_the_judgings_that_were_had() -> None:
 
 @given(st.lists(st.sampled_from([1.0, 2.0, 3.0, None]), min_size=1, max_size=7))
 def test_a_majority_is_what_more_than_half_gave(scores: list[float | None]) -> None:
-    found = majority_of_judge(judged(answer(1, scores), trials=len(scores) + 1), "j", "correctness", settled=True)
+    found = majority_of_judge(judged(answer(1, scores), trials=len(scores) + 1), "j", "correctness")
     had = [each for each in scores if each is not None]
     expected = [label for label, count in Counter(had).items() if count > len(had) / 2]
     assert found is not None and list(found.numbers.values()) == expected and found.labels
 
 
 def test_one_judging_and_a_total_have_no_majority() -> None:
-    assert majority_of_judge(judged(answer(1, (4,)), trials=1), "j", "correctness", settled=True) is None
-    assert majority_of_judge(judged(answer(1, (4, 4, 4))), "j", TOTAL, settled=True) is None
+    assert majority_of_judge(judged(answer(1, (4,)), trials=1), "j", "correctness") is None
+    assert majority_of_judge(judged(answer(1, (4, 4, 4))), "j", TOTAL) is None
     settled = judged(answer(1, (5, 5, 5), settled=True))
-    assert majority_of_judge(settled, "j", "correctness", settled=False).numbers == {}  # type: ignore[union-attr]
+    assert majority_of_judge(settled, "j", "correctness").numbers == {}  # type: ignore[union-attr]
 
 
 def test_each_judging_is_a_rater_of_its_own_without_what_a_rule_settled() -> None:
