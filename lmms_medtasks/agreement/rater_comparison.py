@@ -27,8 +27,8 @@ from lmms_medtasks.statistics.agreement import (
     WinRates,
     agreement,
     alpha_of,
-    contest,
     win_rates,
+    wins,
     without_value,
 )
 from lmms_medtasks.statistics.confidence import LEVEL
@@ -123,7 +123,7 @@ def compare(judged: Judged, people: Scores) -> Result:
     # A run without a judge names one that gave no verdict.
     judges = [name for name in judged.judges if of_judge(judged, name, judged.measures[0]).numbers]
     comparisons: list[Comparison] = []
-    wins: list[Wins] = []
+    won: list[Wins] = []
     for measure in judged.measures:
         numbers = {
             name: {key: each[measure] for key, each in rows.items() if measure in each} for name, rows in people.items()
@@ -132,7 +132,7 @@ def compare(judged: Judged, people: Scores) -> Result:
         for name in judges if raters else ():
             comparisons += _with_people(judged, name, raters, measure)
             if len(judged.models) > 1:
-                wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
+                won.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
         comparisons += _each_two(judged, "people", raters, measure)
         sides = [of_judge(judged, name, measure) for name in judges]
         comparisons += _each_two(judged, "judges", sides, measure)
@@ -141,7 +141,7 @@ def compare(judged: Judged, people: Scores) -> Result:
     comparisons.sort(key=lambda each: KINDS.index(each.kind))
     return Result(
         comparisons=tuple(comparisons),
-        wins=tuple(wins),
+        wins=tuple(won),
         left_out={name: _left_out(judged, name, people) for name in judges} if people else {},
         raters=tuple(people),
         rated=len({key for rows in people.values() for key in rows}),
@@ -273,9 +273,9 @@ def _contest(
         and (rival := AnswerKey(other, key.id, key.trial)) in rater.numbers
         and {key, rival} <= verdicts.keys()
     ]
-    people = [rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs]
-    judge = [verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs]
-    return contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
+    people = wins([rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs])
+    judge = wins([verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs])
+    return Contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
 
 
 def _left_out(judged: Judged, judge: str, people: Scores) -> tuple[int, int]:
@@ -364,12 +364,12 @@ def _reasons(rows: Sequence[Comparison]) -> list[str]:
     return [f"– {reason}: {', '.join(dict.fromkeys(places))}." for reason, places in where.items()]
 
 
-def _wins_table(wins: Sequence[Wins]) -> Frame:
+def _wins_table(won: Sequence[Wins]) -> Frame:
     columns = [*map(cells.label, ("measure", "judge", "model")), cells.count("pairs")]
     columns += [FrameColumn(head, digits=4, signed=head == "difference")
                 for head in ("by people", "by judge", "difference")]  # fmt: skip
     rows = []
-    for each in wins:
+    for each in won:
         head, largest = (each.measure, each.judge), each.rates.largest
         for model, rates in each.rates.models.items():
             sides = (rates.people, rates.judge, rates.difference)

@@ -7,7 +7,7 @@ left out and ``n`` says how many were used. A coefficient that has no value is N
 from lmms_medtasks.statistics.agreement.alpha import ALPHA_LEVELS, Level, alpha_of, krippendorff_alpha
 from lmms_medtasks.statistics.agreement.measure import Measure, without_value
 from lmms_medtasks.statistics.agreement.two_raters import COEFFICIENTS, agreement, coefficient
-from lmms_medtasks.statistics.agreement.wins import Contest, ModelWins, WinRates, contest, win_rates
+from lmms_medtasks.statistics.agreement.wins import Contest, ModelWins, WinRates, win_rates, wins
 
 __all__ = [
     "ALPHA_LEVELS",
@@ -20,8 +20,8 @@ __all__ = [
     "agreement",
     "alpha_of",
     "coefficient",
-    "contest",
     "krippendorff_alpha",
     "win_rates",
+    "wins",
     "without_value",
 ]
