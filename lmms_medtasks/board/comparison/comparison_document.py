@@ -110,7 +110,7 @@ def screen(compared: Compared) -> Document:
     sections = (
         Section("decision", "", tuple(said[1:]), (Frame("screen", "", columns, made, tuple(notes), marks=_MARKS),)),
         Section("remarks", "Remarks", items=tuple(remarks)),
-        Section("more", "", ("All numbers, tests and questions: --all     As a file: -o FILE.md, .csv, .json",)),
+        Section("more", "", ("All numbers, tests and questions: --format md     As a file: -o FILE.md, .csv, .json",)),
     )
     first, second = compared.sides
     return Document(said[0], (Part("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections),))

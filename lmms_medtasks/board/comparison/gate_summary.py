@@ -67,15 +67,14 @@ def _long(column: FrameColumn) -> FrameColumn:
 def _said_once(verdicts: Sequence[Verdict]) -> list[str]:
     """Why verdicts are no matter of their numbers, each reason once with whose it is."""
     found = grouped(
-        (f"{_SIGNS[each.effect]} {each.outcome.capitalize()}|{each.detail[:1].lower()}{each.detail[1:]}", _named(each))
+        ((f"{_SIGNS[each.effect]} {each.outcome.capitalize()}", each.detail.removesuffix(".")), _named(each))
         for each in verdicts
         if each.detail or each.test is None
     )
-    said = []
-    for key, named in found.items():
-        outcome, _, why = key.partition("|")
-        said.append(f"{outcome} ({len(named)}): {why.removesuffix('.')}: {first_listed(named, _MOST_NAMED)}.")
-    return said
+    return [
+        f"{outcome} ({len(named)}): {why[:1].lower()}{why[1:]}: {first_listed(named, _MOST_NAMED)}."
+        for (outcome, why), named in found.items()
+    ]
 
 
 def _named(each: Verdict) -> str:
