@@ -18,10 +18,14 @@ from lmms_medtasks.agreement.judged_answers import TOTAL, Answer, AnswerKey, Jud
 from lmms_medtasks.agreement.rater_comparison import Rater, judgings, majority_of_judge, mean_of, of_judge
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.report import formats
-from lmms_medtasks.statistics.agreement import krippendorff_alpha
+from lmms_medtasks.statistics.agreement import alpha_of
 
 JUDGED = {"q1": ["34"], "q2": ["45"], "q3": ["11"], "q4": ["-"], "q5": ["=55"], "q6": ["23"]}
 PEOPLE = {"q1": (3, 5), "q2": (4, 5), "q3": (2, 1), "q4": (4, 4), "q5": (5, 5), "q6": (2, 2)}
+
+
+def krippendorff_alpha(ratings, level):
+    return alpha_of(ratings, list(map(str, range(len(ratings[0])))), level).value
 
 
 def people(rows=PEOPLE, model="m", **others):
