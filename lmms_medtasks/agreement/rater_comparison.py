@@ -322,11 +322,6 @@ def _flags(judged: Judged, result: Result) -> list[Flag]:
         flags.append(
             Flag("warning", "No judge gave a verdict on these answers. `lmms-medtasks judge RUN` judges them.")
         )
-    if result.wins:
-        worst = max(result.wins, key=lambda each: each.rates.largest.estimate or 0)
-        if worst.rates.largest.estimate is not None:
-            text = f"Largest win-rate difference: {worst.rates.largest.estimate:.4f} ({worst.measure}, {worst.judge})."
-            flags.append(Flag("note", text))
     return flags
 
 

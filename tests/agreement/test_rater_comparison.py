@@ -297,7 +297,7 @@ def test_document(made):
     flags = [flag.text for flag in part.flags]
     assert flags[0] == "lexical: not a language model."
     assert flags[1] == "Of 20 rated answers, left out of the comparison with lexical: 2 have no verdict of lexical."
-    assert flags[2].startswith("Largest win-rate difference: 0.")
+    assert len(flags) == 2
     (between,) = part.sections[1].tables
     assert between.title == "anna – ben"
     assert [column.name for column in between.columns][:4] == ["measure", "n", "Spearman", "Kendall tau-b"]
