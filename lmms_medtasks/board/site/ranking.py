@@ -43,11 +43,10 @@ class Standing:
 
     @property
     def ranks(self) -> str:
-        """``1``, ``2 to 3``: the ranks that chance leaves open; "" without one."""
+        """``1``, ``2–3``: the ranks that chance leaves open; "" without one."""
         if self.rank is None:
             return ""
-        spread = self.low is not None and self.high is not None and self.low != self.high
-        return f"{self.low} to {self.high}" if spread else str(self.rank)
+        return str(self.rank) if self.low is None or self.low == self.high else f"{self.low}–{self.high}"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ The file's keys:
     paper: its address on the web.
     names: task (a pattern) -> its name for people.
     values: tag -> value -> its words, where the value itself is a code ("iid").
-    chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_chart.py).
+    chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_charts.py).
     pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
         where it is neither the question's own nor that of the question it is a form of.
     terms: what of each data set may stand in a site that anybody can read, its texts and its images.

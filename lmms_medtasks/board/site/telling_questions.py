@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.suite_chart import TaskMeasure
+from lmms_medtasks.board.site.board_tables import Standings, TaskMeasure
 
 MOST = 5
 _ALMOST = 1e-6

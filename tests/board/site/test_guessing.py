@@ -9,12 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import bullets, leaderboard_table
-from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.guessing import guessing
-from lmms_medtasks.board.site.number_marks import HARD_TO_READ
+from lmms_medtasks.board.site import finding_words, index_page
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Links, Standings, guessing
 from lmms_medtasks.task_configs.medobvious import measures
 from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, right_and_wrong
 
@@ -37,8 +34,8 @@ def test_guessing_is_as_the_benchmark_declares_and_no_level_of_it_stands_beside_
 ) -> None:
     write(tmp_path, "a", "AABB" * 5, tasks={"medobvious": highlighted})
     standings = Standings(collect([tmp_path]), resamples=20)
-    [head] = leaderboard_table.leaderboard(standings, Links(model=str, suite=str), model_facts.read()).heads
-    [own] = bullets.headlines(standings.board.entries, standings)
+    [head] = index_page.leaderboard(standings, Links(model=str, suite=str)).heads
+    [own] = finding_words.headlines(standings.board.entries, standings)
     [number] = standings.numbers(head.task, head.measure).values()
     assert guessing(standings.board.entries[0], head.measure) == 0.5
     assert number.chance is own.number.chance is None and number.cell.mark == HARD_TO_READ
@@ -87,5 +84,5 @@ def test_closed_questions_have_the_guessing_that_their_benchmark_declares_and_st
     assert {name: guessing(entry, name) for name in ("closed_iid", "closed_ood", "open_ood")} == {
         "closed_iid": 0.5, "closed_ood": 0.5, "open_ood": None
     }  # fmt: skip
-    [head] = leaderboard_table.leaderboard(standings, Links(model=str, suite=str), model_facts.read()).heads
+    [head] = index_page.leaderboard(standings, Links(model=str, suite=str)).heads
     assert [each.chance for each in standings.numbers(head.task, head.measure).values()] == [50.0]

@@ -8,11 +8,10 @@ from types import ModuleType
 
 import pytest
 
-from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import bullets, leaderboard_table, number_marks, suite_words
+from lmms_medtasks.board.site import board_tables, finding_words, index_page, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings, ranking
-from lmms_medtasks.board.site.suite_chart import chart
+from lmms_medtasks.board.site.suite_charts import suite_chart
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.findings import BY_WORDS
@@ -38,15 +37,13 @@ def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand
     table = ranking(TASK, standings, LINKS)
     assert table is not None and [LEXICAL in row.cells[2].mark for row in table.rows[:2]] == [True, False]
     assert MEANINGS[LEXICAL] in " ".join(table.all_notes)
-    own = {
-        row.name: row.scores[0] for row in leaderboard_table.leaderboard(standings, LINKS, model_facts.read()).measured
-    }
+    own = {row.name: row.scores[0] for row in index_page.leaderboard(standings, LINKS).measured}
     # The first place has no tint, and is not the best of anything.
     assert (own["said"].rank, own["said"].cell.tier, own["said"].cell.mark) == ("1", 0, LEXICAL)
-    assert bullets.headlines([said], standings)[0].number.by_words
+    assert finding_words.headlines([said], standings)[0].number.by_words
     series = {"open": [[*HEAD]]}
     about = suite_words.About("med_cmr", "CMR", chart={"kind": "heat", "title": "t", "series": series})
-    drawn = chart(about, standings.board, standings, LINKS, HEAD)
+    drawn = suite_chart(about, standings, LINKS, HEAD)
     assert drawn is not None
     ((_, picture),) = drawn.drawings
     assert re.search(f'fill-opacity="0.00".*?>80{LEXICAL}<', picture)
@@ -61,12 +58,12 @@ def test_each_page_with_such_numbers_says_so(standings: Standings, tmp_path: Pat
     for text in (suite, models["said"]):
         (badges,) = re.findall(r'<ul class="badges">(.*?)</ul>', text, re.DOTALL)
         (warned,) = (each for each in re.findall(r'<li class="warn">(.*?)</li>', badges) if "lexical" in each)
-        assert LEXICAL in warned and number_marks.BY_WORDS in warned
-    assert number_marks.BY_WORDS not in models["silent"]
+        assert LEXICAL in warned and board_tables.BY_WORDS in warned
+    assert board_tables.BY_WORDS not in models["silent"]
     assert BY_WORDS in suite[suite.index("<h1>") : suite.index("</h1>")] and BY_WORDS in index
     assert f"<b>80.0{LEXICAL}</b>" in suite and f"{LEXICAL}: by a judge that compares words" in index
 
 
 def test_every_mark_that_a_number_may_have_has_its_meaning() -> None:
-    for signs in (number_marks.HARD_TO_READ, LEXICAL, number_marks.HARD_TO_READ + LEXICAL):
-        assert all(number_marks.MARKS[signs + why] for why in ("", "‖", "°"))
+    for signs in (board_tables.HARD_TO_READ, LEXICAL, board_tables.HARD_TO_READ + LEXICAL):
+        assert all(board_tables.MARKS[signs + why] for why in ("", "‖", "°"))

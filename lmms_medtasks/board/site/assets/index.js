@@ -85,7 +85,6 @@
     for (const divider of document.querySelectorAll("tbody.divider")) {
       divider.hidden = [...divider.nextElementSibling.rows].every((row) => row.hidden);
     }
-    document.body.classList.toggle("without-published", state.get("published") === "0");
     const more = document.getElementById("more");
     if (more) {
       const left = [...more.querySelectorAll("tr.printed")].filter((row) => !row.hidden).length;

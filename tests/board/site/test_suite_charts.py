@@ -8,10 +8,9 @@ from functools import partial
 import pytest
 
 from lmms_medtasks.board.entries import Problem
-from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import scatter, suite_words
+from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.scatter import Drawn
+from lmms_medtasks.board.site.suite_charts import SuiteChart, loss_chart
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.headlines import BoardColumn
@@ -43,11 +42,11 @@ def both(**models: tuple[int, int]) -> list[MadeUpEntry]:
     ]
 
 
-def drawn(*entries: MadeUpEntry, resamples: int = 20) -> Drawn | None:
-    return scatter.drawn(Standings(board_of(*entries), resamples), KnownModels())
+def drawn(*entries: MadeUpEntry, resamples: int = 20) -> SuiteChart | None:
+    return loss_chart(Standings(board_of(*entries), resamples))
 
 
-def rows(found: Drawn | None) -> list[tuple[Cell, ...]]:
+def rows(found: SuiteChart | None) -> list[tuple[Cell, ...]]:
     assert found is not None
     return [row.cells for row in found.frame.rows]
 

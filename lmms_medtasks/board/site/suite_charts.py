@@ -1,5 +1,6 @@
-"""The chart of a suite's page: all ranked models and the published ones, as ``board.yml`` declares it. Its keys:
+"""The charts of the site's pages: of a suite, as ``board.yml`` declares it, and of what is lost, on the first page.
 
+The keys of ``chart`` in ``board.yml``:
     kind: ``ranges``: a row a model, from the first series to the last, with the interval of the last and what changed.
         ``plane``: the second series against the first, which is turned round (100 less its value); its line of guessing
         is that of the plane in the benchmark's report. ``heat``: a row a model, a cell a series, tinted by its number.
@@ -16,31 +17,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Links, Standings, cell, column, published
-from lmms_medtasks.board.site.guessing import guessing
-from lmms_medtasks.board.site.number_marks import MARKS, legend
+from lmms_medtasks.board.site import changes, suite_words
+from lmms_medtasks.board.site.board_tables import (
+    MARKS,
+    Links,
+    Standings,
+    TaskMeasure,
+    cell,
+    column,
+    guessing,
+    legend,
+)
 from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.cells import NONE, label
+from lmms_medtasks.report.cells import NONE, label, scaled
 from lmms_medtasks.report.charts import Chart, Guide
-from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
+from lmms_medtasks.report.charts.svg import lines_of
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Kind
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.reported_suites import report_of
+from lmms_medtasks.short_texts import cut_apart
+from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
+from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-KINDS = ("ranges", "plane", "heat")
 OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
 _WITH_INTERVALS = 60
 """Entries up to which a plane has intervals: those of many hide each other."""
-
-TaskMeasure = tuple[str, str]
-"""A task and a measure of it."""
+_FIRST, _SECOND, _FAR = 14, 22, 1e9
+"""Letters of the two lines of a name beside a mark; beyond every axis."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +65,6 @@ class SuiteChart:
     frame: Frame
     guide: Guide | None
     chance: float | None
-
-    @property
-    def first(self) -> str:
-        """The series that a range begins with; "" of another kind, or of one number."""
-        return next(iter(self.series)) if self.chart.kind == "ranges" and len(self.series) > 1 else ""
-
-    def start(self, head: TaskMeasure) -> TaskMeasure | None:
-        """What a range to the headline ``head`` begins with; None where it ends elsewhere."""
-        return self.series[self.first] if self.first and [*self.series.values()][-1] == head else None
 
     def rows(self, kind: Kind) -> list[FrameRow]:
         """The rows of measured models ("run"), or of published ones ("reference")."""
@@ -95,31 +95,25 @@ class SuiteChart:
         return Markup(self.chart.drawn(marks, [self.guide] if self.guide else []))  # noqa: S704 - its texts are escaped
 
 
-def chart(
-    about: About, board: Board, standings: Standings, links: Links, head: TaskMeasure | None
-) -> SuiteChart | None:
+def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeasure | None) -> SuiteChart | None:
     """The chart of a suite; ``head``: the task and measure of its headline. None with nothing to draw."""
     said = about.chart or {"kind": "ranges", "title": "How each model does", "series": {}}
-    kind = said.get("kind")
-    if kind not in KINDS or not isinstance(said.get("series"), Mapping):
-        raise UserError(f"board.yml of {about.name}: chart has kind ({', '.join(KINDS)}) and series: name -> patterns.")
-    entries = board.of(suite=about.name)
+    kind, entries = said["kind"], standings.board.of(suite=about.name)
     series = _series(said["series"], entries, bool(head))
     if head and head not in series.values() and (kind == "ranges" or not series):
         # The headline is of another task than what is declared, or nothing is.
         series = {head[1].replace("_", " "): head}
     if not series or (kind == "plane" and len(series) < 2):
         return None
-    have = {(entry.task, metric): entry for entry in entries for metric in entry.metrics}
-    measures = [have[of].scale(of[1]) for of in series.values()]
+    pairs, across = list(series.values()), next(iter(series))
+    measures = [standings.board.scale(*of) for of in pairs]
     with_intervals = kind == "plane" and len(entries) <= _WITH_INTERVALS
-    sorted_by = (len(series) - 1, measures[-1]) if kind == "ranges" else (None, measures[0])
-    pairs = list(series.values())
     own = [
         FrameRow((Cell(standings.titles[key], href=links.model(key)), *cells))
-        for key, cells in measured_cells(pairs, standings, with_intervals).items()
+        for key, cells in _measured(pairs, standings, with_intervals).items()
     ]
-    printed = [FrameRow((Cell(name), *cells), "reference") for name, cells in published_cells(pairs, board).items()]
+    printed = [FrameRow((Cell(name), *cells), "reference") for name, cells in _published(pairs, standings).items()]
+    sorted_by = (len(series) - 1, measures[-1]) if kind == "ranges" else (None, measures[0])
     rows = [*_sorted(own, *sorted_by), *_sorted(printed, *sorted_by)]
     if not rows:
         return None
@@ -128,15 +122,71 @@ def chart(
     task, metric = pairs[-1]
     first = next((each for each in entries if each.ranked and each.task == task), None)
     chance = guessing(first, metric) if first and metric in first.metrics else None
-    across = next(iter(series))
-    drawn_as = Chart(
-        kind, "chart", said["title"], said.get("about", ""), "chart", list(series)[kind == "plane" :],
-        x=across if kind == "plane" else "", names="points" if kind == "plane" else "legend",
-        rest={across: measures[0].factor * (measures[0].low + measures[0].high)} if kind == "plane" else {},
-        axis=said.get("axes", ()),
-    )  # fmt: skip
+    chart = Chart(kind, "chart", said["title"], said.get("about", ""), "chart", list(series))
+    if kind == "plane":
+        rest = {across: measures[0].factor * (measures[0].low + measures[0].high)}
+        chart = replace(chart, columns=list(series)[1:], x=across, names="points", rest=rest, axis=said["axes"])
     shown = None if chance is None else chance * measures[-1].factor
-    return SuiteChart(drawn_as, series, frame, _guess(first), shown)
+    return SuiteChart(chart, series, frame, _guess(first), shown)
+
+
+def loss_chart(standings: Standings) -> SuiteChart | None:
+    """What a model can under good conditions against what it loses under bad ones, of the first suite that says it.
+
+    ``scatter`` of its ``board.yml`` has the words. None where no model has both numbers.
+    """
+    for suite in suite_words.order(standings.board.suites):
+        about = suite_words.about(suite)
+        for each in about.columns if about.scatter else ():
+            if each.before is None:
+                continue
+            good, bad = (each.before[0] or each.task, each.before[1]), (each.task, each.metric)
+            own = {key: row for key, row in _measured([good, bad], standings).items() if NONE not in row}
+            if own and about.scatter:
+                return _loss_chart(about.scatter, own, good, bad, standings)
+    return None
+
+
+def _loss_chart(
+    said: Mapping[str, str],
+    own: Mapping[str, Sequence[Cell]],
+    good: TaskMeasure,
+    bad: TaskMeasure,
+    standings: Standings,
+) -> SuiteChart:
+    """Measured models come first, each kind the best under bad conditions first; published ones have no intervals."""
+    board, shown = standings.board, standings.board.scale(*good)
+    entries = {(each.model.key, each.task): each for each in board.entries if each.ranked}
+    rows = []
+    for key, cells in own.items():
+        loss = changes.loss(entries[key, good[0]], good[1], entries[key, bad[0]], bad[1])
+        lost = scaled(loss, shown.factor, bare=not standings.resamples)
+        rows.append(FrameRow((Cell(standings.titles[key]), Cell("measured"), *cells, lost)))
+    for name, cells in _published([good, bad], standings).items():
+        first, second = (cell.value for cell in cells)
+        if isinstance(first, int | float) and isinstance(second, int | float):
+            rows.append(FrameRow((Cell(name), Cell("published"), *cells, Cell(first - second)), "reference"))
+    rows.sort(key=lambda row: (row.kind != "run", -float(row.cells[3].value or 0)))
+    numbers = (FrameColumn(said[name], digits=shown.digits, unit=shown.unit) for name in ("x", "bad"))
+    # A change: below 0 a model is better under bad conditions.
+    columns = (label("model"), label("source"), *numbers, FrameColumn(said["y"], digits=shown.digits, signed=True))
+    note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
+    frame = Frame("scatter", said["title"], columns, tuple(rows), (note,), marks=MARKS)
+    chance = guessing(entries[next(iter(own)), bad[0]], bad[1])
+    level = None if chance is None else shown.factor * chance
+    line = None if level is None else Guide(level, -_FAR, level, _FAR, f"guessing {level:.1f}")
+    heads = names_beside_marks([str(row.cells[0].value) for row in rows])
+    chart = Chart(
+        "plane", "scatter", said["title"], "", "scatter", (said["y"],), x=said["x"], total=said["bad"],
+        names="points", scale="fitted", axis=(columns[2].head, ""), heads=heads,
+    )  # fmt: skip
+    return SuiteChart(chart, {said["x"]: good, said["bad"]: bad}, frame, line, level)
+
+
+def names_beside_marks(names: Sequence[str]) -> dict[str, str]:
+    """Names on two lines where they are long, cut so that they still differ."""
+    cut = cut_apart(map(visible, names), _FIRST + _SECOND)
+    return {name: "\n".join(lines_of(cut[visible(name)], _FIRST, _SECOND)) for name in names}
 
 
 def _guess(entry: Entry | None) -> Guide | None:
@@ -162,7 +212,7 @@ def _series(
     return found
 
 
-def measured_cells(
+def _measured(
     measures: Sequence[TaskMeasure], standings: Standings, with_intervals: bool = True
 ) -> dict[str, list[Cell]]:
     """Of each ranked model with a number, by its key, a cell a measure.
@@ -183,13 +233,13 @@ def measured_cells(
     return cells
 
 
-def published_cells(measures: Sequence[TaskMeasure], board: Board) -> dict[str, list[Cell]]:
+def _published(measures: Sequence[TaskMeasure], standings: Standings) -> dict[str, list[Cell]]:
     """The same of each published model, by its name."""
     cells: dict[str, list[Cell]] = {}
     for place, (task, metric) in enumerate(measures):
-        for row in published(task, next((entry.settings for entry in board.of(task=task)), {})):
+        for name, row in standings.published(task):
             if isinstance(row.cells.get(metric, NONE).value, int | float):
-                cells.setdefault(row.model, [NONE] * len(measures))[place] = row.cells[metric]
+                cells.setdefault(name, [NONE] * len(measures))[place] = row.cells[metric]
     return cells
 
 
