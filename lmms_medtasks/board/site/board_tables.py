@@ -1,4 +1,4 @@
-"""The board's own tables: a task's ranking, what is shown apart from it, problems; and the numbers with their signs."""
+"""The board's own tables: a task's ranking, and problems; and the numbers of its models with their signs."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class Standings:
         top = max(shown.high, math.ceil(10 * (mean.high or mean.estimate) - 1e-6) / 10)
         return Number(
             about.heading_of(entry.task, metric),
-            about.phrase_of(entry.task, metric),
+            about.words_of(entry.task, metric),
             unit=shown.unit,
             bottom=shown.factor * shown.low,
             top=shown.factor * top,
@@ -205,6 +205,7 @@ class Standings:
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
 
+_COUNTS = (count("questions"), share("answers read"), label("without an answer"), share("judged"), label("verified"))
 _PUBLISHED = (
     "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
     "interval. They are of the whole benchmark; the benchmark's card says what else differs."
@@ -230,7 +231,7 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
     entries = standings.board.of(task=task, ranked=True)
     if not entries:
         return None
-    measures = _measures_of(entries)
+    measures = list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
     columns: list[FrameColumn] = []
     for name in measures:
         columns += [column(name, entries[0].scale(name)), FrameColumn(f"rank, {name}")]
@@ -249,7 +250,12 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
             found = standings.of(task, name).get(entry.model.key)
             own, rank = standing_cells(found, entry.scale(name)) if found else (NONE, NONE)
             cells += [standings.marked(own, entry, name), rank]
-        rows.append(FrameRow(_cells(entry, cells, standings, links)))
+        said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
+        model = Cell(standings.title(entry), href=links.model(entry.model.key))
+        read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
+        unanswered = Cell(outcomes.said(entry.outcomes, outcomes.READINGS) or None)
+        counted = (Cell(len(entry.questions)), read, unanswered, judged, Cell(entry.level or None))
+        rows.append(FrameRow((model, Cell(", ".join(said)), *cells, *counted, problem_codes(entry))))
     below = standings.published(task)
     for called, row in below:
         cells = [cell for name in measures for cell in (row.cells.get(name, NONE), NONE)]
@@ -262,30 +268,9 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
         SHORT,
         *(f"{level.capitalize()}: {meaning}" for level, meaning in LEVELS.items() if level in present),
     )
-    said = (_PUBLISHED.format(paper=below[0][1].paper),) if below else ()
+    printed = (_PUBLISHED.format(paper=below[0][1].paper),) if below else ()
     heads = (label("model"), label("source"), *columns, *_COUNTS, label("notes"))
-    return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, said, RANK_MARKS)
-
-
-def apart(task: str, standings: Standings, links: Links) -> Frame | None:
-    """A task's entries that do not compare with the ranked ones, and why; None without one."""
-    entries = standings.board.of(task=task, ranked=False)
-    if not entries:
-        return None
-    measures, rows = _measures_of(entries), []
-    for entry in sorted(entries, key=lambda each: (standings.title(each).lower(), each.source.date, each.version)):
-        means = {name: entry.interval(name, standings.resamples > 0) for name in measures if name in entry.metrics}
-        shown = {name: standings.marked(cell(mean, entry.scale(name)), entry, name) for name, mean in means.items()}
-        cells = [shown.get(name, NONE) for name in measures]
-        rows.append(FrameRow(_cells(entry, cells, standings, links), "counts"))
-    columns = (column(name, entries[0].scale(name)) for name in measures)
-    heads = (label("model"), label("source"), *columns, *_COUNTS, label("why not ranked"))
-    return Frame(f"{task}-apart", f"{task}: not ranked", heads, tuple(rows), (intervals_note(entries),), marks=MARKS)
-
-
-def _measures_of(entries: Iterable[Entry]) -> list[str]:
-    """The measures that stand in a task's table, in the order of the logs."""
-    return list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
+    return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, printed, RANK_MARKS)
 
 
 def harness(entry: Entry) -> str | None:
@@ -317,18 +302,7 @@ def cell(interval: Interval | None, shown: Measure) -> Cell:
     return scaled(interval, shown.factor)
 
 
-_COUNTS = (count("questions"), share("answers read"), label("without an answer"), share("judged"), label("verified"))
 _LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
-
-
-def _cells(entry: Entry, numbers: Iterable[Cell], standings: Standings, links: Links) -> tuple[Cell, ...]:
-    """An entry's row: whose it is, its numbers, what became of its replies."""
-    said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
-    model = Cell(standings.title(entry), href=links.model(entry.model.key))
-    read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
-    without = Cell(outcomes.said(entry.outcomes, outcomes.READINGS) or None)
-    counted = (Cell(len(entry.questions)), read, without, judged, Cell(entry.level or None))
-    return (model, Cell(", ".join(said)), *numbers, *counted, problem_codes(entry))
 
 
 def problem_codes(entry: Entry) -> Cell:

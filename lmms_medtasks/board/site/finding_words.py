@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -21,6 +20,7 @@ from lmms_medtasks.short_texts import listed, listed_or_counted
 
 NAMED = 3
 """Models that are named at most; of more their number is said."""
+NOBODY = "no model is ranked yet"
 _CLAUSES = 2
 """Of a suite's finding, on the first page."""
 
@@ -34,19 +34,26 @@ def of_suite(about: About, standings: Standings, head: TaskMeasure | None, most:
     ``head``: the headline's task and metric, None where nobody has one. ``most``: clauses that are said.
     """
     if head is None:
-        return f"{nobody(standings.board.of(suite=about.name))}."
+        return f"{NOBODY}."
     clauses = _Field(about, standings, head).clauses()
     return "; ".join(islice(filter(None, clauses), most)) + "."
 
 
 def of_board(standings: Standings) -> str:
     """The board's finding: that on the first suite with a rank."""
+    if found := first_ranked(standings):
+        return f"{found[0].title}: {of_suite(found[0], standings, found[1], _CLAUSES)}"
+    return "No model has a rank yet." if standings.board.entries else "There is no entry."
+
+
+def first_ranked(standings: Standings) -> tuple[About, TaskMeasure] | None:
+    """The first suite with a rank, and its headline; None where there is no rank."""
     board = standings.board
     for about in map(suite_words.about, suite_words.order(board.suites)):
         head = about.headline_of(board.of(suite=about.name, ranked=True))
         if head and any(each.rank == 1 for each in standings.of(*head).values()):
-            return f"{about.title}: {of_suite(about, standings, head, _CLAUSES)}"
-    return "No model has a rank yet." if board.entries else "There is no entry."
+            return about, head
+    return None
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ class _Field:
         """The clauses of the sentence; some are empty."""
         numbers, ranks = self.standings.numbers(*self.head), self.standings.of(*self.head)
         if not numbers:
-            yield nobody(self.standings.board.of(suite=self.about.name))
+            yield NOBODY
             return
         # Several where they are tied; without ranks the one with the best number.
         leaders = [key for key in numbers if ranks[key].rank == 1] or [*numbers][:1]
@@ -109,14 +116,6 @@ class _Field:
 
     def _listed(self, keys: Sequence[str], of: str = "models") -> str:
         return listed_or_counted([self.standings.titles[key] for key in keys], NAMED, of, listed)
-
-
-def nobody(entries: Sequence[Entry]) -> str:
-    """Why nobody is ranked."""
-    codes = Counter(each.code.replace("_", " ") for entry in entries for each in entry.problems if each.level != "flag")
-    why = ", ".join(f"{code} ({count})" for code, count in codes.most_common(NAMED))
-    count = f"{len(entries)} entries are" if len(entries) != 1 else "the only entry is"
-    return f"no model is ranked yet; {count} not ranked{f': {why}' if why else ''}"
 
 
 # --- Of a model -------------------------------------------------------------------------------------------------------

@@ -28,8 +28,6 @@ from lmms_medtasks.suites.suite import Measure
 
 MANY_SUITES = 5
 """Suites above which the table has the page's whole width, and may be scrolled."""
-SHOWN_PUBLISHED = 10
-"""Published models that stand in the table; the others are folded below it."""
 _TINTS = {1: "best, or not told apart from it", 2: "second group", 3: "third and below"}
 
 
@@ -108,7 +106,7 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The table: its columns, the measured rows, published ones that are shown, and those that are folded."""
+    """The table: its columns, the measured rows, the best published ones of each suite, and the others, folded."""
 
     heads: tuple[SuiteColumn, ...]
     measured: tuple[ModelRow, ...]
@@ -151,7 +149,9 @@ def write(
 ) -> None:
     """Write the first page, and the one that says how it is measured."""
     board, found = standings.board, leaderboard(standings, links)
-    drawn = suite_charts.loss_chart(standings)
+    first = finding_words.first_ranked(standings) or next(
+        ((each.about, (each.task, each.measure)) for each in found.heads), None
+    )
     filters = {
         "open": any(row.facts.open_weights for row in found.rows),
         "size": any(row.facts.parameters_b for row in found.rows),
@@ -163,7 +163,9 @@ def write(
         "index.html", "index.html", "overview",
         headline=unbroken(finding_words.of_board(standings)),
         warnings=_warnings(board), found=found, links=links, table=as_table(found, standings),
-        drawn=drawn, whole=drawn is None or many, many=many,
+        first=first and first[0], whole=first is None or many,
+        drawn=first and suite_charts.suite_chart(first[0], standings, links, first[1]),
+        many=many,
         filters=[name for name, there in filters.items() if there],
         ranks_of=found.heads[0].about.title if has_ranks else "",
         cards=[suite_words.about(name) for name in suites],
@@ -207,7 +209,13 @@ def leaderboard(standings: Standings, links: Links) -> Leaderboard:
         href = links.model(model.key)
         measured.append(ModelRow(title, href, scores, facts, True, _about(facts), _verified(levels)))
     measured.sort(key=lambda row: row.places)
-    return Leaderboard(heads, tuple(measured), *_known_first(list(_published(heads, standings))))
+    printed = sorted(_published(heads, standings), key=lambda row: row.places)
+    best = set()
+    for column in range(len(heads)):
+        known = [(sort, row.name) for row in printed if (sort := row.scores[column].sort) is not None]
+        best |= {max(known)[1]} if known else set()
+    shown, folded = (tuple(row for row in printed if (row.name in best) is wanted) for wanted in (True, False))
+    return Leaderboard(heads, tuple(measured), shown, folded)
 
 
 def _heads(board: Board) -> Iterator[SuiteColumn]:
@@ -268,18 +276,6 @@ def _published(heads: Sequence[SuiteColumn], standings: Standings) -> Iterator[M
         # Of several rows of one name in a paper the first counts.
         scores = {score.head.task: score for score in reversed(row.scores)}
         yield replace(row, scores=tuple(scores.get(head.task, Score(NONE, head)) for head in heads))
-
-
-def _known_first(rows: list[ModelRow]) -> tuple[tuple[ModelRow, ...], tuple[ModelRow, ...]]:
-    """The rows that are shown and those that are folded: each suite's best, then those of most suites."""
-    best = set()
-    for column in range(len(rows[0].scores) if rows else 0):
-        known = [(sort, row.name) for row in rows if (sort := row.scores[column].sort) is not None]
-        best |= {max(known)[1]} if known else set()
-    missing = {row.name: sum(score.sort is None for score in row.scores) for row in rows}
-    rows = sorted(rows, key=lambda row: (row.name not in best, missing[row.name], row.places))
-    shown, folded = rows[:SHOWN_PUBLISHED], rows[SHOWN_PUBLISHED:]
-    return tuple(sorted(shown, key=lambda row: row.places)), tuple(sorted(folded, key=lambda row: row.places))
 
 
 def as_table(found: Leaderboard, standings: Standings) -> Frame:

@@ -1,6 +1,6 @@
-"""The charts of the site's pages: of a suite, as ``board.yml`` declares it, and of what is lost, on the first page.
+"""The chart of a suite: all ranked models and the published ones, as ``chart`` in its ``board.yml`` declares it.
 
-The keys of ``chart`` in ``board.yml``:
+Its keys:
     kind: ``ranges``: a row a model, from the first series to the last, with the interval of the last and what changed.
         ``plane``: the second series against the first, which is turned round (100 less its value); its line of guessing
         is that of the plane in the benchmark's report. ``heat``: a row a model, a cell a series, tinted by its number.
@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site import changes, suite_words
 from lmms_medtasks.board.site.board_tables import (
     MARKS,
     Links,
@@ -30,16 +29,12 @@ from lmms_medtasks.board.site.board_tables import (
     legend,
 )
 from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.report.cells import NONE, label, scaled
+from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.charts import Chart, Guide
-from lmms_medtasks.report.charts.svg import lines_of
-from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Kind
+from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.reported_suites import report_of
-from lmms_medtasks.short_texts import cut_apart
-from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
-from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -48,8 +43,6 @@ OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
 _WITH_INTERVALS = 60
 """Entries up to which a plane has intervals: those of many hide each other."""
-_FIRST, _SECOND, _FAR = 14, 22, 1e9
-"""Letters of the two lines of a name beside a mark; beyond every axis."""
 
 
 @dataclass(frozen=True)
@@ -130,65 +123,6 @@ def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeas
     return SuiteChart(chart, series, frame, _guess(first), shown)
 
 
-def loss_chart(standings: Standings) -> SuiteChart | None:
-    """What a model can under good conditions against what it loses under bad ones, of the first suite that says it.
-
-    ``scatter`` of its ``board.yml`` has the words. None where no model has both numbers.
-    """
-    for suite in suite_words.order(standings.board.suites):
-        about = suite_words.about(suite)
-        for each in about.columns if about.scatter else ():
-            if each.before is None:
-                continue
-            good, bad = (each.before[0] or each.task, each.before[1]), (each.task, each.metric)
-            own = {key: row for key, row in _measured([good, bad], standings).items() if NONE not in row}
-            if own and about.scatter:
-                return _loss_chart(about.scatter, own, good, bad, standings)
-    return None
-
-
-def _loss_chart(
-    said: Mapping[str, str],
-    own: Mapping[str, Sequence[Cell]],
-    good: TaskMeasure,
-    bad: TaskMeasure,
-    standings: Standings,
-) -> SuiteChart:
-    """Measured models come first, each kind the best under bad conditions first; published ones have no intervals."""
-    board, shown = standings.board, standings.board.scale(*good)
-    entries = {(each.model.key, each.task): each for each in board.entries if each.ranked}
-    rows = []
-    for key, cells in own.items():
-        loss = changes.loss(entries[key, good[0]], good[1], entries[key, bad[0]], bad[1])
-        lost = scaled(loss, shown.factor, bare=not standings.resamples)
-        rows.append(FrameRow((Cell(standings.titles[key]), Cell("measured"), *cells, lost)))
-    for name, cells in _published([good, bad], standings).items():
-        first, second = (cell.value for cell in cells)
-        if isinstance(first, int | float) and isinstance(second, int | float):
-            rows.append(FrameRow((Cell(name), Cell("published"), *cells, Cell(first - second)), "reference"))
-    rows.sort(key=lambda row: (row.kind != "run", -float(row.cells[3].value or 0)))
-    numbers = (FrameColumn(said[name], digits=shown.digits, unit=shown.unit) for name in ("x", "bad"))
-    # A change: below 0 a model is better under bad conditions.
-    columns = (label("model"), label("source"), *numbers, FrameColumn(said["y"], digits=shown.digits, signed=True))
-    note = f"Brackets: {LEVEL} interval over images. Published rows: on the whole benchmark, not run here."
-    frame = Frame("scatter", said["title"], columns, tuple(rows), (note,), marks=MARKS)
-    chance = guessing(entries[next(iter(own)), bad[0]], bad[1])
-    level = None if chance is None else shown.factor * chance
-    line = None if level is None else Guide(level, -_FAR, level, _FAR, f"guessing {level:.1f}")
-    heads = names_beside_marks([str(row.cells[0].value) for row in rows])
-    chart = Chart(
-        "plane", "scatter", said["title"], "", "scatter", (said["y"],), x=said["x"], total=said["bad"],
-        names="points", scale="fitted", axis=(columns[2].head, ""), heads=heads,
-    )  # fmt: skip
-    return SuiteChart(chart, {said["x"]: good, said["bad"]: bad}, frame, line, level)
-
-
-def names_beside_marks(names: Sequence[str]) -> dict[str, str]:
-    """Names on two lines where they are long, cut so that they still differ."""
-    cut = cut_apart(map(visible, names), _FIRST + _SECOND)
-    return {name: "\n".join(lines_of(cut[visible(name)], _FIRST, _SECOND)) for name in names}
-
-
 def _guess(entry: Entry | None) -> Guide | None:
     """The line that the report of the entry's benchmark draws in its plane."""
     suite = entry.declaration if entry else None
@@ -212,9 +146,7 @@ def _series(
     return found
 
 
-def _measured(
-    measures: Sequence[TaskMeasure], standings: Standings, with_intervals: bool = True
-) -> dict[str, list[Cell]]:
+def _measured(measures: Sequence[TaskMeasure], standings: Standings, with_intervals: bool) -> dict[str, list[Cell]]:
     """Of each ranked model with a number, by its key, a cell a measure.
 
     ``with_intervals``: also of metrics that are not ranked by.

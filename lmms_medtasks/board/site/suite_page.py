@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,6 @@ from lmms_medtasks.suites import registry
 
 _MOST_ON_CARDS = 40
 """Models whose answers stand on a question's card; the question's own page has all."""
-_COMPARED = 2
-"""Ranked models from which on a ranking compares anything."""
 _FEW_NAMES = 4
 """Tasks or tables that are named where they are folded; more are counted."""
 MOST = 10
@@ -58,11 +55,8 @@ def write(
     entries = board.of(suite=name)
     ranked = [entry for entry in entries if entry.ranked]
     head = about.headline_of(ranked)
-    counts = Counter(entry.task for entry in ranked)
-    # The headline's task first; tasks with one ranked model behind the others, those without one last.
-    tasks = sorted(
-        about.tasks(entries), key=lambda task: (head is None or task != head[0], -min(counts[task], _COMPARED))
-    )
+    placed = {each.model.key for each in ranked if not head or each.task == head[0]}
+    apart = {each.model.key for each in entries if not head or each.task == head[0]} - placed
     cluster = next((suite.cluster for entry in entries if (suite := entry.declaration)), "image")
     drawn, (warnings, badges) = suite_chart(about, standings, links, head), _badges(entries, head)
     pages.page(
@@ -70,13 +64,14 @@ def write(
         name=name, about=about, head=head, compared=compared, labelled=labelled, listed=_named,
         blocks=[
             {"task": task, "name": about.name_of(task), "reference": board.references.get(task),
-             "ranking": board_tables.ranking(task, standings, links),
-             "apart": board_tables.apart(task, standings, links)}
-            for task in tasks
+             "ranking": board_tables.ranking(task, standings, links)}
+            for task in about.tasks(ranked, head[0] if head else "")
         ],
         drawn=drawn,
         finding=f"{about.title}: {finding_words.of_suite(about, standings, head)}",
-        warnings=warnings, badges=badges, apart_count=len(entries) - len(ranked),
+        warnings=warnings, badges=badges,
+        # Whose every entry of the headline's task is set apart, so that the ranking lacks them.
+        unplaced=_named(sorted((standings.titles[key] for key in apart), key=str.lower), "models"),
         pairs_note=_NOTE.format(cluster=cluster, level=confidence.percent()),
         cluster=cluster, published=list(_printed(name, standings.known)), card=card(name),
         **(_of_headline(about, standings, links, cards, head, drawn) if head else {"places": [], "questions": []}),
@@ -101,15 +96,10 @@ def _of_headline(
          "value": f"{number.value:.{number.digits}f}{number.cell.mark}", "interval": number.interval.strip()}
         for key, number in numbers.items()
     ]  # fmt: skip
-    apart = {each.model.key for each in board.of(task=head[0])} - {
-        each.model.key for each in board.of(task=head[0], ranked=True)
-    }
     return {
         "places": places,
         "caption": _caption(about, head, entry),
         "signs": legend(each.cell for each in numbers.values()),
-        # Whose every entry of the task is set apart, so that the ranking lacks them.
-        "unplaced": _named(sorted((standings.titles[key] for key in apart), key=str.lower), "models"),
         "pairs": matrix(standings, head, links),
         "questions": _questions(about, standings, cards, (head[0], mean), drawn) if cards and mean else [],
         "told_by": about.heading_of(head[0], mean) if mean and mean != head[1] else "",
@@ -117,13 +107,12 @@ def _of_headline(
 
 
 def _caption(about: About, head: TaskMeasure, entry: Entry) -> str:
-    """What the ranking is of: ``Severe degradation (L2), 1,218 questions each (%)``."""
+    """What the ranking is of: ``Severe degradation (L2) (%)``."""
     # A task with one number is said by its name.
     name, phrase = about.name_of(head[0]), about.heading_of(*head)
     words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
     unit = entry.scale(head[1]).unit
-    count = f", {counted(len(entry.scored(head[1])), 'question')} each" if entry.is_mean(head[1]) else ""
-    return f"{name}{words}{count}{f' ({unit})' if unit else ''}"
+    return f"{name}{words}{f' ({unit})' if unit else ''}"
 
 
 def _questions(
@@ -193,8 +182,7 @@ def _named(names: Sequence[str], what: str) -> str:
 # --- Who is better beyond chance --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """A row's model against a column's: ``sign`` is one of ▲ ▼ =.
 
     ``difference``, ``interval``: by how much the row's model leads, as shown; of errors, by how many fewer it has.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,12 +13,10 @@ import pytest
 from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import board_tables, finding_words, index_page, suite_charts
+from lmms_medtasks.board.site import board_tables, finding_words, index_page
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.index_page import Leaderboard
-from lmms_medtasks.board.site.suite_charts import SuiteChart
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.report.document import Cell
 
 IMAGES = 40
 RIGHT = {"org/best": (38, 28), "org/like": (37, 27), "poor": (8, 6), "odd": (30, 4)}
@@ -73,13 +70,6 @@ def found(standings: Standings) -> Leaderboard:
 
 
 @pytest.fixture(scope="module")
-def drawn(standings: Standings) -> SuiteChart:
-    made = suite_charts.loss_chart(standings)
-    assert made is not None
-    return made
-
-
-@pytest.fixture(scope="module")
 def index_site(tmp_path_factory: pytest.TempPathFactory, board: Board, known: model_facts.KnownModels) -> Path:
     output = tmp_path_factory.mktemp("out") / "site"
     build(board, output, Options(resamples=100, reports=False, questions=False, models=known))
@@ -119,22 +109,12 @@ def test_the_table_says_what_became_of_replies_without_an_answer(board: Board, s
 
 def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leaderboard) -> None:
     rows = {row.name: row for row in (*found.published, *found.folded)}
-    assert len(found.published) == index_page.SHOWN_PUBLISHED and len(rows) > 40
+    assert len(rows) > 40
     assert [score.number for score in rows["Lingshu 7B"].scores] == ["61.3", "27.3"]
     assert "Table 6" in rows["Lingshu 7B"].scores[0].source
     assert not any(score.rank or score.cell.tier or score.interval for row in rows.values() for score in row.scores)
-    # The best of each suite is shown, not folded.
-    assert {"InternVL3 78B", "GPT-5"} <= {row.name for row in found.published}
-
-
-def test_the_loss_is_the_difference_of_both_numbers_with_its_interval(drawn: SuiteChart) -> None:
-    name, _, good, bad, loss = drawn.frame.rows[0].cells
-    assert (name.value, good.value, bad.value) == ("org/best", 95.0, 70.0) and loss.value == pytest.approx(25.0)
-    assert loss.low is not None and loss.high is not None and 5 < loss.low < 25 < loss.high < 45
-    assert drawn.chance == 25.0
-    [gemini] = (row for row in drawn.frame.rows if row.cells[0].value == "Gemini-2.5-Pro")
-    assert gemini.cells[-1].value == pytest.approx(71.39 - 65.2)
-    assert gemini.cells[-1].low is None and gemini.kind == "reference"
+    # The best of each suite is shown, the others are folded.
+    assert [row.name for row in found.published] == ["InternVL3 78B", "GPT-5"]
 
 
 def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(standings: Standings) -> None:
@@ -152,43 +132,9 @@ def test_people_are_no_model_of_the_papers(tmp_path: Path, write: Callable[..., 
     assert headline.number.published is not None and headline.number.published[1] == pytest.approx(64.6, abs=0.05)
 
 
-def renamed(drawn: SuiteChart, names: Sequence[str], *, alone: bool = False) -> str:
-    """The picture with these names of measured models, of the best one's numbers; ``alone``: without published ones."""
-    own = [row for row in drawn.frame.rows if row.kind == "run"]
-    rows = [replace(own[number % len(own)], cells=(Cell(name), *own[number % len(own)].cells[1:]))
-            for number, name in enumerate(names)]  # fmt: skip
-    rows += [] if alone else [row for row in drawn.frame.rows if row.kind != "run"]
-    chart = replace(drawn.chart, heads=suite_charts.names_beside_marks([str(row.cells[0].value) for row in rows]))
-    return str(replace(drawn, chart=chart, frame=replace(drawn.frame, rows=tuple(rows))).drawings[0][1])
-
-
-def test_all_models_are_drawn_and_the_best_and_the_outermost_published_ones_are_named(drawn: SuiteChart) -> None:
-    """That names touch neither each other nor marks is proved where they are placed, in test_planes.py."""
-    text = str(drawn.drawings[0][1])
-    # One more mark stands in the legend.
-    assert text.count("<title>") == len(drawn.frame.rows) and text.count('class="own"') == 1 + len(RIGHT)
-    assert text.count('class="label"') == len(RIGHT)
-    assert 2 <= len(re.findall(r'class="soft quiet"', text)) <= 4
-
-
-def test_in_a_crowd_the_first_and_the_last_are_named_and_the_others_intervals_are_faint(drawn: SuiteChart) -> None:
-    text = renamed(drawn, [f"m{number:02}" for number in range(13)], alone=True)
-    assert text.count('class="own"') == 13 and text.count('class="label"') == 2
-    assert set(re.findall(r'<line [^>]*class="(interval[ a-z]*)"', text)) == {"interval faint"}
-
-
-def test_labels_of_names_that_begin_alike_say_where_they_differ(drawn: SuiteChart) -> None:
-    text = renamed(drawn, [f"a-model-of-a-very-long-family-of-models-{number}" for number in range(len(RIGHT))])
-    # On two lines, each of whole words.
-    labels = re.findall(r'class="label"[^>]*>([^<]+)<.*?class="soft"[^>]*>([^<]+)<', text)
-    assert len(set(labels)) == len(labels) > 1 and {second[-1] for _, second in labels} >= {"0", "1"}
-    assert {first for first, _ in labels} == {"a-model-of-a-"}
-
-
-def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:
+def test_a_single_model_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
     runs.write(tmp_path / "m", {"medq_deg_l2": runs.choice_rows(letters(20), images=IMAGES)}, model="m")
     lone = Standings(collect([tmp_path]), resamples=0)
-    assert suite_charts.loss_chart(lone) is None
     said = finding_words.of_board(lone)
     assert "50.0 %" in said and "the only model that is ranked" in said
 
@@ -225,6 +171,9 @@ def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site:
     assert text.count('class="mine"') == len(RIGHT) and text.count('class="printed"') > 40
     assert re.search(r'data-name="org/best" data-open="1" data-size="7">', text)
     assert re.search(r'data-name="org/like">', text)
+    # The drawing is that of the suite that the finding is of.
+    drawing = text[text.index('id="drawn-title">MedQ-Deg: how far each model falls') :]
+    assert drawing.count("<svg") == drawing.count("</svg>") > 1 and "org/best, severe: 70.0 %" in drawing
     assert "Unverified." in text and 'href="measured.html#verified"' in text
     assert 'id="verified"' in (index_site / "measured.html").read_text("utf-8")
 
