@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -39,21 +39,12 @@ def of_suite(about: About, standings: Standings, head: TaskMeasure | None, most:
     return "; ".join(islice(filter(None, clauses), most)) + "."
 
 
-def of_board(standings: Standings) -> str:
-    """The board's finding: that on the first suite with a rank."""
-    if found := first_ranked(standings):
-        return f"{found[0].title}: {of_suite(found[0], standings, found[1], _CLAUSES)}"
+def of_board(standings: Standings, heads: Iterable[tuple[About, TaskMeasure]]) -> str:
+    """The board's finding: that on the first of the suites with a rank."""
+    for about, head in heads:
+        if any(each.rank == 1 for each in standings.of(*head).values()):
+            return f"{about.title}: {of_suite(about, standings, head, _CLAUSES)}"
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
-
-
-def first_ranked(standings: Standings) -> tuple[About, TaskMeasure] | None:
-    """The first suite with a rank, and its headline; None where there is no rank."""
-    board = standings.board
-    for about in map(suite_words.about, suite_words.order(board.suites)):
-        head = about.headline_of(board.of(suite=about.name, ranked=True))
-        if head and any(each.rank == 1 for each in standings.of(*head).values()):
-            return about, head
-    return None
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from lmms_medtasks.board.boards import Board, drawn_clusters
 from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.model_names import look
-from lmms_medtasks.board.site import board_tables, finding_words, suite_charts, suite_words
+from lmms_medtasks.board.site import board_tables, finding_words, suite_words
 from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Links, Standings
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.ranking import SHORT, Standing
+from lmms_medtasks.board.site.suite_charts import suite_chart
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.trust.levels import LEVELS, OWN_RUN, RECOMPUTED
 from lmms_medtasks.report.cells import NONE, label
@@ -39,12 +40,6 @@ class SuiteColumn:
     task: str
     measure: str
     shown: Measure
-
-    @property
-    def words(self) -> str:
-        """What the number is of, with its unit where that is not percent."""
-        said, scale = self.about.heading_of(self.task, self.measure), f"{self.shown.low:g} to {self.shown.high:g}"
-        return said if self.shown.unit == "%" else f"{said} ({self.shown.unit or scale})"
 
 
 @dataclass(frozen=True)
@@ -149,9 +144,7 @@ def write(
 ) -> None:
     """Write the first page, and the one that says how it is measured."""
     board, found = standings.board, leaderboard(standings, links)
-    first = finding_words.first_ranked(standings) or next(
-        ((each.about, (each.task, each.measure)) for each in found.heads), None
-    )
+    heads = [(each.about, (each.task, each.measure)) for each in found.heads]
     filters = {
         "open": any(row.facts.open_weights for row in found.rows),
         "size": any(row.facts.parameters_b for row in found.rows),
@@ -161,11 +154,9 @@ def write(
     has_ranks = any(score.rank for row in found.measured for score in row.scores)
     pages.page(
         "index.html", "index.html", "overview",
-        headline=unbroken(finding_words.of_board(standings)),
+        headline=unbroken(finding_words.of_board(standings, heads)),
         warnings=_warnings(board), found=found, links=links, table=as_table(found, standings),
-        first=first and first[0], whole=first is None or many,
-        drawn=first and suite_charts.suite_chart(first[0], standings, links, first[1]),
-        many=many,
+        drawn=suite_chart(heads[0][0], standings, links, heads[0][1]) if heads else None, many=many,
         filters=[name for name, there in filters.items() if there],
         ranks_of=found.heads[0].about.title if has_ranks else "",
         cards=[suite_words.about(name) for name in suites],

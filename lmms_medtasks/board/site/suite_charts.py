@@ -32,9 +32,7 @@ from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.charts import Chart, Guide
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
-from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.reported_suites import report_of
-from lmms_medtasks.suites.suite import Measure
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -101,13 +99,21 @@ def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeas
     pairs, across = list(series.values()), next(iter(series))
     measures = [standings.board.scale(*of) for of in pairs]
     with_intervals = kind == "plane" and len(entries) <= _WITH_INTERVALS
-    own = [
-        FrameRow((Cell(standings.titles[key], href=links.model(key)), *cells))
-        for key, cells in _measured(pairs, standings, with_intervals).items()
+    best = [*standings.numbers(*head)] if head else []
+    own = _measured(pairs, standings, with_intervals)
+    rows = [
+        FrameRow((Cell(standings.titles[key], href=links.model(key)), *own[key]))
+        for key in sorted(own, key=lambda key: (best.index(key) if key in best else len(best), standings.titles[key]))
     ]
-    printed = [FrameRow((Cell(name), *cells), "reference") for name, cells in _published(pairs, standings).items()]
-    sorted_by = (len(series) - 1, measures[-1]) if kind == "ranges" else (None, measures[0])
-    rows = [*_sorted(own, *sorted_by), *_sorted(printed, *sorted_by)]
+    # Published models by the last number of a range, else by the mean of all, those without it last.
+    last, sign = slice(-1, None) if kind == "ranges" else slice(None), -1 if measures[-1].higher_is_better else 1
+
+    def place(name: str) -> tuple[bool, float, str]:
+        known = [each.value for each in printed[name][last] if isinstance(each.value, int | float)]
+        return not known, sign * sum(known) / max(len(known), 1), name.lower()
+
+    printed = _published(pairs, standings)
+    rows += [FrameRow((Cell(name), *printed[name]), "reference") for name in sorted(printed, key=place)]
     if not rows:
         return None
     columns = (label("model"), *(column(name, each) for name, each in zip(series, measures, strict=True)))
@@ -173,20 +179,3 @@ def _published(measures: Sequence[TaskMeasure], standings: Standings) -> dict[st
             if isinstance(row.cells.get(metric, NONE).value, int | float):
                 cells.setdefault(name, [NONE] * len(measures))[place] = row.cells[metric]
     return cells
-
-
-def _sorted(rows: Sequence[FrameRow], place: int | None, measure: Measure) -> list[FrameRow]:
-    """The best first, by a series or (None) the mean of all; a model without the number comes last.
-
-    What is no score counts where there is no other.
-    """
-
-    def order(row: FrameRow) -> tuple[float, str]:
-        cells = row.cells[1:] if place is None else row.cells[1 + place : 2 + place]
-        scores = [each for each in cells if LEXICAL not in each.mark] or cells
-        known = [each.value for each in scores if isinstance(each.value, int | float)]
-        mean = sum(known) / len(known) if known else 0.0
-        worth = -mean if measure.higher_is_better else mean
-        return worth if known else float("inf"), str(row.cells[0].value).lower()
-
-    return sorted(rows, key=order)

@@ -88,8 +88,7 @@ def _of_headline(
 ) -> dict[str, Any]:
     """What the page has of the headline ``head``."""
     board, numbers = standings.board, standings.numbers(*head)
-    entry = max(board.of(task=head[0], ranked=True), key=lambda each: len(each.questions))
-    mean = entry.mean_beside(head[1])
+    mean = board.of(task=head[0], ranked=True)[0].mean_beside(head[1])
     # The ranking in short, best first.
     places = [
         {"rank": standings.of(*head)[key].ranks or "–", "name": standings.titles[key], "href": links.model(key),
@@ -98,21 +97,12 @@ def _of_headline(
     ]  # fmt: skip
     return {
         "places": places,
-        "caption": _caption(about, head, entry),
+        "caption": about.column_of(*head, board.scale(*head)),
         "signs": legend(each.cell for each in numbers.values()),
         "pairs": matrix(standings, head, links),
         "questions": _questions(about, standings, cards, (head[0], mean), drawn) if cards and mean else [],
         "told_by": about.heading_of(head[0], mean) if mean and mean != head[1] else "",
     }
-
-
-def _caption(about: About, head: TaskMeasure, entry: Entry) -> str:
-    """What the ranking is of: ``Severe degradation (L2) (%)``."""
-    # A task with one number is said by its name.
-    name, phrase = about.name_of(head[0]), about.heading_of(*head)
-    words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
-    unit = entry.scale(head[1]).unit
-    return f"{name}{words}{f' ({unit})' if unit else ''}"
 
 
 def _questions(

@@ -31,6 +31,7 @@ from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report.headlines import DEFAULT_COLUMNS, BoardColumn
+from lmms_medtasks.suites.suite import Measure
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,11 @@ class About:
     def heading_of(self, task: str, measure: str) -> str:
         """What stands above or before a number of a task's measure: its words, or names where nobody wrote any."""
         return self.words_of(task, measure) or f"{self.name_of(task)}, {measure.replace('_', ' ')}"
+
+    def column_of(self, task: str, measure: str, shown: Measure) -> str:
+        """The heading of a column of such numbers, with their unit where that is not percent."""
+        unit = shown.unit or f"{shown.low:g} to {shown.high:g}"
+        return self.heading_of(task, measure) + (f" ({unit})" if unit != "%" else "")
 
     def words_of(self, task: str, measure: str) -> str:
         """What the suite's headline calls a number; "" where it does not."""

@@ -76,6 +76,11 @@ def index_site(tmp_path_factory: pytest.TempPathFactory, board: Board, known: mo
     return output
 
 
+def board_says(standings: Standings) -> str:
+    heads = index_page.leaderboard(standings, Links(model=str, suite=str)).heads
+    return finding_words.of_board(standings, [(each.about, (each.task, each.measure)) for each in heads])
+
+
 def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: Leaderboard) -> None:
     assert [row.name for row in found.measured] == ["org/best", "org/like", "poor", "odd"]
     # One question between the first two: not told apart.
@@ -118,7 +123,7 @@ def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leader
 
 
 def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(standings: Standings) -> None:
-    said = finding_words.of_board(standings)
+    said = board_says(standings)
     assert said.startswith("MedQ-Deg: org/best 70.0 % [") and said.endswith("not told apart from it: org/like.")
     assert "under severe degradation, 95.0 % on clean images: loses 25.0 points [" in said
 
@@ -135,7 +140,7 @@ def test_people_are_no_model_of_the_papers(tmp_path: Path, write: Callable[..., 
 def test_a_single_model_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
     runs.write(tmp_path / "m", {"medq_deg_l2": runs.choice_rows(letters(20), images=IMAGES)}, model="m")
     lone = Standings(collect([tmp_path]), resamples=0)
-    said = finding_words.of_board(lone)
+    said = board_says(lone)
     assert "50.0 %" in said and "the only model that is ranked" in said
 
 
@@ -143,7 +148,7 @@ def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tm
     for name in ("a", "b"):
         runs.write(tmp_path / name, {"med_cmr_mcq": runs.choice_rows(letters(10), images=IMAGES)}, model=name)
     alike = Standings(collect([tmp_path]), resamples=20)
-    said = finding_words.of_board(alike)
+    said = board_says(alike)
     assert said.startswith("Med-CMR: a and b share the first place") and "no better than guessing (25.0 %)" in said
 
 
@@ -159,7 +164,7 @@ def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path
                 row[f"accuracy_l{level}"] = row.pop("accuracy")
         runs.write(tmp_path / name, {"medq_deg": sum(of_level, [])}, model=name)
     alike = Standings(collect([tmp_path]), resamples=20)
-    said = finding_words.of_board(alike)
+    said = board_says(alike)
     assert said.startswith("MedQ-Deg: a and b share the first place") and "loses 50.0 points" in said
     assert "best" not in said and "told apart" not in said
 
