@@ -10,12 +10,12 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.board_tables import HARD_TO_READ, UNREAD, Standings, TaskMeasure
 from lmms_medtasks.board.site.changes import headline_change
-from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import BELOW, BY_WORDS, NO_BETTER, NOTHING_SAID, Number, lost, said_of_guessing
+from lmms_medtasks.report.published import span
 from lmms_medtasks.short_texts import listed, listed_or_counted
 
 NAMED = 3
@@ -117,31 +117,18 @@ class ModelHeadline:
     """A model on a benchmark's headline measure.
 
     Attributes:
-        suite, title: the benchmark's name, the same for people. task: whose number it is.
+        suite, title: the benchmark's name, the same for people.
         number: with the range of the paper's models.
-        standing: its place, None where it is not ranked. field: ranked models, this one among them.
+        rank: among the ranked models, None where it is not ranked. place: ``rank 1–3 of 12``, "" without a rank.
         apart: why it is not ranked, "" where it may be.
     """
 
     suite: str
     title: str
-    task: str
     number: Number
-    standing: Standing | None = None
-    field: int = 0
+    rank: int | None = None
+    place: str = ""
     apart: str = ""
-
-    @property
-    def rank(self) -> int | None:
-        """Its rank, None without one."""
-        return self.standing.rank if self.standing else None
-
-    @property
-    def place(self) -> str:
-        """``rank 1–3 of 12``: "" without a rank."""
-        if self.standing is None or self.rank is None:
-            return ""
-        return "the only one ranked" if self.field == 1 else f"rank {self.standing.ranks} of {self.field}"
 
     @property
     def chart(self) -> str:
@@ -167,7 +154,6 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
         entries = [entry for entry in own if entry.suite == suite]
         wanted = [
             about.headline_of(standings.board.of(suite=suite, ranked=True)),
-            about.headline_of([entry for entry in entries if entry.ranked]),
             about.headline_of(entries),
             *((entry.task, metric) for entry in entries for metric in entry.main_metrics),
         ]
@@ -178,7 +164,7 @@ def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]
                 chosen = min(known, key=lambda each: bool(each.apart))
                 # Of another task than the board's headline the task is said.
                 elsewhere = wanted[0] is not None and head != wanted[0]
-                title = f"{chosen.number.title} ({chosen.task})" if elsewhere else chosen.number.title
+                title = f"{chosen.number.title} ({head[0]})" if elsewhere else chosen.number.title
                 found.append(replace(chosen, number=replace(chosen.number, title=title)))
                 break
     return found
@@ -188,16 +174,15 @@ def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline 
     number = standings.number(entry, metric)
     if number is None:
         return None
-    printed = [row.cells[metric].value for _, row in standings.published(entry.task)
-               if row.kind == "model" and metric in row.cells]  # fmt: skip
-    values = [float(each) for each in printed if isinstance(each, int | float)]
+    standing = standings.of(entry.task, metric).get(entry.model.key) if entry.ranked else None
+    field = len(standings.numbers(entry.task, metric))
+    place = "" if standing is None or standing.rank is None else f"rank {standing.ranks} of {field}"
     return ModelHeadline(
         suite=entry.suite,
         title=suite_words.about(entry.suite).title,
-        task=entry.task,
-        number=replace(number, published=(min(values), max(values)) if values else None),
-        standing=standings.of(entry.task, metric).get(entry.model.key) if entry.ranked else None,
-        field=len(standings.numbers(entry.task, metric)),
+        number=replace(number, published=span(entry.declaration, entry.task, metric) if entry.declaration else None),
+        rank=standing.rank if standing else None,
+        place="the only one ranked" if place and field == 1 else place,
         apart=next((each.reason for each in entry.problems if each.level == "unranked"), ""),
     )
 
@@ -209,7 +194,7 @@ def of_model(title: str, found: Sequence[ModelHeadline]) -> str:
     hard = [each for each in found if HARD_TO_READ in each.number.cell.mark]
     read = [each for each in found if each not in hard]
     said = [f"{UNREAD} on {listed([each.title for each in hard])}: {NOTHING_SAID} there"] if hard else []
-    placed = sorted((each for each in read if each.place), key=lambda each: (each.field == 1, each.rank or 0))
+    placed = sorted((each for each in read if each.place), key=lambda each: ("only" in each.place, each.rank or 0))
     for best in (placed or read)[:1]:
         of = f", its best place on {len(placed)} benchmarks" if len(placed) > 1 else ""
         said.append(f"{best.number.shown} on {best.title}, {best.place or 'not ranked'}{of}")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lmms_medtasks.board.boards import Board, drawn_clusters
+from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.model_names import look
@@ -24,7 +24,6 @@ from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.report_page import unbroken
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.suite import Measure
 
 MANY_SUITES = 5
@@ -281,6 +280,5 @@ def as_table(found: Leaderboard, standings: Standings) -> Frame:
         for score in row.scores:
             cells += [score.cell, Cell(score.rank or None)]
         rows.append(FrameRow(tuple(cells), "run" if row.measured else "reference"))
-    notes = (f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(standings.board.entries)}.", SHORT)
-    title, marks = "Models by benchmark", board_tables.MARKS
-    return Frame("overview", title, tuple(columns), tuple(rows), notes, marks=marks)
+    notes = (board_tables.intervals_note(standings.board.entries), SHORT)
+    return Frame("overview", "Models by benchmark", tuple(columns), tuple(rows), notes, marks=board_tables.MARKS)

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
-_WITH_INTERVALS = 60
-"""Entries up to which a plane has intervals: those of many hide each other."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +96,8 @@ def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeas
         return None
     pairs, across = list(series.values()), next(iter(series))
     measures = [standings.board.scale(*of) for of in pairs]
-    with_intervals = kind == "plane" and len(entries) <= _WITH_INTERVALS
     best = [*standings.numbers(*head)] if head else []
-    own = _measured(pairs, standings, with_intervals)
+    own = _measured(pairs, standings, with_intervals=kind == "plane")
     rows = [
         FrameRow((Cell(standings.titles[key], href=links.model(key)), *own[key]))
         for key in sorted(own, key=lambda key: (best.index(key) if key in best else len(best), standings.titles[key]))

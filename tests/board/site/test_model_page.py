@@ -14,11 +14,9 @@ from lmms_medtasks.board.model_facts import ModelFacts
 from lmms_medtasks.board.site import finding_words, model_page
 from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Standings
 from lmms_medtasks.board.site.finding_words import ModelHeadline
-from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Number
-from lmms_medtasks.statistics.intervals import Interval
 
 TASK = "medq_deg_l2"
 SUITE = "medq_deg"
@@ -71,14 +69,13 @@ def headline_of(board: Board, standings: Standings, name: str) -> ModelHeadline:
 
 def test_a_headline_has_score_field_and_guessing(board: Board, standings: Standings) -> None:
     found = headline_of(board, standings, "odd")
-    assert (found.number.value, found.field, found.number.chance) == (50.0, 6, 25.0)
+    assert (found.number.value, found.place[-5:], found.number.chance) == (50.0, " of 6", 25.0)
     assert "50.0 %" in found.chart and "guessing 25.0" in found.chart
 
 
 def headline(title: str, value: float, rank: int, worst: int | None = None) -> ModelHeadline:
     number = Number("words", cell=Cell(value, value - 3, value + 3), chance=25.0)
-    standing = Standing(Interval(value / 100, None, None, 40, 40), rank, rank, worst or rank, 40)
-    return ModelHeadline(title, title, "t", number, standing, 4)
+    return ModelHeadline(title, title, number, rank, f"rank {f'{rank}–{worst}' if worst else rank} of 4")
 
 
 def test_the_sentence_has_the_best_place_and_guessing_and_compares_no_levels_of_guessing() -> None:

@@ -1,19 +1,77 @@
-"""What guessing gets: as the benchmark declares it, the same on every page, and on the better side of the scale."""
+"""Signs beside numbers, and what guessing gets: the same on every page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import finding_words, index_page
-from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Links, Standings, guessing
+from lmms_medtasks.board.site import board_tables, finding_words, index_page, suite_words
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Links, Standings, guessing, ranking
+from lmms_medtasks.board.site.suite_charts import suite_chart
+from lmms_medtasks.board.site.write_site import Options, build
+from lmms_medtasks.board.word_verdicts import is_by_words
+from lmms_medtasks.report.findings import BY_WORDS
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.task_configs.medobvious import measures
 from tests.board.made_up_entries import ACCURACY, ERRORS, STARS, made_up_entry, right_and_wrong
+
+TASK, HEAD = "med_cmr_open", ("med_cmr_open", "total")
+LINKS = Links(model=str, suite=str)
+
+
+@pytest.fixture
+def standings(tmp_path: Path, runs: ModuleType) -> Standings:
+    """Two models whose open answers the judge ``lexical`` scored; of the second one it scored none, rules did."""
+    for name, total, settled in (("said", 80.0, ()), ("silent", 0.0, range(12))):
+        totals = {f"q{number:02}": total for number in range(12)}
+        rows = runs.judged_rows(totals, "lexical", {f"q{number:02}" for number in settled})
+        runs.write(tmp_path / name, {TASK: rows}, model=name, metadata={"judge": {**runs.JUDGE, "name": "lexical"}})
+    return Standings(collect([tmp_path]), 20)
+
+
+def test_numbers_of_the_judge_that_compares_words_are_marked_wherever_they_stand(standings: Standings) -> None:
+    said, silent = sorted(standings.board.entries, key=lambda entry: entry.model.name)
+    assert is_by_words(said, "total") and not is_by_words(silent, "total")
+    table = ranking(TASK, standings, LINKS)
+    assert table is not None and [LEXICAL in row.cells[2].mark for row in table.rows[:2]] == [True, False]
+    assert MEANINGS[LEXICAL] in " ".join(table.all_notes)
+    own = {row.name: row.scores[0] for row in index_page.leaderboard(standings, LINKS).measured}
+    # The first place has no tint, and is not the best of anything.
+    assert (own["said"].rank, own["said"].cell.tier, own["said"].cell.mark) == ("1", 0, LEXICAL)
+    assert finding_words.headlines([said], standings)[0].number.by_words
+    series = {"open": [[*HEAD]]}
+    about = suite_words.About("med_cmr", "CMR", chart={"kind": "heat", "title": "t", "series": series})
+    drawn = suite_chart(about, standings, LINKS, HEAD)
+    assert drawn is not None
+    ((_, picture),) = drawn.drawings
+    assert re.search(f'fill-opacity="0.00".*?>80{LEXICAL}<', picture)
+    assert dict(drawn.legend) == {LEXICAL: MEANINGS[LEXICAL]}
+
+
+def test_each_page_with_such_numbers_says_so(standings: Standings, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    build(standings.board, site, Options(resamples=20, reports=False))
+    suite, index = ((site / name).read_text("utf-8") for name in ("suites/med_cmr.html", "index.html"))
+    models = {path.stem.rpartition("-")[0]: path.read_text("utf-8") for path in (site / "models").glob("*.html")}
+    for text in (suite, models["said"]):
+        (badges,) = re.findall(r'<ul class="badges">(.*?)</ul>', text, re.DOTALL)
+        (warned,) = (each for each in re.findall(r'<li class="warn">(.*?)</li>', badges) if "lexical" in each)
+        assert LEXICAL in warned and board_tables.BY_WORDS in warned
+    assert board_tables.BY_WORDS not in models["silent"]
+    assert BY_WORDS in suite[suite.index("<h1>") : suite.index("</h1>")] and BY_WORDS in index
+    assert f"<b>80.0{LEXICAL}</b>" in suite and f"{LEXICAL}: by a judge that compares words" in index
+
+
+def test_every_mark_that_a_number_may_have_has_its_meaning() -> None:
+    for signs in (HARD_TO_READ, LEXICAL, HARD_TO_READ + LEXICAL):
+        assert all(board_tables.MARKS[signs + why] for why in ("", "‖", "°"))
 
 
 def highlighted(letters: str, said: str) -> list[dict[str, Any]]:
@@ -34,7 +92,7 @@ def test_guessing_is_as_the_benchmark_declares_and_no_level_of_it_stands_beside_
 ) -> None:
     write(tmp_path, "a", "AABB" * 5, tasks={"medobvious": highlighted})
     standings = Standings(collect([tmp_path]), resamples=20)
-    [head] = index_page.leaderboard(standings, Links(model=str, suite=str)).heads
+    [head] = index_page.leaderboard(standings, LINKS).heads
     [own] = finding_words.headlines(standings.board.entries, standings)
     [number] = standings.numbers(head.task, head.measure).values()
     assert guessing(standings.board.entries[0], head.measure) == 0.5
@@ -84,5 +142,5 @@ def test_closed_questions_have_the_guessing_that_their_benchmark_declares_and_st
     assert {name: guessing(entry, name) for name in ("closed_iid", "closed_ood", "open_ood")} == {
         "closed_iid": 0.5, "closed_ood": 0.5, "open_ood": None
     }  # fmt: skip
-    [head] = index_page.leaderboard(standings, Links(model=str, suite=str)).heads
+    [head] = index_page.leaderboard(standings, LINKS).heads
     assert [each.chance for each in standings.numbers(head.task, head.measure).values()] == [50.0]
