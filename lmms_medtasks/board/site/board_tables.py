@@ -18,7 +18,6 @@ from lmms_medtasks.board.model_names import shown_name
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
-from lmms_medtasks.board.trust.levels import LEVELS
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
 from lmms_medtasks.report.document import MARKS as NO_INTERVAL
@@ -260,14 +259,9 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
     for called, row in below:
         cells = [cell for name in measures for cell in (row.cells.get(name, NONE), NONE)]
         rows.append(FrameRow((Cell(called), Cell(row.source), *cells, *[NONE] * (len(_COUNTS) + 1)), "reference"))
-    without = {name: found for name in measures if (found := next(iter(standings.of(task, name).values()), None))}
-    present = {entry.level for entry in entries}
-    notes = (
-        intervals_note(entries),
-        *(f"No ranks by {name}: {found.reason}." for name, found in without.items() if found.rank is None),
-        SHORT,
-        *(f"{level.capitalize()}: {meaning}" for level, meaning in LEVELS.items() if level in present),
-    )
+    first = {name: next(iter(standings.of(task, name).values()), None) for name in measures}
+    without = (f"No ranks by {name}: {each.reason}." for name, each in first.items() if each and each.rank is None)
+    notes = (intervals_note(entries), *without, SHORT)
     printed = (_PUBLISHED.format(paper=below[0][1].paper),) if below else ()
     heads = (label("model"), label("source"), *columns, *_COUNTS, label("notes"))
     return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, printed, RANK_MARKS)
