@@ -87,7 +87,7 @@ def _of_headline(
     drawn: SuiteChart | None,
 ) -> dict[str, Any]:
     """What the page has of the headline ``head``."""
-    board, numbers = standings.board, standings.numbers(*head)
+    board, numbers, unit = standings.board, standings.numbers(*head), standings.board.scale(*head).unit
     mean = board.of(task=head[0], ranked=True)[0].mean_beside(head[1])
     # The ranking in short, best first.
     places = [
@@ -97,7 +97,7 @@ def _of_headline(
     ]  # fmt: skip
     return {
         "places": places,
-        "caption": about.column_of(*head, board.scale(*head)),
+        "caption": f"{about.heading_of(*head)}{f' ({unit})' if unit else ''}",
         "signs": legend(each.cell for each in numbers.values()),
         "pairs": matrix(standings, head, links),
         "questions": _questions(about, standings, cards, (head[0], mean), drawn) if cards and mean else [],
