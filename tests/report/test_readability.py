@@ -12,7 +12,7 @@ from lmms_medtasks.board import rules
 from lmms_medtasks.board.checks import _rates
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.comparison.gate import read_rules
-from lmms_medtasks.board.site import number_marks
+from lmms_medtasks.board.site import board_tables
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.report import Options, build, readability
 from lmms_medtasks.report.markdown import markdown
@@ -145,4 +145,4 @@ def test_gate_report_and_board_draw_the_line_at_the_same_share(tmp_path, unread,
     assert (check_of(document).state == "no") is low
     thresholds = read_rules().board.thresholds
     assert ("low_parse_rate" in dict(_rates(entry, thresholds))) is low
-    assert thresholds["parse_rate"] == readability.least_read() == number_marks.READABLE
+    assert thresholds["parse_rate"] == readability.least_read() == board_tables.READABLE

@@ -8,9 +8,8 @@ from pathlib import Path
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
-from lmms_medtasks.board.site import board_tables, bullets, finding_words, suite_words
-from lmms_medtasks.board.site.board_tables import RANK_MARKS, Links, Standings, harness, standing_cells
-from lmms_medtasks.board.site.number_marks import BY_WORDS
+from lmms_medtasks.board.site import board_tables, finding_words, suite_words
+from lmms_medtasks.board.site.board_tables import BY_WORDS, RANK_MARKS, Links, Standings, harness, standing_cells
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.word_verdicts import is_by_words
@@ -39,7 +38,7 @@ class ModelPages:
         own = entries_of(model.key, self._standings.board)
         limits = board_tables.problems((each for entry in own for each in entry.problems), self._roots)
         title, slug = self._standings.titles[model.key], self._slugs[model.key]
-        headlines = bullets.headlines(own, self._standings)
+        headlines = finding_words.headlines(own, self._standings)
         texts, warnings = about_model(own, facts := self._known.facts_of(model.name))
         self._pages.page(
             f"models/{slug}.html", "model.html", f"models/{slug}",

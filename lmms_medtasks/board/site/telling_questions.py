@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Standings
+from lmms_medtasks.board.site.board_tables import Standings, TaskMeasure
 from lmms_medtasks.board.site.question_scores import shares_of
-from lmms_medtasks.board.site.suite_chart import TaskMeasure
 
 MOST = 5
 _ALMOST = 1e-6

@@ -8,7 +8,7 @@ from pathlib import Path
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_words
+from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_page, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.model_page import ModelPages
@@ -16,7 +16,6 @@ from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.reports import Report, Reports
-from lmms_medtasks.board.site.suite_page import SuitePage
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import bar
@@ -63,7 +62,7 @@ class _Site:
         self._board = board
         self._folder = folder
         self._options = options
-        self._standings = Standings(board, options.resamples)
+        self._standings = Standings(board, options.resamples, options.models)
         self._slugs = file_names.model_slugs(board.models)
         self._suites = suite_words.order(name for name in board.suites if name == file_names.slug(name))
         self._titles = {name: suite_words.about(name).title for name in self._suites}
@@ -104,7 +103,7 @@ class _Site:
         options = self._options
         index_page.write(
             self._pages, self._standings, self._links(""), self._suites,
-            known=options.models, roots=options.roots, stamp=options.stamp,
+            roots=options.roots, stamp=options.stamp,
         )  # fmt: skip
 
     def _suite(self, name: str) -> None:
@@ -116,7 +115,7 @@ class _Site:
         for part in compared.parts:
             self._pages.write_files(part)
         cards = QuestionCards(self._question_data, self._standings.title) if self._browsed else None
-        SuitePage(self._board, self._standings, self._links("../"), self._pages, cards).write(name, compared)
+        suite_page.write(self._pages, self._standings, self._links("../"), cards, name, compared)
 
     def _model(self, model: Model) -> None:
         page, report, no_report = f"{self._slugs[model.key]}.html", "", ""

@@ -8,7 +8,7 @@ import pytest
 
 from lmms_medtasks.board.entries import Problem
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.bullets import LEAST_FIELD, ModelHeadline, headlines
+from lmms_medtasks.board.site.finding_words import ModelHeadline, headlines
 from lmms_medtasks.board.site.ranking import Standing
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Number
@@ -42,30 +42,25 @@ def headline_of(*entries: MadeUpEntry, resamples: int = 20) -> ModelHeadline:
 
 
 NUMBER = Number("closed questions", chance=25.0, published=(40.0, 80.04), cell=Cell(69.06, 66.44, 71.92))
-STANDING = Standing(Interval(0.6906, None, None, 9, 9), 2, 1, 3, QUESTIONS)
-HEAD = ModelHeadline("s", "Suite", "t", NUMBER, STANDING, 12, quartiles=(50.0, 60.0, 70.0))
+HEAD = ModelHeadline("s", "Suite", NUMBER)
 
 
-def test_the_number_the_rank_and_the_quartiles_are_of_all_ranked_models() -> None:
+def test_the_number_and_the_rank_are_among_all_ranked_models() -> None:
     found = headline_of(*(model(name, right) for name, right in zip("abcd", (4, 8, 16, 2), strict=True)))
-    # In percent 10, 20, 40, 80; a quarter of three steps on is 10 + 0.75 x 10, then 30, then 40 + 0.25 x 40.
-    assert (found.number.value, found.rank, found.field, found.apart) == (20.0, 3, 4, "")
-    assert found.quartiles == pytest.approx((17.5, 30.0, 50.0))
+    # In percent 10, 20, 40, 80.
+    assert (found.number.value, found.rank, found.place[-5:], found.apart) == (20.0, 3, " of 4", "")
     own = found.number
     assert own.cell.low is not None and own.cell.high is not None and own.cell.low < 20 < own.cell.high
     assert (own.scale, own.unit, own.chance, own.published) == ("", "%", None, None)
 
 
-def test_a_field_of_three_has_no_quartiles_and_a_single_model_is_the_only_one() -> None:
-    few = [model(name, 5) for name in "abc"]
-    assert len(few) < LEAST_FIELD and headline_of(*few).quartiles is None
-    assert headline_of(few[0]).place == "the only one ranked"
+def test_a_single_model_is_the_only_one() -> None:
+    assert headline_of(model("a", 5)).place == "the only one ranked"
 
 
 def test_what_is_not_ranked_has_its_number_and_the_reason_and_is_not_of_the_field() -> None:
     found = headline_of(model("a", 15, problems=[APART]), *(model(name, 10) for name in "bcde"))
     assert (found.number.value, found.rank, found.place, found.apart) == (75.0, None, "", "Few questions were asked.")
-    assert found.field == 4 and found.quartiles == (50.0, 50.0, 50.0)
 
 
 def test_a_ranked_entry_of_a_model_goes_before_one_set_apart() -> None:
@@ -121,29 +116,19 @@ def test_a_measure_without_a_value_gives_way_to_the_next() -> None:
 
 
 def test_the_words_have_every_number_that_is_drawn() -> None:
-    said = (
-        "Suite. closed questions 69.1 % [66.4, 71.9], quartiles of the ranked models 50.0, 60.0, 70.0, guessing 25.0, "
-        "published models 40.0 to 80.0."
-    )
+    said = "Suite. closed questions 69.1 % [66.4, 71.9], guessing 25.0, published models 40.0 to 80.0."
     assert f'aria-label="{said}"' in HEAD.chart
-    bare = ModelHeadline("s", "Suite", "t", Number("closed questions", cell=Cell(69.06)))
+    bare = ModelHeadline("s", "Suite", Number("closed questions", cell=Cell(69.06)))
     assert 'aria-label="Suite. closed questions 69.1 %."' in bare.chart
 
 
 @pytest.mark.parametrize(
-    ("rank", "best", "worst", "place"),
-    [
-        (2, 1, 3, "rank 2 (1 to 3) of 12"),
-        (1, 1, 1, "rank 1 of 12"),
-        (4, 4, 4, "rank 4 of 12"),
-        (4, None, None, "rank 4 of 12"),
-        (None,) * 3 + ("",),
-    ],
+    ("rank", "best", "worst", "ranks"), [(2, 1, 3, "1–3"), (1, 1, 1, "1"), (4, None, None, "4"), (None, None, None, "")]
 )
-def test_ranks_that_chance_leaves_open_stand_behind_the_rank(
-    rank: int | None, best: int | None, worst: int | None, place: str
+def test_ranks_that_chance_leaves_open_stand_in_place_of_the_rank(
+    rank: int | None, best: int | None, worst: int | None, ranks: str
 ) -> None:
-    assert replace(HEAD, standing=Standing(Interval(0.5, None, None, 9, 9), rank, best, worst, 9)).place == place
+    assert Standing(Interval(0.5, None, None, 9, 9), rank, best, worst, 9).ranks == ranks
 
 
 def test_a_scale_is_that_of_the_number_and_longer_where_a_ratio_is_beyond_it() -> None:

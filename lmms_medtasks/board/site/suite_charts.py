@@ -1,5 +1,6 @@
-"""The chart of a suite's page: all ranked models and the published ones, as ``board.yml`` declares it. Its keys:
+"""The chart of a suite: all ranked models and the published ones, as ``chart`` in its ``board.yml`` declares it.
 
+Its keys:
     kind: ``ranges``: a row a model, from the first series to the last, with the interval of the last and what changed.
         ``plane``: the second series against the first, which is turned round (100 less its value); its line of guessing
         is that of the plane in the benchmark's report. ``heat``: a row a model, a cell a series, tinted by its number.
@@ -16,31 +17,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Links, Standings, cell, column, published
-from lmms_medtasks.board.site.guessing import guessing
-from lmms_medtasks.board.site.number_marks import MARKS, legend
+from lmms_medtasks.board.site.board_tables import (
+    MARKS,
+    Links,
+    Standings,
+    TaskMeasure,
+    cell,
+    column,
+    guessing,
+    legend,
+)
 from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import NONE, label
 from lmms_medtasks.report.charts import Chart, Guide
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
-from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.reported_suites import report_of
-from lmms_medtasks.suites.suite import Measure
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-KINDS = ("ranges", "plane", "heat")
 OPEN, OPEN_PUBLISHED = 12, 8
 """Models that are shown at once; the others are folded below them."""
-_WITH_INTERVALS = 60
-"""Entries up to which a plane has intervals: those of many hide each other."""
-
-TaskMeasure = tuple[str, str]
-"""A task and a measure of it."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +54,6 @@ class SuiteChart:
     frame: Frame
     guide: Guide | None
     chance: float | None
-
-    @property
-    def first(self) -> str:
-        """The series that a range begins with; "" of another kind, or of one number."""
-        return next(iter(self.series)) if self.chart.kind == "ranges" and len(self.series) > 1 else ""
-
-    def start(self, head: TaskMeasure) -> TaskMeasure | None:
-        """What a range to the headline ``head`` begins with; None where it ends elsewhere."""
-        return self.series[self.first] if self.first and [*self.series.values()][-1] == head else None
 
     def rows(self, kind: Kind) -> list[FrameRow]:
         """The rows of measured models ("run"), or of published ones ("reference")."""
@@ -95,32 +84,33 @@ class SuiteChart:
         return Markup(self.chart.drawn(marks, [self.guide] if self.guide else []))  # noqa: S704 - its texts are escaped
 
 
-def chart(
-    about: About, board: Board, standings: Standings, links: Links, head: TaskMeasure | None
-) -> SuiteChart | None:
+def suite_chart(about: About, standings: Standings, links: Links, head: TaskMeasure | None) -> SuiteChart | None:
     """The chart of a suite; ``head``: the task and measure of its headline. None with nothing to draw."""
     said = about.chart or {"kind": "ranges", "title": "How each model does", "series": {}}
-    kind = said.get("kind")
-    if kind not in KINDS or not isinstance(said.get("series"), Mapping):
-        raise UserError(f"board.yml of {about.name}: chart has kind ({', '.join(KINDS)}) and series: name -> patterns.")
-    entries = board.of(suite=about.name)
+    kind, entries = said["kind"], standings.board.of(suite=about.name)
     series = _series(said["series"], entries, bool(head))
     if head and head not in series.values() and (kind == "ranges" or not series):
         # The headline is of another task than what is declared, or nothing is.
         series = {head[1].replace("_", " "): head}
     if not series or (kind == "plane" and len(series) < 2):
         return None
-    have = {(entry.task, metric): entry for entry in entries for metric in entry.metrics}
-    measures = [have[of].scale(of[1]) for of in series.values()]
-    with_intervals = kind == "plane" and len(entries) <= _WITH_INTERVALS
-    sorted_by = (len(series) - 1, measures[-1]) if kind == "ranges" else (None, measures[0])
-    pairs = list(series.values())
-    own = [
-        FrameRow((Cell(standings.titles[key], href=links.model(key)), *cells))
-        for key, cells in measured_cells(pairs, standings, with_intervals).items()
+    pairs, across = list(series.values()), next(iter(series))
+    measures = [standings.board.scale(*of) for of in pairs]
+    best = [*standings.numbers(*head)] if head else []
+    own = _measured(pairs, standings, with_intervals=kind == "plane")
+    rows = [
+        FrameRow((Cell(standings.titles[key], href=links.model(key)), *own[key]))
+        for key in sorted(own, key=lambda key: (best.index(key) if key in best else len(best), standings.titles[key]))
     ]
-    printed = [FrameRow((Cell(name), *cells), "reference") for name, cells in published_cells(pairs, board).items()]
-    rows = [*_sorted(own, *sorted_by), *_sorted(printed, *sorted_by)]
+    # Published models by the last number of a range, else by the mean of all, those without it last.
+    last, sign = slice(-1, None) if kind == "ranges" else slice(None), -1 if measures[-1].higher_is_better else 1
+
+    def place(name: str) -> tuple[bool, float, str]:
+        known = [each.value for each in printed[name][last] if isinstance(each.value, int | float)]
+        return not known, sign * sum(known) / max(len(known), 1), name.lower()
+
+    printed = _published(pairs, standings)
+    rows += [FrameRow((Cell(name), *printed[name]), "reference") for name in sorted(printed, key=place)]
     if not rows:
         return None
     columns = (label("model"), *(column(name, each) for name, each in zip(series, measures, strict=True)))
@@ -128,15 +118,12 @@ def chart(
     task, metric = pairs[-1]
     first = next((each for each in entries if each.ranked and each.task == task), None)
     chance = guessing(first, metric) if first and metric in first.metrics else None
-    across = next(iter(series))
-    drawn_as = Chart(
-        kind, "chart", said["title"], said.get("about", ""), "chart", list(series)[kind == "plane" :],
-        x=across if kind == "plane" else "", names="points" if kind == "plane" else "legend",
-        rest={across: measures[0].factor * (measures[0].low + measures[0].high)} if kind == "plane" else {},
-        axis=said.get("axes", ()),
-    )  # fmt: skip
+    chart = Chart(kind, "chart", said["title"], said.get("about", ""), "chart", list(series))
+    if kind == "plane":
+        rest = {across: measures[0].factor * (measures[0].low + measures[0].high)}
+        chart = replace(chart, columns=list(series)[1:], x=across, names="points", rest=rest, axis=said["axes"])
     shown = None if chance is None else chance * measures[-1].factor
-    return SuiteChart(drawn_as, series, frame, _guess(first), shown)
+    return SuiteChart(chart, series, frame, _guess(first), shown)
 
 
 def _guess(entry: Entry | None) -> Guide | None:
@@ -162,9 +149,7 @@ def _series(
     return found
 
 
-def measured_cells(
-    measures: Sequence[TaskMeasure], standings: Standings, with_intervals: bool = True
-) -> dict[str, list[Cell]]:
+def _measured(measures: Sequence[TaskMeasure], standings: Standings, with_intervals: bool) -> dict[str, list[Cell]]:
     """Of each ranked model with a number, by its key, a cell a measure.
 
     ``with_intervals``: also of metrics that are not ranked by.
@@ -183,28 +168,11 @@ def measured_cells(
     return cells
 
 
-def published_cells(measures: Sequence[TaskMeasure], board: Board) -> dict[str, list[Cell]]:
+def _published(measures: Sequence[TaskMeasure], standings: Standings) -> dict[str, list[Cell]]:
     """The same of each published model, by its name."""
     cells: dict[str, list[Cell]] = {}
     for place, (task, metric) in enumerate(measures):
-        for row in published(task, next((entry.settings for entry in board.of(task=task)), {})):
+        for name, row in standings.published(task):
             if isinstance(row.cells.get(metric, NONE).value, int | float):
-                cells.setdefault(row.model, [NONE] * len(measures))[place] = row.cells[metric]
+                cells.setdefault(name, [NONE] * len(measures))[place] = row.cells[metric]
     return cells
-
-
-def _sorted(rows: Sequence[FrameRow], place: int | None, measure: Measure) -> list[FrameRow]:
-    """The best first, by a series or (None) the mean of all; a model without the number comes last.
-
-    What is no score counts where there is no other.
-    """
-
-    def order(row: FrameRow) -> tuple[float, str]:
-        cells = row.cells[1:] if place is None else row.cells[1 + place : 2 + place]
-        scores = [each for each in cells if LEXICAL not in each.mark] or cells
-        known = [each.value for each in scores if isinstance(each.value, int | float)]
-        mean = sum(known) / len(known) if known else 0.0
-        worth = -mean if measure.higher_is_better else mean
-        return worth if known else float("inf"), str(row.cells[0].value).lower()
-
-    return sorted(rows, key=order)
