@@ -1,4 +1,4 @@
-"""A chart as it is declared beside its table: which of six kinds, and what of the table stands where."""
+"""A chart as it is declared beside its table: which of five kinds, and what of the table stands where."""
 
 from __future__ import annotations
 
@@ -11,22 +11,18 @@ from typing import Any, Literal, get_args
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import document
-from lmms_medtasks.report.charts.bullets import bullet_chart
-from lmms_medtasks.report.charts.heat import heat_chart, share_chart
+from lmms_medtasks.report.charts.heat import heat_chart
 from lmms_medtasks.report.charts.plane_panels import panels_of, said_of
 from lmms_medtasks.report.charts.planes import Guide, plane_chart, small_plane
-from lmms_medtasks.report.charts.points import point_chart
-from lmms_medtasks.report.charts.ranges import range_chart
-from lmms_medtasks.report.charts.rows import rows_of
+from lmms_medtasks.report.charts.row_charts import bullet_chart, point_chart, range_chart, rows_of
 from lmms_medtasks.report.document import PUBLISHED, Cell, Figure
 from lmms_medtasks.report.views import Column, Row, Source, Table
 from lmms_medtasks.samples.table import Samples
 
-Kind = Literal["ranges", "points", "plane", "heat", "shares", "bullets"]
+Kind = Literal["ranges", "points", "plane", "heat", "bullets"]
 Sort = Literal["", "falling", "rising"]
 Names = Literal["legend", "points", "ends"]
 Scale = Literal["", "fitted", "ranks"]
-_COLUMNS = {"shares": (3, "three columns: gains, neither, losses"), "bullets": (1, "one column")}
 _NAMED, _ALONE, _SEVERAL, _LINE = 360.0, 300.0, 200.0, 26.0
 """Heights of a plot with names beside its marks, of others, of one beside others, and of a rank, in pixels."""
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -100,7 +96,7 @@ class Chart:
     Attributes:
         kind: ``ranges``: a row a row, from the first column to the last. ``points``: a row a row, a mark a column.
             ``plane``: a column against another one, or over places, a column each. ``heat``: numbers on colours.
-            ``shares``: bars of 100 %. ``bullets``: a number a row on its scale.
+            ``bullets``: a number a row on its scale.
         key, title, about: of the figure. ``about`` may be made from the sources.
         table: declared, made from the sources, or the key of one that :meth:`of` is given. numbers: the key of the
             table below the figure; its own by default.
@@ -170,9 +166,8 @@ class Chart:
         ):
             if got not in get_args(allowed):
                 raise unknown(what, got, filter(None, get_args(allowed)), self.declared)
-        wanted, said = _COLUMNS.get(self.kind, (len(self.columns), ""))
-        if len(self.columns) != wanted:
-            raise UserError(f"{self.declared}: a chart of {self.kind} has {said}; got {len(self.columns)}.")
+        if self.kind == "bullets" and len(self.columns) != 1:
+            raise UserError(f"{self.declared}: a chart of bullets has one column; got {len(self.columns)}.")
         if isinstance(self.table, Table) and not callable(self.table.columns):
             self._marks(_Filled.of(self.table, self.table.columns, ()))  # for its errors
 
@@ -222,7 +217,7 @@ class Chart:
             return heat_chart(self, marks, small=small)
         if self.kind == "bullets":
             return bullet_chart(self, marks, small=small)
-        return {"ranges": range_chart, "points": point_chart, "shares": share_chart}[self.kind](self, marks)
+        return range_chart(self, marks) if self.kind == "ranges" else point_chart(self, marks)
 
     def published_names(self, sources: Sequence[Source]) -> list[str]:
         """The published rows that are drawn, the best first where not all are."""
