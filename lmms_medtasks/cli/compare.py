@@ -93,8 +93,8 @@ def _of_file(output: Path) -> Format:
 
 def _text(compared: Compared, chosen: Format) -> str:
     from lmms_medtasks.board.comparison.comparison_document import document, to_json
-    from lmms_medtasks.report import formats
+    from lmms_medtasks.report.terminal import document_text
 
     if chosen is Format.json:
         return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"
-    return formats.text(document(compared), chosen.value)
+    return document_text(document(compared), chosen.value)

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.report import about, judged_tables, paper_line, readability, views
+from lmms_medtasks.report import about, comparability, judged_tables, readability, views
 from lmms_medtasks.report.document import Flag, Part, Section
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.headlines import Headline, default_headline
 from lmms_medtasks.report.quotable import Asked, remarks
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
@@ -320,7 +319,7 @@ def _part(suite: Suite, report: Report, source: Source, key: str, options: Optio
         _sections(report.views, [source], options),
         origin(source),
     )
-    return paper_line.with_lines(suite, part, [source])
+    return comparability.add_paper_lines(suite, part, [source])
 
 
 def origin(source: Source) -> tuple[tuple[str, str], ...]:
@@ -362,7 +361,7 @@ def _comparisons(suite: Suite, report: Report, sources: Sequence[Source], option
         key, title = f"{chosen.prefix}all", f"{COMPARISON}{said}"
 
         def make() -> Part:
-            part = paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
+            part = comparability.add_paper_lines(suite, _with_settings(compare(group, key, chosen), group), group)
             return replace(part, title=title, flags=(*flags, *part.flags))
 
         return Planned(key, title, "", make)
@@ -388,7 +387,7 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
     flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
     sections = (*_sections(report.compared, sources, options), *report.more(sources, options))
     whole = Part(key, COMPARISON, facts, flags, sections, origin)
-    return with_marks(whole, {each.name: report.tests(each) for each in sources})
+    return comparability.with_marks(whole, {each.name: report.tests(each) for each in sources})
 
 
 def _sections(views: Iterable[View], sources: Sequence[Source], options: Options) -> tuple[Section, ...]:

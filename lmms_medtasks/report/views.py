@@ -8,14 +8,17 @@ from typing import Any, Protocol
 
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, negated, number, percent
-from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.power import Criterion, detectable_with
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 
+_WHOLE = 100.0
+"""The largest difference that a scale of percent allows."""
 Transform = Callable[[Samples], Samples]
 """Makes another table of a source's rows."""
 
@@ -191,7 +194,7 @@ class Table:
 
     Below one with differences that are estimates (columns in points) stands the smallest true difference that these
     data would have shown with 80 % probability: two-sided at alpha over the number of its differences, from their
-    standard errors over clusters (:mod:`lmms_medtasks.report.detectable`).
+    standard errors over clusters.
 
     Attributes:
         key: names its CSV file. labels: the heads of the columns of texts before the declared ones.
@@ -262,11 +265,33 @@ def _add_detectable(
     """Gives the cells of differences what would have been shown; the note that says it, "" where there are none."""
     places = [(row, place) for row in range(len(rows)) for place in range(len(columns))]
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
-    found = detectable(differences)
-    for (row, place), least in zip(places, found, strict=True):
-        if least is not None and least <= 1:
-            filled[row][place] = replace(filled[row][place], detectable=100 * least)
-    return note(found, more="each in the CSV file")
+    criterion = Criterion(comparisons=max(1, sum(1 for each in differences if each and each.standard_error)))
+    known = []
+    for (row, place), each in zip(places, differences, strict=True):
+        least = detectable_with(each.standard_error, each.clusters, criterion) if each else None
+        if least is not None:
+            known.append(100 * least)
+            if least <= 1:
+                filled[row][place] = replace(filled[row][place], detectable=100 * least)
+    return _detectable_note(known)
+
+
+def _detectable_note(known: Sequence[float]) -> str:
+    """The sentence below a table on the differences, in points, that would have been found; "" without any."""
+    if not known:
+        return ""
+    shown = [each for each in known if each <= _WHOLE]
+    corrected = "" if len(known) == 1 else f", corrected for the {len(known)} differences of the table"
+    test = f"by a two-sided test over images (items, cases) at {confidence.alpha():g}"
+    criterion = f"with 80 % probability {test}{corrected} (each in the CSV file)"
+    if not shown:
+        none = f"no true difference that the scale allows would have been found {criterion}."
+        return f"What these data can show: {none}"
+    beyond = len(known) - len(shown)
+    ends = list(dict.fromkeys(f"{end:.1f}" for end in (min(shown), max(shown))))
+    said = f"a true difference of {' to '.join(ends)} points would have been found {criterion}."
+    few = f" For {beyond} of the {len(known)} none that the scale allows would have been found." if beyond else ""
+    return f"What these data can show: {said} A smaller one may be there unseen.{few}"
 
 
 def _label(label: str | Cell | None) -> Cell:

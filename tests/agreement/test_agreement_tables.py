@@ -7,7 +7,7 @@ import pytest
 
 from lmms_medtasks.agreement import agreement_tables, judged_answers, rater_comparison
 from lmms_medtasks.agreement.judged_answers import AnswerKey
-from lmms_medtasks.report import formats
+from lmms_medtasks.report.terminal import document_text
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_document(made):
 
 
 def test_csv_has_every_number_with_its_interval_and_no_formula(made):
-    text = formats.text(agreement_tables.document(*made), "csv")
+    text = document_text(agreement_tables.document(*made), "csv")
     blocks = [list(csv.DictReader(io.StringIO(block.split("\n", 1)[1]))) for block in text.split("\n\n")]
     assert sum(map(len, blocks)) == len(made[1].comparisons) + 2 * len(made[1].wins)
     assert {row["model"] for row in blocks[-1]} == {"'=x", "y"}

@@ -17,7 +17,7 @@ from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.protocol import Verdict
 from lmms_medtasks.record import VERSION
-from lmms_medtasks.report import Options, assemble, build
+from lmms_medtasks.report import Options, build, reported_suites
 from lmms_medtasks.report import first_screen as first_screens
 from lmms_medtasks.report.default_report import metric_column
 from lmms_medtasks.report.headlines import default_headline
@@ -328,7 +328,7 @@ def test_two_suites_of_one_title_are_both_on_the_first_screen(tmp_path, monkeypa
         seen["given"] = found, asked
         return None
 
-    monkeypatch.setattr(assemble, "first_screen", first_screen)
+    monkeypatch.setattr(reported_suites, "first_screen", first_screen)
     tasks = {"eye": {"template": "multiple_choice", "asked": [(document(n), ["A"]) for n in range(6)]}}
     build([runs.write_run(tmp_path, tasks)], Options(resamples=0))
     found, [(choices, finding)] = seen["given"]

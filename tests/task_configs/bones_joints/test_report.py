@@ -10,9 +10,9 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import suite_report
+from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.samples import runs
 from lmms_medtasks.statistics.intervals import FEW_IN_GROUP
 from lmms_medtasks.statistics.significance import adjust
