@@ -35,7 +35,7 @@ NAMES = (0.0, 28.5)
 _PLOT = 29.0
 _LETTERS, _SECOND = 15, 27
 """Letters of a name on its first and on its second line."""
-_NARROW = 13
+_NARROW = 12
 """Letters of the first line on a phone, where the style sheet shows the element of the class "narrow"."""
 
 
@@ -74,7 +74,7 @@ def grid(plot: Elements, axis: Axis, top: float, bottom: float) -> None:
 def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True, href: str = "") -> None:
     """A row's name, on two lines where it is long; the whole is its tooltip."""
     lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [short(said, _SECOND)]
-    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [_without_middle(said, _NARROW + 5)]
+    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [_without_middle(said, _NARROW + 4)]
     with names.link(href):
         if lines == narrow:
             names.parts.append(_name(said, lines, y, kind))
