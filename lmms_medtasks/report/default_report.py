@@ -19,12 +19,11 @@ import numpy as np
 
 from lmms_medtasks import degradations
 from lmms_medtasks.judges import own_scales
-from lmms_medtasks.report import document, judged_tables
+from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.published import Published, read_rows
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.runs import printable
@@ -32,7 +31,6 @@ from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
-from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.outcomes import ANSWERED, OUTCOMES, READINGS, outcome_of
 from lmms_medtasks.suites.own_parts import KEY, NotFound
 from lmms_medtasks.suites.reported_numbers import numbers_of
@@ -46,7 +44,6 @@ MOST_VALUES = 20
 _MOST_OPTIONS = 26
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", *OUTCOMES)
-_NO_IMAGE = "no image"
 _REPLIES = (
     "Number of replies; each trial of a question is one. Answered: with a text that a judge scores. "
     "Unreadable: words without one answer, or with several. Cut: cut off before an answer. A reply without an "
@@ -66,7 +63,6 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             View("results", "Results", (tables.results(),)),
             beside,
             View("levels", "Degradation", (tables.levels(),)),
-            View("benefit", "Above what language alone gets", (tables.benefit,)),
             *tables.rotations(),
             View("tags", "By tag", (tables.tags(),)),
             View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
@@ -213,28 +209,6 @@ class _Tables:
             Column(second, unit=unit, digits=digits, statistic="second", key="second"),
             Column("difference", unit="points" if unit == "%" else unit, digits=digits, statistic="change"),
         )
-
-    def benefit(self, sources: Sequence[Source]) -> document.Frame | None:
-        """What degraded pictures, or a test out of distribution, lose of the image's benefit."""
-        source, on = sources[0], self._question
-        blind = rows_without_image(source, {"condition": _NO_IMAGE})
-        if source.condition or not len(blind):
-            return None
-        sides: dict[str, tuple[Where, Where, tuple[str, ...]]] = {
-            f"level {level}": ({"severity": 0}, {"severity": level}, on) for level in _levels(source)[1:]
-        }
-        if set(source.rows.values("set")) >= {"iid", "ood"}:
-            sides["out of distribution"] = ({"set": "iid"}, {"set": "ood"}, ())
-        found = []
-        for measure in self._main(sources):
-            floor = floor_of(blind, measure.name, on)
-            for name, (first, second, pair) in sides.items():
-                lost = LostBenefit(measure=measure.name, bounds=measure.range, floor=floor, first=first, second=second,
-                                   pair=pair, question=on)  # fmt: skip
-                found.append(Comparison((name, measure.name), lost, {}, "%" if measure.unit == "%" else ""))
-        title = "What is lost of the image's benefit"
-        heads, names = ("under", "measure"), ("clean or i.i.d.", "degraded or out of distribution")
-        return benefit_table(title, heads, names, source, found, self.suite.cluster)
 
     def tags(self) -> Table:
         """Each main measure by each tag with few values."""

@@ -329,7 +329,7 @@ def judging_tables(found: Callable[[Source], Mapping[str, Judging]]) -> tuple[Ca
     """The tables on the judgements of a view's first source, grouped as ``found`` groups them."""
     return tuple(
         lambda sources, make=make: make(found(sources[0]))  # type: ignore[misc]
-        for make in (judgements, causes, verdict_shares)
+        for make in (judgements, causes)
     )
 
 
@@ -358,19 +358,6 @@ def causes(found: Mapping[str, Judging]) -> Frame | None:
         for reason, number in reasons.most_common()
     )
     return frame("judgement_causes", "Settled by a rule, or missing: why", columns, rows, folded=True)
-
-
-def verdict_shares(found: Mapping[str, Judging]) -> Frame | None:
-    """How often a judge gave each label, by group and dimension; None where no judge gave a verdict."""
-    rows = []
-    for name, each in found.items():
-        for dimension in each.protocol.dimensions:
-            given = {text: each.labels[dimension.name, text] for text in dimension.labels}
-            total = sum(given.values())
-            rows += [(name, dimension.name, text, number, number / total) for text, number in given.items() if total]
-    columns = (label("task"), label("dimension"), label("verdict"), count("judgements"), share("share"))
-    notes = ("Verdicts of the judge alone, without those that a rule settled.",)
-    return frame("verdict_shares", "What the judge said, how often", columns, rows, notes, folded=True)
 
 
 def judged_columns(head: str, estimate: Estimate, measure: str, digits: int = 2) -> tuple[Column, ...]:

@@ -260,28 +260,6 @@ def test_a_run_whose_folder_declares_its_measures_says_how_to_give_it(tmp_path):
         build([path])
 
 
-def test_a_drop_stands_beside_what_the_image_is_worth(tmp_path):
-    """Clean all right, degraded 10 of 20, without the image 5 of 20: (1 - 1/2) / (1 - 1/4) = 2/3 is lost."""
-
-    def asked(right):
-        return [(document(n), ["A" if n < right else "B"]) for n in range(20)]
-
-    path = runs.write_run(
-        tmp_path / "run",
-        {
-            "deg": {"template": "degraded", "asked": asked(10), "settings": {"severity": 1}},
-            "deg_clean": {"template": "degraded", "asked": asked(20), "settings": {"severity": 0}},
-            "deg_noimage": {"template": "degraded", "asked": asked(5), "settings": {"severity": 1, "no_image": True}},
-        },
-    )
-    parts = build([path], Options(resamples=200)).parts
-    (table,) = [t for part in parts for section in part.sections for t in section.tables if t.key == "benefit_lost"]
-    (row,) = table.rows
-    assert [cell.value for cell in row.cells][:2] == ["level 1", "accuracy"]
-    assert [cell.value for cell in row.cells][2:] == pytest.approx([20, 100, 25, 75, 50, 50, 200 / 3])
-    assert row.cells[-1].low < 200 / 3 < row.cells[-1].high
-
-
 def test_rotated_options_have_a_section(tmp_path):
     # Two questions with two options: the first is right under both rotations, the second is always answered A.
     replies = {("q00", 0): "A", ("q00", 1): "B", ("q01", 0): "A", ("q01", 1): "A"}

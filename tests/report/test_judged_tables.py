@@ -329,15 +329,6 @@ def test_few_or_different_verdicts_are_not_flagged():
     assert not judged_tables.constant_verdict(few) and not judged_tables.constant_verdict(different)
 
 
-def test_how_often_a_judge_said_what():
-    # Of three verdicts: clear 4, 4, 5; right 3, 3, 3. A rule's verdict is not the judge's.
-    found = judging(record(1, ("4", "3")), record(2, ("4", "3")), record(3, ("5", "3")), record(4, EXACT))
-    table = judged_tables.verdict_shares({"open": found})
-    rows = {tuple(cell.value for cell in row.cells[1:3]): row.cells[3].value for row in table.rows}
-    assert rows["clear", "4"] == 2 and rows["clear", "5"] == 1 and rows["clear", "1"] == 0 and rows["right", "3"] == 3
-    assert judged_tables.verdict_shares({"open": judging(record(1, EXACT))}) is None
-
-
 @pytest.mark.parametrize(("check", "warned"), [("passed: 32 of 32", False), ("failed: 0 of 32", True),
                                                ("incomplete: valid 3 of 40", True), (None, False)])  # fmt: skip
 def test_a_check_stands_with_the_judges_name_and_is_warned_of_unless_it_was_passed(check, warned):
