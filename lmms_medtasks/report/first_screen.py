@@ -191,7 +191,7 @@ def first_screen(
         ModelFindings(
             name,
             tuple(each.finding for each in own.values()),
-            _trial(pair for each in own.values() for pair in each.asked),
+            _trial(pair for each in own.values() for pair in each.source.asked),
         )
         for name, own in kept.items()
         if own
@@ -213,14 +213,6 @@ class _Kept(NamedTuple):
     finding: Finding
 
     @property
-    def asked(self) -> _Runs:
-        return self.source.asked
-
-    @property
-    def run(self) -> Run:
-        return self.asked[0][0]
-
-    @property
     def rests_on(self) -> tuple[int, int]:
         """Questions, and how early a leaderboard looks at their tasks."""
         return len(self.source.rows), -self.finding.place
@@ -235,7 +227,7 @@ def _best_at(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str]
                 found.setdefault(each.finding.suite, {}).setdefault(model, each)
     said, every = dict[str, str](), list[str]()
     for suite, by_model in found.items():
-        asked = [each.asked for each in by_model.values()]
+        asked = [each.source.asked for each in by_model.values()]
         if len(asked) > 1 and (len({_trial(each) for each in asked}) > 1 or about.other_data(asked)):
             said[suite] = OTHER_QUESTIONS
         elif best := best_models({model: each.finding for model, each in by_model.items()}):
@@ -272,21 +264,21 @@ def _other_runs(
             continue
         whose, shown = f"{name}: " if len(kept) > 1 else "", own.source
         of_others = not {*source.tasks}.intersection(shown.tasks)
-        if shown.name == name if of_others else own.run is source.run:
+        if shown.name == name if of_others else shown.run is source.run:
             continue
         if of_others:
             # Of other tasks it was asked otherwise, as without images.
             said = f"shown is {shown.name}; other ways to ask are below."
         else:
-            place, other = own.run.path, source.run.path
+            place, other = shown.run.path, source.run.path
             if place.parent != other.parent:
                 place, other = place.parent, other.parent
             judges = judged_tables.deciding([shown.rows, source.rows])
-            more = ", ".join(sorted(_arguments(source.asked) - _arguments(own.asked)))
+            more = ", ".join(sorted(_arguments(source.asked) - _arguments(shown.asked)))
             differs = [
-                *(["other numbers"] if [*map(_value, own.finding.bars)] != [*map(_value, finding.bars)] else []),
-                *(["other data"] if about.other_data([own.asked, source.asked]) else []),
-                *(["other settings"] if _settings(own.asked) != _settings(source.asked) else []),
+                *(["other numbers"] if _values(own.finding) != _values(finding) else []),
+                *(["other data"] if about.other_data([shown.asked, source.asked]) else []),
+                *(["other settings"] if _settings(shown.asked) != _settings(source.asked) else []),
                 *([f"other model arguments ({more})"] if more else []),
                 *(["another judge or another text of its prompt"] if judges[0] != judges[1] else []),
             ]
@@ -305,8 +297,8 @@ def _arguments(asked: _Runs) -> set[str]:
     return {printable(pair) for own in pairs for pair in own if pair}
 
 
-def _value(bar: Number) -> tuple[str, float]:
-    return bar.title, bar.value
+def _values(finding: Finding) -> dict[str, float]:
+    return {bar.title: bar.value for bar in finding.bars}
 
 
 def _settings(asked: _Runs) -> set[str]:

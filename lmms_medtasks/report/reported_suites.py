@@ -87,13 +87,12 @@ def document(runs: Sequence[Run], options: Options, unread: tuple[str, ...] = ()
     asked: list[tuple[Asked, Finding | None]] = []
     for name, (suite, own) in found.items():
         made = report(suite, own, replace(options, prefix=f"{name}-" if several else ""))
-        every: list[Part] = []
-        # The sources' own parts come last, in the order of the sources.
-        with bar(len(made.parts), "Analysing", "task sets") as step:
-            for planned in made.parts:
-                every.append(planned.make())
+        plans, every = (*made.comparisons, *made.own), list[Part]()
+        with bar(len(plans), "Analysing", "task sets") as step:
+            for make in plans:
+                every.append(make())
                 step(1)
-        together, own_parts = every[: -len(made.found)], every[-len(made.found) :]
+        together, own_parts = every[: len(made.comparisons)], every[len(made.comparisons) :]
         # A report on one run opens with what was found, not with two of its task sets beside each other.
         for part in (*own_parts, *together) if len(runs) == 1 else (*together, *own_parts):
             title = f"{suite.title}: {part.title}" if several else part.title

@@ -82,25 +82,15 @@ def question_ids(rows: Samples) -> frozenset[str]:
     return frozenset(rows.column("id"))
 
 
-@dataclass(frozen=True, eq=False)
-class Planned:
-    """A part that is not made yet. ``model``: whose it is, "" for a comparison."""
-
-    key: str
-    title: str
-    model: str
-    make: Callable[[], Part]
-
-
 @dataclass(frozen=True)
 class SuiteReport:
-    """A benchmark's parts of a document, comparisons first, and each of its sources with what was found of it.
+    """A benchmark's parts of a document: comparisons, and the sources' ``own`` in their order; what was found of each.
 
-    The last parts are the sources' own, in their order. A part is made when it is asked for, and so is what was found:
-    a board wants the comparisons alone.
+    A part is made when it is called, and what was found when it is asked for: a board wants the comparisons alone.
     """
 
-    parts: tuple[Planned, ...]
+    comparisons: tuple[Callable[[], Part], ...]
+    own: tuple[Callable[[], Part], ...]
     find: Callable[[], tuple[tuple[Asked, Finding | None], ...]]
 
     @functools.cached_property
@@ -123,12 +113,8 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
             for source in sources
         )
 
-    own = []
-    for source in sources:
-        key = f"{options.prefix}{part_key(source.name)}"
-        make_part = functools.partial(_part, suite, report, source, key, options)
-        own.append(Planned(key, source.name, model_name(source.run.content), make_part))
-    return SuiteReport((*_comparisons(suite, report, sources, options), *own), find)
+    own = tuple(functools.partial(_part, suite, report, source, options) for source in sources)
+    return SuiteReport(tuple(_comparisons(suite, report, sources, options)), own, find)
 
 
 def part_key(name: str) -> str:
@@ -305,14 +291,14 @@ def _other_numbers(suite: Suite, source: Source) -> Iterator[Flag]:
             yield Flag("warning", f"{printable(task)}: {said[0]}{more} {changed}")
 
 
-def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
+def _part(suite: Suite, report: Report, source: Source, options: Options) -> Part:
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
         for name, text in about.facts(run, tasks, *_asked_facts(suite, source)):
             facts.setdefault(name, {})[text] = None
     flags = dict.fromkeys([*_other_numbers(suite, source), *_flags(suite, report, source)])
     part = Part(
-        key,
+        f"{options.prefix}{part_key(source.name)}",
         source.name,
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
         tuple(sorted(flags, key=lambda flag: flag.kind != "warning")),
@@ -349,14 +335,16 @@ def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
     return replace(part, flags=(Flag("warning", text), *part.flags))
 
 
-def _comparisons(suite: Suite, report: Report, sources: Sequence[Source], options: Options) -> Iterator[Planned]:
+def _comparisons(
+    suite: Suite, report: Report, sources: Sequence[Source], options: Options
+) -> Iterator[Callable[[], Part]]:
     """The comparison, or one for each judge where the sources have different ones: no table has two.
 
     A source alone has nothing to be compared with.
     """
     compare = report.compare or functools.partial(_comparison, report)
 
-    def planned(group: Sequence[Source], more: str = "", said: str = "", *flags: Flag) -> Planned:
+    def planned(group: Sequence[Source], more: str = "", said: str = "", *flags: Flag) -> Callable[[], Part]:
         chosen = replace(options, prefix=f"{options.prefix}{more}")
         key, title = f"{chosen.prefix}all", f"{COMPARISON}{said}"
 
@@ -364,7 +352,7 @@ def _comparisons(suite: Suite, report: Report, sources: Sequence[Source], option
             part = comparability.add_paper_lines(suite, _with_settings(compare(group, key, chosen), group), group)
             return replace(part, title=title, flags=(*flags, *part.flags))
 
-        return Planned(key, title, "", make)
+        return make
 
     groups = {(): list(sources)} if report.one_comparison else judged_tables.by_judge(sources)
     if len(groups) == 1 and len(sources) > 1:

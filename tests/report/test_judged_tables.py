@@ -80,7 +80,7 @@ def compared(sources):
 
     report = suite_report.Report((), (), compare=compare)
     suite = registry.get("med_cmr")
-    return [each.make() for each in suite_report._comparisons(suite, report, sources, Options())], seen
+    return [make() for make in suite_report._comparisons(suite, report, sources, Options())], seen
 
 
 def test_what_is_counted():

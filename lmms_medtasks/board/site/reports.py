@@ -156,7 +156,8 @@ class Reports:
         for name, (declared, asked) in found:
             prefix = f"{name if len(found) > 1 else suite}-"
             options = Options(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
-            made += [each.make() for each in report(declared, asked, options).parts if bool(each.model) is own]
+            planned = report(declared, asked, options)
+            made += [make() for make in (planned.own if own else planned.comparisons)]
         return made
 
     def _not_ranked(self, entries: Iterable[Entry]) -> list[str]:

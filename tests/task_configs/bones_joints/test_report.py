@@ -29,7 +29,8 @@ ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": 
 def parts_of(*folders, **chosen):
     """The parts of a report on these runs, the comparison first."""
     options = Options(**{"resamples": 0, "drawn": False, **chosen})
-    return [each.make() for each in suite_report.suite_report(SUITE, report.REPORT, runs.find(folders), options).parts]
+    made = suite_report.suite_report(SUITE, report.REPORT, runs.find(folders), options)
+    return [make() for make in (*made.comparisons, *made.own)]
 
 
 def sources_of(*folders, resamples=200):
