@@ -129,11 +129,11 @@ class Column:
     def column(self) -> document.FrameColumn:
         """How its cells are written."""
         if self.unit == "text":
-            return document.FrameColumn(self.head, "text")
+            return document.FrameColumn(self.head, "text", key=self.key)
         if self.unit in ("n", "count"):
-            return document.FrameColumn(self.head)
+            return document.FrameColumn(self.head, key=self.key)
         signed, unit = self.signed or self.unit == "points", "points" if self.unit == "drop" else self.unit
-        return document.FrameColumn(self.head, digits=self.digits, signed=signed, unit=unit)
+        return document.FrameColumn(self.head, digits=self.digits, signed=signed, unit=unit, key=self.key)
 
     def difference(self, source: Source, row: Row) -> Interval | None:
         """The difference of a row; None where the column has none, or it is no estimate."""
@@ -243,13 +243,26 @@ class Table:
         """Its published rows, the averages first."""
         return self.published.filled([each.name for each in columns]) if self.published else ()
 
+    def heads(self, columns: Sequence[Column]) -> tuple[document.FrameColumn, ...]:
+        """Its labels and these columns, as a frame has them."""
+        return (*(document.FrameColumn(name, "text") for name in self.labels), *(each.column() for each in columns))
+
+    def charted(self, rows: Sequence[Row], sources: Sequence[Source]) -> document.Frame:
+        """These rows with all intervals, also those that the table leaves out, and the published ones: for a chart."""
+        columns, made = self.columns_of(sources), []
+        for row in rows:
+            source = row.source or sources[0]
+            cells = (each.cell(source, row, with_interval=True) for each in columns)
+            made.append(document.FrameRow((*map(_label, row.labels), *cells), row.kind, source.name))
+        return document.Frame(self.key, "", self.heads(columns), (*made, *self.printed_rows(columns)))
+
     def _table(
         self, rows: tuple[document.FrameRow, ...], columns: Sequence[Column], sources: Sequence[Source]
     ) -> document.Frame:
         return document.Frame(
             self.key,
             self.title(sources) if callable(self.title) else self.title,
-            (*(document.FrameColumn(name, "text") for name in self.labels), *(each.column() for each in columns)),
+            self.heads(columns),
             (*rows, *self.printed_rows(columns)),
             self.notes(sources) if callable(self.notes) else self.notes,
             self.published.notes if self.published else (),
