@@ -292,14 +292,11 @@ class Chart:
                     x = Cell(None) if over is None or table.columns[over].kind == "text" else row.cells[over]
                     across = _text(row, over) if over is not None and table.columns[over].kind == "text" else head
                     said = head if self.x and len(columns) > 1 else ""
+                    of = said or name
                     if self.series:
                         of = _text(row, texts[self.series])
-                    else:
-                        of = (
-                            row.source
-                            if (apart and row.source) or (self.x and self.joined and not said)
-                            else said or name
-                        )
+                    elif (apart and row.source) or (self.x and self.joined and not said):
+                        of = row.source
                     times[same := (name, across, panel, row.kind)] += 1
                     # Another row of one name is drawn too: else it would replace the first.
                     again = f" ({times[same]})" if times[same] > 1 and row.kind != "counts" else ""
