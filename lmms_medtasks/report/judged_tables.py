@@ -270,7 +270,7 @@ def flags(found: Mapping[str, Judging]) -> Iterator[Flag]:
 def _limits(judging: Judging) -> Iterator[Flag]:
     names, missing, coverage = judging.names, judging.statuses["missing"], judging.coverage
     how = "Judge from the log alone, without the model: lmms-medtasks judge RUN."
-    warnings, notes = [], []
+    warnings = []
     if not names and missing:
         warnings.append(f"no judge was configured; {missing:,} judgements are missing. {how}")
     if len(names) > 1:
@@ -293,12 +293,12 @@ def _limits(judging: Judging) -> Iterator[Flag]:
             f"INCOMPLETE, {coverage:.1%} of the judgements were obtained (required: {COMPLETE:.0%}), "
             f"{missing:,} are missing. Means are over the others; the bounds say where they may lie. {how}"
         )
-    elif names and missing:
-        notes.append(f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
-    if (served := len(judging.system_fingerprints)) > 1:
-        notes.append(f"the judge's server changed while it judged: it reported {served} system_fingerprints.")
     yield from (Flag("warning", text) for text in warnings)
-    yield from (Flag("note", text) for text in notes)
+    if names and missing and coverage is not None and coverage >= COMPLETE:
+        yield Flag("note", f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
+    if (served := len(judging.system_fingerprints)) > 1:
+        said = f"the judge's server changed while it judged: it reported {served} system_fingerprints."
+        yield Flag("note", said)
 
 
 def constant_verdict(judging: Judging) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.report.cells import count, frame, label, number, percent, share
-from lmms_medtasks.report.document import Cell, Frame, FrameColumn
-from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
+from lmms_medtasks.report.document import Frame, FrameColumn
+from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
@@ -27,7 +26,7 @@ _COLUMNS = ("n", "accuracy")
 
 
 def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Where] | None = None) -> View:
-    """The section: what survives the rotation, beside the plain accuracy, and which letters were chosen.
+    """The section: what survives the rotation, beside the plain accuracy, and whether letters are preferred.
 
     ``where``: the restriction to the rotated copies. ``groups``: titles and restrictions of more rows, each with the
     share that is right under every rotation.
@@ -44,10 +43,14 @@ def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Wher
         copies = sources[0].rows.where(where)
         questions, left_out = len(copies.values("pair")), INCOMPLETE_QUESTIONS.value(copies)
         text = f"{left_out:,} of {questions:,} questions lack a reply to a rotation and are left out."
+        distance = position_bias(copies)
+        said = "none" if distance is None else f"{distance:.3f}"
         return (
             "Each question is asked once for each rotation of its options; a model that knows the answer finds it in "
             "every place. n: questions with a reply to every rotation; of the mean over all copies, replies.",
             *([text] if left_out else []),
+            "Total variation distance of the letters chosen from the correct ones, over the readable replies: "
+            f"{said} (0 is alike).",
             interval_note,
         )
 
@@ -57,39 +60,9 @@ def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Wher
     return View(
         "rotated",
         "Rotated options",
-        (table, _letters_table(where, interval_note)),
+        (table,),
         shown=lambda sources: len(sources[0].rows.where(where)) > 0,
     )
-
-
-def _letters_table(where: Where, interval_note: str) -> Table:
-    """The letters that were chosen beside those that are right: a preference for a letter shows here."""
-
-    def asked(source: Source) -> Samples:
-        return source.rows.where(where)
-
-    def rows(sources: Sequence[Source]) -> Iterator[Row]:
-        for name in string.ascii_uppercase[: max(asked(sources[0]).column("option_count"), default=0)]:
-            yield Row((name,), {**where, "expected": name})
-
-    def chosen(source: Source, row: Row, rows: Samples) -> Cell:
-        return Cell(sum(trials.count(row.labels[0]) for trials in asked(source).column("trials")))
-
-    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
-        distance = position_bias(asked(sources[0]))
-        said = "none" if distance is None else f"{distance:.3f}"
-        return (
-            "Total variation distance of the letters chosen from the correct ones, over the readable replies: "
-            f"{said} (0 is alike).",
-            interval_note,
-        )
-
-    columns = (
-        Column("right", row_count, "count"),
-        Column("chosen", chosen, "count"),
-        Column("accuracy where right", _ACCURACY),
-    )
-    return Table("rotated_letters", "Letters, rotated options", ("letter",), rows, columns, notes)
 
 
 _FLOOR, _BENEFIT, _DROP = "same, no image", "image's benefit", "drop"

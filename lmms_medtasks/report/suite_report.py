@@ -323,16 +323,13 @@ def settings_of(source: Source) -> str:
 
 def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
     """The comparison with a warning where not all sources read the same data, or were asked by the same settings."""
-    other = about.other_data([each.asked for each in sources])
-    if other:
-        text = f"Rows here are of different data, and do not compare: {', '.join(map(printable, other))}."
-        part = replace(part, flags=(Flag("warning", text), *part.flags))
     found = {each.name: settings_of(each) or "ours" for each in sources}
-    if len(set(found.values())) < 2:
-        return part
-    said = "; ".join(f"{name}: {settings}" for name, settings in found.items())
-    text = f"Rows here are of different settings, and do not compare: {said}."
-    return replace(part, flags=(Flag("warning", text), *part.flags))
+    settings = [f"{name}: {said}" for name, said in found.items()] if len(set(found.values())) > 1 else []
+    data = list(map(printable, about.other_data([each.asked for each in sources])))
+    apart = (("settings", "; ".join(settings)), ("data", ", ".join(data)))
+    flags = [Flag("warning", f"Rows here are of different {what}, and do not compare: {said}.")
+             for what, said in apart if said]  # fmt: skip
+    return replace(part, flags=(*flags, *part.flags))
 
 
 def _comparisons(

@@ -277,7 +277,6 @@ def test_rotated_options_have_a_section(tmp_path):
         "right under every rotation": 50.0, "as asked, not rotated": 100.0,
         "mean over all copies (the metric accuracy)": 75.0,
     }  # fmt: skip
-    assert any(key == "rotated_letters" for _, key in found)
 
 
 def test_the_first_screen_says_of_each_task_whether_it_is_better_than_guessing(tmp_path):

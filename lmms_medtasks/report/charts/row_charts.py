@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from lmms_medtasks.report.charts.axes import Axis, axis_around, percent_axis
 from lmms_medtasks.report.charts.svg import (
     BETWEEN,
     DISC,
@@ -15,13 +14,16 @@ from lmms_medtasks.report.charts.svg import (
     OTHER,
     PUBLISHED,
     RING,
+    Axis,
     Elements,
     Entry,
     Look,
     Svg,
+    axis_around,
     legend,
     lines_of,
     number,
+    percent_axis,
     signed,
 )
 from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, short

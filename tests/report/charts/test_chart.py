@@ -16,7 +16,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import label, points, share
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.charts.chart import KINDS
-from lmms_medtasks.report.charts.labels import box_of, touch
+from lmms_medtasks.report.charts.planes import box_of, touch
 from lmms_medtasks.report.charts.vega import specification
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 
