@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from lmms_medtasks import degradations
 from lmms_medtasks.judges import own_scales
@@ -335,21 +332,7 @@ def _outcome(rows: Samples, name: str) -> int:
 def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     """Who judged, whether judgements are missing, and which numbers could not be made again."""
     yield from _not_ours(suite, source)
-    names = {json.loads(each)["name"] for each in source.rows.column("judge") if each}
-    if names:
-        yield Flag("note", f"Judged by {', '.join(sorted(map(printable, names)))}.")
-    for task, judging in _judgings(source).items():
-        yield from (Flag("warning", f"{task}: {text}") for text in judged_tables.constant_verdict(judging))
-    for measure in suite.measures:
-        obtained, requested = judged_measures.judgement_counts(source.rows, measure.name)
-        if requested and obtained / requested < judged_measures.COMPLETE:
-            mean = Mean(measure=measure.name).value(source.rows)
-            said = "no mean" if mean is None or np.isnan(mean) else "the mean is over those"
-            yield Flag(
-                "warning",
-                f"{requested - obtained:,} of {requested:,} judgements are missing: {said}. Fill the gaps without the "
-                "model: lmms-medtasks judge RUN",
-            )
+    yield from judged_tables.flags(_judgings(source))
 
 
 def _judgings(source: Source) -> dict[str, judged_tables.Judging]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lmms_medtasks.judges import identity, judge_check, registry
+from lmms_medtasks.judges.own_scales import PAPER_JUDGE
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.report.cells import count, frame, label, share
 from lmms_medtasks.report.document import Flag, Frame
@@ -269,6 +270,7 @@ def flags(found: Mapping[str, Judging]) -> Iterator[Flag]:
 
 def _limits(judging: Judging) -> Iterator[Flag]:
     names, missing, coverage = judging.names, judging.statuses["missing"], judging.coverage
+    has_paper = judging.protocol.paper_judge != PAPER_JUDGE
     how = "Judge from the log alone, without the model: lmms-medtasks judge RUN."
     warnings = []
     if not names and missing:
@@ -286,6 +288,7 @@ def _limits(judging: Judging) -> Iterator[Flag]:
     warnings += [
         f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."
         for name in judging.others
+        if has_paper
     ]
     warnings += constant_verdict(judging)
     if names and coverage is not None and coverage < COMPLETE:
@@ -294,6 +297,8 @@ def _limits(judging: Judging) -> Iterator[Flag]:
             f"{missing:,} are missing. Means are over the others; the bounds say where they may lie. {how}"
         )
     yield from (Flag("warning", text) for text in warnings)
+    if judging.others and not has_paper:
+        yield Flag("note", f"judged by {', '.join(judging.others)}.")
     if names and missing and coverage is not None and coverage >= COMPLETE:
         yield Flag("note", f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
     if (served := len(judging.system_fingerprints)) > 1:
