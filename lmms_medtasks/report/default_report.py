@@ -220,7 +220,8 @@ class _Tables:
         def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
             found = [Column("questions", Count(), "count")]
             for measure in self._main(sources):
-                found += [_mean(measure), *_bounds(measure, sources)]
+                mean = Mean(measure=measure.name, bounds=measure.range)
+                found += [Column(measure.name, mean, measure.unit, measure.digits), *_bounds(measure, sources)]
             exact = (
                 each.name
                 for each in self.suite.metrics
@@ -239,7 +240,7 @@ def outcome_table() -> Table:
     def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
         there = _outcomes(sources[0].rows) if sources else Counter()
         return tuple(
-            Column(name, Count(function=functools.partial(_outcome, name=name)), "count")
+            Column(name, Count(function=lambda rows, name=name: _outcomes(rows)[name]), "count")  # type: ignore[misc]
             for name in _OUTCOMES
             if there[name] or name in READINGS
         )
@@ -248,10 +249,6 @@ def outcome_table() -> Table:
         return [Row((task,), {"task": task}) for task in sources[0].tasks]
 
     return Table("replies", "What became of the replies", ("task",), rows, columns, (_REPLIES,), folded=True)
-
-
-def _mean(measure: Measure) -> Column:
-    return Column(measure.name, Mean(measure=measure.name, bounds=measure.range), measure.unit, measure.digits)
 
 
 def _bounds(measure: Measure, sources: Sequence[Source]) -> list[Column]:
@@ -288,11 +285,8 @@ def _printed_only(suite: Suite, source: Source, task: str) -> Mapping[str, Estim
     """An estimate without interval, of what the run printed of a task, for each metric whose code is not here."""
     missing = [name for name, estimate in suite.estimates.items() if isinstance(estimate, NotFound)]
     said = next((numbers_of(run.tasks.get(task, {})) for run, tasks in source.asked if task in tasks), {})
-    return {name: Count(function=functools.partial(_constant, value=said[name])) for name in missing if name in said}
-
-
-def _constant(rows: Samples, value: float) -> float:
-    return value
+    known = {name: said[name] for name in missing if name in said}
+    return {name: Count(function=lambda rows, value=value: value) for name, value in known.items()}  # type: ignore[misc]
 
 
 def _levels(source: Source) -> list[int]:
@@ -320,10 +314,6 @@ def _outcomes(rows: Samples) -> Counter[str]:
                 outcome = "right" if trial == expected else "wrong"
             found[outcome] += 1
     return found
-
-
-def _outcome(rows: Samples, name: str) -> int:
-    return _outcomes(rows)[name]
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------

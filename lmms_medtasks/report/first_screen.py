@@ -274,11 +274,13 @@ def _other_runs(
             if place.parent != other.parent:
                 place, other = place.parent, other.parent
             judges = judged_tables.deciding([shown.rows, source.rows])
+            numbers = [{bar.title: bar.value for bar in of.bars} for of in (own.finding, finding)]
+            settings = [{about.settings_of(*pair) for pair in of.asked} for of in (shown, source)]
             more = ", ".join(sorted(_arguments(source.asked) - _arguments(shown.asked)))
             differs = [
-                *(["other numbers"] if _values(own.finding) != _values(finding) else []),
+                *(["other numbers"] if numbers[0] != numbers[1] else []),
                 *(["other data"] if about.other_data([shown.asked, source.asked]) else []),
-                *(["other settings"] if _settings(shown.asked) != _settings(source.asked) else []),
+                *(["other settings"] if settings[0] != settings[1] else []),
                 *([f"other model arguments ({more})"] if more else []),
                 *(["another judge or another text of its prompt"] if judges[0] != judges[1] else []),
             ]
@@ -295,14 +297,6 @@ def _arguments(asked: _Runs) -> set[str]:
     pairs = [[f"{key}={value}" for key, value in each.items()] if isinstance(each, Mapping) else str(each).split(",")
              for each in given]  # fmt: skip
     return {printable(pair) for own in pairs for pair in own if pair}
-
-
-def _values(finding: Finding) -> dict[str, float]:
-    return {bar.title: bar.value for bar in finding.bars}
-
-
-def _settings(asked: _Runs) -> set[str]:
-    return {about.settings_of(*each) for each in asked}
 
 
 def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:

@@ -161,8 +161,11 @@ def sources_by_model(
     """
     of_runs: dict[tuple[Any, ...], list[_Asked]] = {}
     for (number, task, *own), rows in table.by(["run", "task", *apart], key=lambda values: 0).items():
-        asked = _Asked([(number, task)], rows.rows.tolist(), _values(rows, once), set())
-        _join(of_runs.setdefault((*_model_of(runs[number], task), *own, number), []), asked)
+        values = set(zip(*(rows.column(name) for name in once), strict=True))
+        run = runs[number]
+        model = *_model_arguments(run), *about.data_of(run, [task])
+        asked = _Asked([(number, task)], rows.rows.tolist(), values, set())
+        _join(of_runs.setdefault((*model, *own, number), []), asked)
     groups: dict[tuple[Any, ...], list[_Asked]] = {}
     if one_judge:
         every = [each for found in of_runs.values() for each in found]
@@ -199,15 +202,6 @@ def _model_arguments(run: Run) -> tuple[str, ...]:
     config = run.content.get("config") or {}
     told = about.settings_of(run, list(run.content.get("configs") or {}))
     return str(config.get("model")), str(config.get("model_args")), told
-
-
-def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:
-    return set(zip(*(rows.column(name) for name in names), strict=True))
-
-
-def _model_of(run: Run, task: str) -> tuple[str, ...]:
-    """What tasks of one model have in common: the harness's model, its arguments, settings, and the kind of data."""
-    return *_model_arguments(run), *about.data_of(run, [task])
 
 
 def _join(groups: list[_Asked], asked: _Asked) -> None:

@@ -342,9 +342,9 @@ class Drawn(Protocol):
 class View:
     """A section of a report: tables, and figures drawn from them.
 
-    ``shown``: whether these sources have it. ``paragraphs``: given, or made from the sources. A table may also be a
+    ``shown``: whether these sources have it. ``paragraphs``: made from the sources. A table may also be a
     function that makes a document's table, for analyses across models that are no estimates of a row.
-    ``folded``: a page shows its title and ``summary`` (given, or made from the sources) only until it is opened; so it
+    ``folded``: a page shows its title and ``summary`` only until it is opened; so it
     does for a section without figures, as long as the part has others.
     """
 
@@ -353,9 +353,9 @@ class View:
     tables: tuple[Table | Callable[[Sequence[Source]], document.Frame | None], ...]
     figures: tuple[Drawn, ...] = ()
     shown: Callable[[Sequence[Source]], bool] = lambda sources: True
-    paragraphs: tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]] = ()
+    paragraphs: Callable[[Sequence[Source]], tuple[str, ...]] = lambda sources: ()
     folded: bool = False
-    summary: str | Callable[[Sequence[Source]], str] = ""
+    summary: str = ""
 
     def section(self, sources: Sequence[Source], drawn: bool) -> document.Section | None:
         """The section; None where it has no table, or is not shown."""
@@ -366,13 +366,12 @@ class View:
         if not tables:
             return None
         figures = (each.figure(sources) for each in self.figures) if drawn else ()
-        paragraphs = self.paragraphs(sources) if callable(self.paragraphs) else self.paragraphs
         return document.Section(
             self.key,
             self.title,
-            paragraphs,
+            self.paragraphs(sources),
             tables,
             tuple(each for each in figures if each is not None),
             self.folded,
-            self.summary(sources) if callable(self.summary) else self.summary,
+            self.summary,
         )

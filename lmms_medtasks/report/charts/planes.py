@@ -263,11 +263,12 @@ def plane_chart(
     for number, panel in enumerate(panels):
         own = Elements()
         y = top + (above + height + below) * (number // count) + above
-        room = _room(panel, count)
         width = 100 / count
-        plot_width = width * (1 - room[0] - room[1])
+        # Shares of the width at the left and at the right of a plot: for ticks, and for names at lines' ends.
+        left, right = 0.09 * count, 0.36 if any(series.named_at_end for series in panel.series) else 0.03
+        plot_width = width * (1 - left - right)
         _Plot(panel, y, height).draw(own, [each * plot_width / 100 for each in widths])
-        svg.frame(own, width * (number % count) + width * room[0], plot_width)
+        svg.frame(own, width * (number % count) + width * left, plot_width)
     return svg.written(top + (above + height + below) * -(-len(panels) // count))
 
 
@@ -283,11 +284,6 @@ def _entries(panels: Sequence[Panel]) -> list[Entry]:
             found.setdefault(series.name, series.look or "guess")
     cut = cut_apart(found, 32)
     return [(look, cut[name]) for name, look in found.items()] if len(found) > 1 else []
-
-
-def _room(panel: Panel, columns: int) -> tuple[float, float]:
-    """Shares of the width at the left and at the right of a plot: for ticks, and for names at lines' ends."""
-    return 0.09 * columns, 0.36 if any(series.named_at_end for series in panel.series) else 0.03
 
 
 @dataclass(frozen=True)
