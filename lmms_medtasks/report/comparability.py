@@ -116,16 +116,13 @@ under two conditions are two tests.
 """
 
 
-def first_cell(table: Frame, row: FrameRow) -> Hashable:
-    """The row's name, where the first cell of a row has it."""
-    return row.cells[0].value
-
-
-def with_marks(part: Part, asked: Asked, row_of: Callable[[Frame, FrameRow], Hashable] = first_cell) -> Part:
+def with_marks(
+    part: Part, asked: Asked, row_of: Callable[[Frame, FrameRow], Hashable] = lambda table, row: row.cells[0].value
+) -> Part:
     """The comparison with :data:`OTHER_QUESTIONS` at each row that :func:`differing` finds, and a flag that names them.
 
-    ``row_of`` gives the key that a table's row has in ``asked``; published rows, and rows of no such key, stay as they
-    are.
+    ``row_of`` gives the key that a table's row has in ``asked``, its first cell by default; published rows, and rows of
+    no such key, stay as they are.
     """
     found = differing(asked)
     if not found:
