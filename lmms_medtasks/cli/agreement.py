@@ -67,10 +67,10 @@ def compute(
 
 def _print(judged: Judged, result: Result, format: Format) -> None:
     from lmms_medtasks.agreement.rater_comparison import document
-    from lmms_medtasks.report import formats
+    from lmms_medtasks.report.terminal import document_text
 
     if format != "terminal" or not sys.stdout.isatty():
-        typer.echo(formats.text(document(judged, result), format), nl=False)
+        typer.echo(document_text(document(judged, result), format), nl=False)
         return
     from rich.console import Console
 

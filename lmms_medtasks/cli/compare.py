@@ -73,8 +73,10 @@ def _of_file(output: Path) -> Format:
 
 def _text(compared: Compared, chosen: Format) -> str:
     from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
-    from lmms_medtasks.report import formats, terminal
+    from lmms_medtasks.report import terminal
 
     if chosen == "json":
         return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"
-    return terminal.screen(screen(compared)) if chosen == "terminal" else formats.text(document(compared), chosen)
+    if chosen == "terminal":
+        return terminal.screen(screen(compared))
+    return terminal.document_text(document(compared), chosen)

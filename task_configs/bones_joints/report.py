@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.runs import printable

@@ -10,7 +10,7 @@ from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.default_report import outcome_table
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.judged_tables import judged_columns
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.runs import printable

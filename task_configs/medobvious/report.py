@@ -10,7 +10,7 @@ from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report.about import data_of
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count, rows_by, rows_of_sources
 from lmms_medtasks.suites.common_metrics import outcome_count

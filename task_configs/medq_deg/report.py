@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lmms_medtasks.report.document import Flag, Frame
-from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.shared_sections import Comparison, benefit_table, rotation_view, rows_without_image
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.views import Column, Source, Table, View, rows_by
 from lmms_medtasks.samples.table import Samples

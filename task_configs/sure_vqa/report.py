@@ -9,8 +9,8 @@ from typing import Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.document import Cell, Flag, Frame
-from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.shared_sections import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.suite_report import Report, sources_by_model
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lmms_medtasks.report.cells import NONE, count, decimal, frame, label, p_value, probability
+from lmms_medtasks.report.comparability import with_marks
 from lmms_medtasks.report.document import Flag, Frame, FrameRow, Part, Section
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.suite_report import COMPARISON, data_extent, extents_of_data
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples

@@ -7,7 +7,7 @@ from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.comparison import compared_entries
 from lmms_medtasks.board.comparison.gate import gate, read_rules
 from lmms_medtasks.board.comparison.measure_comparison import compare
-from lmms_medtasks.report.assemble import build
+from lmms_medtasks.report.reported_suites import build
 
 TASK = "medq_deg_l1"
 PAPER = {"settings": {"name": "paper", "changes": {"max_new_tokens": 96}}}

@@ -10,9 +10,9 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import suite_report
+from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.samples import runs
 from lmms_medtasks.statistics.intervals import FEW_IN_GROUP
 from lmms_medtasks.statistics.significance import adjust
@@ -29,7 +29,8 @@ ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": 
 def parts_of(*folders, **chosen):
     """The parts of a report on these runs, the comparison first."""
     options = Options(**{"resamples": 0, "drawn": False, **chosen})
-    return [each.make() for each in suite_report.suite_report(SUITE, report.REPORT, runs.find(folders), options).parts]
+    made = suite_report.suite_report(SUITE, report.REPORT, runs.find(folders), options)
+    return [make() for make in (*made.comparisons, *made.own)]
 
 
 def sources_of(*folders, resamples=200):

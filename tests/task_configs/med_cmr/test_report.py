@@ -11,11 +11,11 @@ from rich.console import Console
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.csv_writer import all_csv
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
-from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.task_configs.medobvious import measures as medobvious
 

@@ -3,10 +3,10 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.assemble import build
+from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.report_page import page as html_page
-from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
+from lmms_medtasks.report.reported_suites import build
 from lmms_medtasks.task_configs.medobvious.report_finding import HEADLINE
 
 QUICK = Options(resamples=20, drawn=False)

@@ -8,11 +8,11 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
-from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 
 LABELS = {"c1": "1", "c2": "1", "c3": "0.5", "o1": "5", "o2": "4", "c4": "1", "c5": "0", "o3": "3"}
 MIMIC = {name: (f"p10/{name}", side, kind) for name, side, kind in [("1", "iid", "closed"), ("2", "ood", "closed")]}

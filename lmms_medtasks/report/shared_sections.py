@@ -1,18 +1,69 @@
-"""The table of what is lost of the image's benefit: drops relative to what language alone gets."""
+"""Sections that several benchmarks have alike: copies with rotated options, and what is lost of the image's benefit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.report.cells import count, frame, label, number, percent, share
 from lmms_medtasks.report.document import Frame, FrameColumn
-from lmms_medtasks.report.views import Source
+from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit
+from lmms_medtasks.suites.rotated_options import EVERY_ROTATION, INCOMPLETE_QUESTIONS, UNROTATED, position_bias
+
+_ACCURACY = Mean()
+_ESTIMATES = {
+    "right under every rotation": EVERY_ROTATION,
+    "as asked, not rotated": UNROTATED,
+    "mean over all copies (the metric accuracy)": _ACCURACY,
+}
+_COLUMNS = ("n", "accuracy")
+
+
+def rotation_view(where: Where, interval_note: str, *, groups: Mapping[str, Where] | None = None) -> View:
+    """The section: what survives the rotation, beside the plain accuracy, and whether letters are preferred.
+
+    ``where``: the restriction to the rotated copies. ``groups``: titles and restrictions of more rows, each with the
+    share that is right under every rotation.
+    """
+    rows = (
+        *(Row((head,), where, estimates=dict.fromkeys(_COLUMNS, each)) for head, each in _ESTIMATES.items()),
+        *(
+            Row((f"every rotation, {name}",), {**where, **each}, "counts", dict.fromkeys(_COLUMNS, EVERY_ROTATION))
+            for name, each in (groups or {}).items()
+        ),
+    )
+
+    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
+        copies = sources[0].rows.where(where)
+        questions, left_out = len(copies.values("pair")), INCOMPLETE_QUESTIONS.value(copies)
+        text = f"{left_out:,} of {questions:,} questions lack a reply to a rotation and are left out."
+        distance = position_bias(copies)
+        said = "none" if distance is None else f"{distance:.3f}"
+        return (
+            "Each question is asked once for each rotation of its options; a model that knows the answer finds it in "
+            "every place. n: questions with a reply to every rotation; of the mean over all copies, replies.",
+            *([text] if left_out else []),
+            "Total variation distance of the letters chosen from the correct ones, over the readable replies: "
+            f"{said} (0 is alike).",
+            interval_note,
+        )
+
+    columns = (Column("n", unit="n"), Column("accuracy", digits=2))
+    # Rows are made from the sources, since benchmarks without such a task have no column to restrict by.
+    table = Table("circular", "Rotated options", ("accuracy",), lambda sources: rows, columns, notes)
+    return View(
+        "rotated",
+        "Rotated options",
+        (table,),
+        shown=lambda sources: len(sources[0].rows.where(where)) > 0,
+    )
+
 
 _FLOOR, _BENEFIT, _DROP = "same, no image", "image's benefit", "drop"
 _CHANGES = (_BENEFIT, _DROP)

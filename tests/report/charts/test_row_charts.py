@@ -11,7 +11,7 @@ import pytest
 
 from lmms_medtasks.report.cells import label
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.charts.points import MOST
+from lmms_medtasks.report.charts.row_charts import MOST
 from lmms_medtasks.report.charts.svg import lines_of
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow, Kind
 
@@ -137,12 +137,6 @@ def test_what_compares_words_has_its_sign_and_no_colour_and_long_heads_are_whole
     assert narrow == list(heads) and ">inconsistency</tspan>" in text
 
 
-def test_shares_are_bars_one_after_the_other() -> None:
-    text = svg("shares", ("win", "tie", "loss"), [row("SLAKE", 50, 30, 20)])
-    bars = [each for each in ElementTree.fromstring(text).iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
-    assert [(each.get("x"), each.get("width")) for each in bars] == [("0%", "50%"), ("50%", "30%"), ("80%", "20%")]
-
-
 def test_a_bullet_has_its_place_the_middle_of_others_guessing_and_the_range_of_published_models() -> None:
     rows = [row("m", Cell(50.0, 40.0, 60.0), Cell(100.0, 80.0, 120.0)), row("guessing", 20, None, kind="counts")]
     rows += [row("p", number, None, kind="reference") for number in (30, 180)]
@@ -162,7 +156,7 @@ def test_labels_of_a_bullet_do_not_touch(guess: float, has_end: bool) -> None:
     assert ("0" in texts(text)) is has_end
 
 
-@pytest.mark.parametrize("kind", ["ranges", "points", "heat", "shares", "bullets"])
+@pytest.mark.parametrize("kind", ["ranges", "points", "heat", "bullets"])
 def test_texts_are_no_markup(kind: str) -> None:
     names = (HOSTILE, f"{HOSTILE}2", f"{HOSTILE}3")
     text = svg(kind, names, [row(HOSTILE, 50, 30, 20), row(HOSTILE, 5, 5, 5, kind="reference")], title=HOSTILE)

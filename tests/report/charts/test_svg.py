@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lmms_medtasks.report.charts.axes import Axis, axis_of, percent_axis, places_axis, step_of
+from lmms_medtasks.report.charts.svg import Axis, axis_of, percent_axis, places_axis, step_of
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8)
 
