@@ -17,7 +17,7 @@ from lmms_medtasks.agreement import judged_answers, rater_comparison
 from lmms_medtasks.agreement.judged_answers import TOTAL, Answer, AnswerKey, Judged
 from lmms_medtasks.agreement.rater_comparison import Rater, judgings, majority_of_judge, mean_of, of_judge
 from lmms_medtasks.judges.protocol import Dimension, Protocol
-from lmms_medtasks.report import formats
+from lmms_medtasks.report.terminal import document_text
 from lmms_medtasks.statistics.agreement import alpha_of
 
 JUDGED = {"q1": ["34"], "q2": ["45"], "q3": ["11"], "q4": ["-"], "q5": ["=55"], "q6": ["23"]}
@@ -310,7 +310,7 @@ def test_document(made):
 
 
 def test_csv_has_every_number_with_its_interval_and_no_formula(made):
-    text = formats.text(rater_comparison.document(*made), "csv")
+    text = document_text(rater_comparison.document(*made), "csv")
     blocks = [list(csv.DictReader(io.StringIO(block.split("\n", 1)[1]))) for block in text.split("\n\n")]
     assert sum(map(len, blocks)) == len(made[1].comparisons) + 2 * len(made[1].wins)
     assert {row["model"] for row in blocks[-1]} == {"'=x", "y"}
