@@ -24,7 +24,7 @@ from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro,
 from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
-from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.task_configs.medq_deg import source
 
 if TYPE_CHECKING:
     from lmms_medtasks.statistics.calibration import Confidence
@@ -49,9 +49,9 @@ MEASURES = (
 _ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "severity": (lambda value: type(value) is int and value in LEVELS, "allowed are 0, 1 and 2"),
     "option_count": (lambda value: type(value) is int and 1 <= value <= 26, "expected a number of options, 1 to 26"),
-    "mid": (lambda value: value is None or value in taxonomy.mids(), "expected one of Table 2, or null"),
+    "mid": (lambda value: value is None or value in source.mids(), "expected one of Table 2, or null"),
     "category": (
-        lambda value: value is None or value in taxonomy.categories(),
+        lambda value: value is None or value in source.categories(),
         "expected one of Table 3, or null",
     ),
     "modality": (lambda value: isinstance(value, str), "expected a text"),
@@ -91,9 +91,9 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         tags={
             **{name: doc.get(name) for name in ("data", "source", "modality", "severity")},
             "capability": capability,
-            "mid": taxonomy.mid_of_name(capability),
+            "mid": source.mid_of_name(capability),
             "degradation": degradation,
-            "category": taxonomy.category_of(degradation) if degradation else None,
+            "category": degradations.category(degradation) if degradation else None,
             "option_count": len(doc["options"]),
             **({"rotation": doc["rotation"]} if "rotation" in doc else {}),
         },
@@ -154,8 +154,8 @@ FALL_BY_RULE = {
 """As :data:`ACCURACY` and :data:`FALL`, of replies read by the paper's rule: what Table 6 compares with."""
 
 GROUPS = {
-    "mid": tuple({"mid": mid} for mid in taxonomy.mids()),
-    "category": tuple({"category": key} for key in taxonomy.categories()),
+    "mid": tuple({"mid": mid} for mid in source.mids()),
+    "category": tuple({"category": key} for key in source.categories()),
 }
 """The columns of Table 2 and those of Table 3."""
 

@@ -8,12 +8,12 @@ from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.cells import decimal, label, share
 from lmms_medtasks.report.charts.svg import MODELS as LOOKS
 from lmms_medtasks.report.document import Cell, Frame, FrameRow
-from lmms_medtasks.task_configs.medq_deg.report_models import (
+from lmms_medtasks.task_configs.medq_deg.report_paper import (
     BUMP,
     INTER_MODEL,
     OVERCONFIDENCE,
     RANKS,
-    caveats,
+    compared_caveats,
     conditions,
     model_names,
 )
@@ -87,7 +87,7 @@ def test_ranks_and_order(analyses):
 def test_only_questions_that_all_were_asked_are_compared(analyses):
     sets = analyses(poor={1: {"q1": "AA"}, 2: {"q1": "BB"}})
     mild, _ = conditions(sets)
-    assert [flag.kind for flag in caveats(sets)] == ["warning", "warning"]
+    assert [flag.kind for flag in compared_caveats(sets)] == ["warning", "warning"]
     assert (mild.questions, mild.left_out) == (1, 1)
     # On q1 alone all three are right.
     assert set(mild.accuracies().values()) == {1}
@@ -113,7 +113,7 @@ def test_no_two_models_on_one_task_set(write_run, task_sets_of):
     runs = [write_run("a", model="a"), write_run("b", model="b", stem="medq_deg_release", together=True)]
     sets = task_sets_of(*runs, resamples=0)
     assert records(sets) == ({}, {})
-    assert [flag.kind for flag in caveats(sets)] == ["note"]
+    assert [flag.kind for flag in compared_caveats(sets)] == ["note"]
 
 
 def repeated(trials, times):
@@ -141,7 +141,7 @@ def test_questions_of_fewer_trials_are_not_compared_by_confidence(analyses):
     short = {level: {"q1": "A"} | ({"q2": "AA"} if level == 1 else {}) for level in (1, 2)}
     whole = {level: {"q1": "AB"} for level in (1, 2)}
     sets = analyses(good=whole, fair=short, poor=whole)
-    mild = [flag.text for flag in caveats(sets) if "equation 6 is left out" in flag.text]
+    mild = [flag.text for flag in compared_caveats(sets) if "equation 6 is left out" in flag.text]
     assert len(mild) == 1 and mild[0].startswith(MILD)
     points = records(sets)[0]["inter_model_points"]
     assert {(row["level and task set"], row["model"]) for row in points} == {(SEVERE, "good"), (SEVERE, "poor")}

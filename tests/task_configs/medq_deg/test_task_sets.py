@@ -10,9 +10,9 @@ from lmms_medtasks.report import Options
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.medq_deg.measures import SUITE
-from lmms_medtasks.task_configs.medq_deg.report_finding import _row_names
-from lmms_medtasks.task_configs.medq_deg.report_models import conditions
-from lmms_medtasks.task_configs.medq_deg.task_sets import levels, setup_of, task_sets
+from lmms_medtasks.task_configs.medq_deg.report import _row_names
+from lmms_medtasks.task_configs.medq_deg.report_paper import conditions
+from lmms_medtasks.task_configs.medq_deg.report_published import levels, setup_of, task_sets
 
 
 @pytest.fixture
