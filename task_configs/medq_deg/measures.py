@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import degradations, parsing
@@ -224,14 +225,10 @@ def _dke_holds(rows: Samples) -> float | None:
     return None if holds is None else float(holds)
 
 
-def _dke_null(rows: Samples) -> float | None:
-    no_change = dunning_kruger(rows).no_change
-    return no_change.holds if no_change else None
-
-
-def _dke_p(rows: Samples) -> float | None:
-    no_change = dunning_kruger(rows).no_change
-    return no_change.p if no_change else None
+def _no_change(name: str, rows: Samples) -> float | None:
+    """A number of what equation 5 shows where nothing changes."""
+    value: float | None = getattr(dunning_kruger(rows).no_change, name, None)
+    return value
 
 
 def unmapped(rows: Samples) -> int:
@@ -239,18 +236,12 @@ def unmapped(rows: Samples) -> int:
     return sum(mid is None for mid in rows.column("mid"))
 
 
-def _by_level(name: str, title: str, kind: Confidence | None = None, **options: Any) -> tuple[Metric, ...]:
-    """A metric a level: the statistic ``name`` of :data:`RELIABILITY` for shares, or of a confidence of this kind."""
-    found = []
-    for level in LEVELS:
-        where = {"severity": level}
-        custom = (
-            Custom(where, main=name, function=functools.partial(_calibration, kind=kind))
-            if kind
-            else Custom(where, main=name, function=_reliability)
-        )
-        found.append(Metric(f"{title}_l{level}", custom, standard_error=False, **options))
-    return tuple(found)
+def _by_level(name: str, title: str, estimates: Mapping[int, Custom], **options: Any) -> tuple[Metric, ...]:
+    """A metric a level: the statistic ``name`` of these estimates."""
+    return tuple(
+        Metric(f"{title}_l{level}", replace(each, main=name), standard_error=False, **options)
+        for level, each in estimates.items()
+    )
 
 
 METRICS = (
@@ -301,14 +292,14 @@ METRICS = (
     *_by_level(
         "confidence",
         "confidence",
-        "entropy",
+        CALIBRATION,
         higher_is_better=None,
         about="Mean confidence C (equation 3); depends on T.",
     ),
     *_by_level(
         "shift",
         "shift",
-        "entropy",
+        CALIBRATION,
         higher_is_better=None,
         about="Mean C less accuracy (equation 4); depends on T, and 0 is not calibrated.",
     ),
@@ -324,20 +315,24 @@ METRICS = (
     *_by_level(
         "confidence",
         "agreement",
-        "agreement",
+        AGREEMENT,
         higher_is_better=None,
         about="Mean share of agreeing pairs of trials; does not depend on T.",
     ),
     *_by_level(
         "shift",
         "agreement_shift",
-        "agreement",
+        AGREEMENT,
         higher_is_better=None,
         about="Mean agreement of trials less accuracy: 0 for calibrated replies, whatever T.",
     ),
-    *_by_level("ece", "ece_share_10", higher_is_better=False, about="Expected calibration error, ten bins."),
-    *_by_level("brier", "brier_share", higher_is_better=False, about="Brier score of the majority's share."),
-    *_by_level("aurc", "aurc_share", higher_is_better=False, about="Area under the risk-coverage curve."),
+    *_by_level(
+        "ece", "ece_share_10", RELIABILITY, higher_is_better=False, about="Expected calibration error, ten bins."
+    ),
+    *_by_level(
+        "brier", "brier_share", RELIABILITY, higher_is_better=False, about="Brier score of the majority's share."
+    ),
+    *_by_level("aurc", "aurc_share", RELIABILITY, higher_is_better=False, about="Area under the risk-coverage curve."),
     Metric(
         "dke_intra",
         Count(function=_dke_holds),
@@ -347,13 +342,13 @@ METRICS = (
     ),
     Metric(
         "dke_intra_null",
-        Count(function=_dke_null),
+        Count(function=functools.partial(_no_change, "holds")),
         higher_is_better=None,
         about="How often dke_intra is 1 where nothing changes: its share over exchanges of L0 and L2, image by image.",
     ),
     Metric(
         "dke_intra_p",
-        Count(function=_dke_p),
+        Count(function=functools.partial(_no_change, "p")),
         higher_is_better=None,
         about="One-sided p value of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; "
         "units are images.",

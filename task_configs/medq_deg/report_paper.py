@@ -20,7 +20,6 @@ from lmms_medtasks.report.document import Flag, Frame, Value
 from lmms_medtasks.report.views import Column, Source, Table, View
 from lmms_medtasks.samples.runs import distinct_names
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.calibration import calibrated_shift, calibration, chance_confidence
 from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL
 from lmms_medtasks.statistics.inter_model import EXCHANGES as EXCHANGES_OF_MODELS
@@ -375,41 +374,6 @@ def _rank_consistency(sources: Sequence[Source]) -> Frame | None:
     return frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
 
 
-def _ranks(sources: Sequence[Source]) -> Frame | None:
-    """Each condition's ranks of the models that are in all of them; None with fewer than two of either."""
-    found = {each.label: each.accuracies() for each in conditions(sources)}
-    everyone = sorted(set().union(*found.values()))
-    shared = [model for model in everyone if all(each.get(model) is not None for each in found.values())]
-    if len(found) < 2 or len(shared) < 2:
-        return None
-    cut = [{model: each[model] for model in shared} for each in found.values()]
-    ranks = [{each.model: each.second for each in rank_consistency(cut[0], own).ranks} for own in cut]
-    rows: list[tuple[Value, ...]] = [
-        (model, *(each[model] for each in ranks)) for model in sorted(shared, key=ranks[0].__getitem__)
-    ]
-    missing = [model for model in everyone if model not in shared]
-    notes = (
-        "1 is the best; tied models share their mean rank. Ranks of these images: which swaps are beyond chance, the "
-        "table of the order of the models says.",
-        *([f"Left out, since not run on all task sets: {listed(missing)}."] if missing else []),
-    )
-    return frame("ranks", "Ranks", (label("model"), *map(decimal, found)), rows, notes)
-
-
-BUMP = Chart(
-    "plane",
-    "bump",
-    "Ranks by level and task set",
-    "Rank by accuracy, 1 is best. Where lines cross, two models change their order; grey lines keep their rank.",
-    _ranks,
-    (),
-    joined=True,
-    names="ends",
-    scale="ranks",
-    axis=("", "rank by accuracy"),
-    numbers="ranks",
-)
-
 CALIBRATION_VIEW = View(
     "calibration",
     "Confidence and calibration",
@@ -418,7 +382,7 @@ CALIBRATION_VIEW = View(
     shown=lambda sources: not asks_otherwise(sources[0]),
     folded=True,
 )
-RANKS = View("ranks", "Rank consistency", (_rank_consistency, _ranks), (BUMP,))
+RANKS = View("ranks", "Rank consistency", (_rank_consistency,))
 INTER_MODEL = View(
     "inter-model",
     "Inter-model Dunning-Kruger effect",

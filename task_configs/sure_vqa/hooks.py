@@ -9,7 +9,6 @@ the file does it.
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -107,12 +106,10 @@ def test(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
     Raises:
         UserError: a side is empty, or an image that a question refers to is no longer there.
     """
-    tags = list(dataset.select_columns(list(dict.fromkeys([*shift.fields, "split", "image_id"]))))
+    tags = list(dataset.select_columns(list(dict.fromkeys([*shift.fields, "split"]))))
     sides = source_shifts.sides(shift, tags)
     _check_references(dataset, shift.suite)
     rows = [row for row in in_turns(sides) if wanted == "both" or sides[row] == wanted]
-    if wanted == "both":
-        _report_shared(shift, [(sides[row], tags[row]["image_id"]) for row in rows])
     count = len(dataset)
     chosen = dataset.add_column("set", sides).add_column("suite", [shift.suite] * count)
     chosen = chosen.add_column("shift", [shift.name] * count).select(rows)
@@ -153,19 +150,6 @@ def in_turns(sides: Sequence[str]) -> list[int]:
         rows = [row for row, each in enumerate(sides) if each == side]
         keys += [((place + 0.5) / len(rows), side, row) for place, row in enumerate(rows)]
     return [row for _, _, row in sorted(keys)]
-
-
-def _report_shared(shift: Shift, rows: Sequence[tuple[str, str]]) -> None:
-    from loguru import logger  # the harness's log
-
-    images: dict[str, set[str]] = {"iid": set(), "ood": set()}
-    for side, image in rows:
-        images[side].add(image)
-    counts = Counter(side for side, _ in rows)
-    logger.info(
-        f"{shift.name}: {counts['iid']:,} i.i.d. questions on {len(images['iid']):,} images, {counts['ood']:,} OoD "
-        f"questions on {len(images['ood']):,}; {len(images['iid'] & images['ood']):,} images in both."
-    )
 
 
 def _check_references(dataset: Dataset, suite: str) -> None:
