@@ -7,7 +7,7 @@ Levels of severity are 0 (clean), 1 and 2. Clusters are images: a clean image an
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,19 +45,6 @@ MEASURES = (
     Measure(PAPER_RULE, "The same with replies read by the paper's rule: a single letter, else the first capital."),
     IDENTICAL,
 )
-
-
-_ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "severity": (lambda value: type(value) is int and value in LEVELS, "allowed are 0, 1 and 2"),
-    "option_count": (lambda value: type(value) is int and 1 <= value <= 26, "expected a number of options, 1 to 26"),
-    "mid": (lambda value: value is None or value in source.mids(), "expected one of Table 2, or null"),
-    "category": (
-        lambda value: value is None or value in source.categories(),
-        "expected one of Table 3, or null",
-    ),
-    "modality": (lambda value: isinstance(value, str), "expected a text"),
-    "capability": (lambda value: isinstance(value, str), "expected a text"),
-}
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
@@ -109,15 +96,18 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
 
 def check(record: Record) -> str:
     """What is wrong with a record of a log: a tag that is not as :func:`record` writes it, or a vote. "" if nothing."""
-    for name, (allows, allowed) in _ALLOWED.items():
-        if not allows(record.tags.get(name)):
-            return f"{name} is {record.tags.get(name)!r:.60}, {allowed}"
+    count = record.tags.get("option_count")
+    if type(count) is not int or not 1 <= count <= 26:
+        return f"option_count is {count!r:.60}, expected a number of options, 1 to 26"
+    for name in ("modality", "capability"):
+        if not isinstance(record.tags.get(name), str):
+            return f"{name} is {record.tags.get(name)!r:.60}, expected a text"
     if degradation := record.tags.get("degradation"):
         try:
             degradations.canonical_name(str(degradation))
         except UserError as error:
             return str(error).rstrip(".")
-    options = parsing.option_letters(int(str(record.tags["option_count"])))
+    options = parsing.option_letters(count)
     if record.expected is None or record.expected not in [*options]:
         return f"expected is {record.expected!r:.60}, allowed are {', '.join(options)}"
     for trial in sorted(set(record.trials).difference(options, NO_ANSWER, (FAILED,))):
@@ -404,6 +394,7 @@ SUITE = Suite(
         "calib": (*_ACCURACIES, *_CALIBRATED, "shift_size_l2", "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
     condition=condition,
+    tag_values={"severity": LEVELS, "mid": (None, *source.mids()), "category": (None, *source.categories())},
     check=check,
     identity=("severity", "id"),
 )  # fmt: skip

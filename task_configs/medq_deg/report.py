@@ -22,7 +22,6 @@ from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, rows_by, rows_of_sources
 from lmms_medtasks.samples.runs import model_name
-from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.short_texts import listed
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.reliability import reliability_bins
@@ -68,10 +67,6 @@ PAPER_TRIALS = 10
 # --- Levels -----------------------------------------------------------------------------------------------------------
 
 
-def _image_count(rows: Samples) -> int:
-    return len(set(rows.column("cluster")))
-
-
 LEVELS_TABLE = Table(
     "levels",
     "Accuracy by level",
@@ -79,14 +74,12 @@ LEVELS_TABLE = Table(
     level_rows(
         {
             "questions": counts_by_level(len),
-            "images": counts_by_level(_image_count),
             "accuracy": ACCURACY,
             "minus L0": FALL,
         }
     ),
     (
         Column("questions", unit="count"),
-        Column("images", unit="count"),
         Column("accuracy", digits=2),
         Column("minus L0", unit="points", digits=2),
     ),

@@ -1,18 +1,16 @@
 """What SURE-VQA's paper tests of several methods: whether RR hangs on the shift or the method (Table 20).
 
-Before it stands what the paper takes for granted: that a method is better than its baselines. One that guesses loses
-nothing out of distribution: its relative robustness is about 1, or above. The rule, for each shift and kind of
-question: on the i.i.d. test the method is better than its own run without the image, and than the most frequent answers
-of the training set, both by more than chance.
-
-Each of the two is a one-sided sign-flip test over images of "no better", on the questions that both have a score for;
-of the most frequent answers on those that they answer at all (the paper leaves them out where these are too few). The
-larger of the two p values counts (both must be fulfilled), and these are corrected with Holm over all methods and
+Before it stands what the paper takes for granted: that a method is better than its baselines, for each shift and kind
+of question on the i.i.d. test. One that guesses loses nothing out of distribution: its relative robustness is about 1,
+or above. Each baseline has a one-sided sign-flip test over images of "no better", on the questions that both have a
+score for; of the most frequent answers on those that they answer at all (the paper leaves them out where these are too
+few). The larger of the two p values counts, as both must be fulfilled. Holm's correction is over all methods and
 conditions of the report: the probability that any method that is no better is called better is at most 5 %.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,11 +27,11 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.statistics.significance import adjust_known
-from lmms_medtasks.task_configs.sure_vqa import report_published
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
 from lmms_medtasks.task_configs.sure_vqa.report_published import (
     DATASETS,
     FOLDER,
+    MOST_FREQUENT_MODEL,
     PAPER_SHIFTS,
     SIDE_NAMES,
     Condition,
@@ -55,7 +53,8 @@ def score(name: str) -> FrameColumn:
 # --- What is compared -------------------------------------------------------------------------------------------------
 
 
-class Compared(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Compared:
     """The methods of a comparison, those that compete, and the conditions that all of these were run on."""
 
     methods: list[Method]
@@ -64,6 +63,12 @@ class Compared(NamedTuple):
 
     @classmethod
     def of(cls, sources: Sequence[Source]) -> Compared:
+        """Kept with the table of all sources: flags and tables of a comparison ask for the same."""
+        key = f"compared: {', '.join(each.name for each in sources)}"
+        return sources[0].every.made_of_all(key, lambda rows: cls._made(sources))
+
+    @classmethod
+    def _made(cls, sources: Sequence[Source]) -> Compared:
         """Methods with images compete, but for baselines; corrupted tests are no real shifts."""
         found = methods(sources)
         competing = [method for method in found if method.image_shown and not method.baseline]
@@ -71,19 +76,42 @@ class Compared(NamedTuple):
         shared = [each for each in (asked[0] if asked else ()) if all(each in own for own in asked)]
         return cls(found, competing, [each for each in shared if not each.shift.strength])
 
+    @functools.cached_property
+    def robustness(self) -> dict[Condition, CommonRobustness]:
+        """The conditions with RR of each method; none of a method alone."""
+        competing = self.competing
+        return {each: on_common_questions(each, competing) for each in self.conditions if len(competing) > 1}
+
+    @functools.cached_property
+    def standings(self) -> list[Standing]:
+        """The standing of each competing method under each condition; baselines are looked for among all methods."""
+        shown, unseen = ([each for each in self.methods if each.image_shown is seen] for seen in (True, False))
+        frequent = next((each for each in shown if baseline_of(each.sources[0]) == MOST_FREQUENT_MODEL), None)
+        without = {model_of(each.sources[0]): each for each in unseen if not each.baseline}
+        found = []
+        for condition in self.conditions:
+            guesses = _iid_scores(frequent, condition, only_answered=True)
+            for method in self.competing:
+                blind = _iid_scores(without.get(model_of(method.sources[0])), condition)
+                own = _iid_scores(method, condition) or {}
+                known = {NO_IMAGE: blind, MOST_FREQUENT: guesses}
+                tests = {name: against(own, scores) for name, scores in known.items() if scores is not None}
+                found.append(Standing(method.name, condition, tests))
+        return corrected(found)
+
 
 def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
     """Questions that Table 20's analysis leaves out; methods that lack a baseline, or are not better than theirs."""
     compared = Compared.of(sources)
     apart = [
         f"{condition.label} {each.left_out:,} of {each.questions + each.left_out:,}"
-        for condition, each in common_robustness(compared).items()
+        for condition, each in compared.robustness.items()
         if each.left_out
     ]
     if apart:
         text = "The analysis of variance is over the questions that every method has a score for. Left out: "
         yield Flag("warning", text + "; ".join(apart) + ".")
-    yield from flags(standings(compared))
+    yield from flags(compared.standings)
 
 
 def mark_rows(part: Part, sources: Sequence[Source]) -> Part:
@@ -119,12 +147,6 @@ class CommonRobustness(NamedTuple):
     left_out: int
 
 
-def common_robustness(compared: Compared) -> dict[Condition, CommonRobustness]:
-    """The conditions with RR of each method; none of a method alone."""
-    competing = compared.competing
-    return {each: on_common_questions(each, competing) for each in compared.conditions if len(competing) > 1}
-
-
 def on_common_questions(condition: Condition, competing: Sequence[Method]) -> CommonRobustness:
     """RR of each method on the questions that all runs of all methods have a score for."""
     shift, kind = condition
@@ -153,7 +175,7 @@ def depends(sources: Sequence[Source]) -> Frame | None:
     The paper's Figures 8c and 18 do not say what is averaged. Standard deviations of means agree with all that the text
     says of the figures; the mean of each method's deviation over shifts would not (OVQA with full fine-tuning).
     """
-    common = common_robustness(Compared.of(sources))
+    common = Compared.of(sources).robustness
     complete = {condition: each.rr for condition, each in common.items() if None not in each.rr.values()}
     rows = []
     for dataset in dict.fromkeys(condition.shift.dataset for condition in complete):
@@ -276,24 +298,6 @@ class Standing:
         return max(each.p for each in self.tests.values() if each.p is not None)
 
 
-def standings(compared: Compared) -> list[Standing]:
-    """The standing of each competing method under each condition; baselines are looked for among all methods."""
-    every = compared.methods
-    most_frequent = (each for each in every if baseline_of(each.sources[0]) == report_published.MOST_FREQUENT)
-    frequent = next((each for each in most_frequent if each.image_shown), None)
-    without = {model_of(each.sources[0]): each for each in every if not each.image_shown and not each.baseline}
-    found = []
-    for condition in compared.conditions:
-        guesses = _iid_scores(frequent, condition, only_answered=True)
-        for method in compared.competing:
-            blind = _iid_scores(without.get(model_of(method.sources[0])), condition)
-            own = _iid_scores(method, condition) or {}
-            known = {NO_IMAGE: blind, MOST_FREQUENT: guesses}
-            tests = {name: against(own, scores) for name, scores in known.items() if scores is not None}
-            found.append(Standing(method.name, condition, tests))
-    return corrected(found)
-
-
 def corrected(found: Sequence[Standing]) -> list[Standing]:
     """The standings with their p values corrected together."""
     adjusted = adjust_known([each.p for each in found])
@@ -335,7 +339,7 @@ def _iid_scores(
 
 def baselines(sources: Sequence[Source]) -> Frame | None:
     """Each method against its baselines on the i.i.d. test, a row a condition and method."""
-    rows = map(_standing_row, standings(Compared.of(sources)))
+    rows = map(_standing_row, Compared.of(sources).standings)
     columns = [label("shift and questions"), label("method")]
     for name in _HOW_TO_RUN:
         columns += [count(f"n, {name}"), score(f"method, {name}"), score(name), p_value(f"p, {name}")]

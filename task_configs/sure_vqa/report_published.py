@@ -54,7 +54,7 @@ _CORRUPTED = re.compile(r"(?:.+_)?corrupted_(low|medium|high)")
 _STRENGTHS = ("low", "medium", "high")
 _UNANSWERED = ("failed", "empty")
 
-MOST_FREQUENT = "medtasks_most_frequent"
+MOST_FREQUENT_MODEL = "medtasks_most_frequent"
 """The baseline that gives the most frequent answer of the training set."""
 
 
@@ -158,7 +158,7 @@ def model_of(source: Source) -> str:
 
 
 def baseline_of(source: Source) -> str:
-    """The name of our model without weights that a source is of: :data:`MOST_FREQUENT`, say; "" for a real model."""
+    """The name of our model without weights that a source is of, such as :data:`MOST_FREQUENT_MODEL`; "" of another."""
     name = str((source.run.content.get("config") or {}).get("model", ""))
     return name if name.startswith("medtasks_") and name != "medtasks_peft" else ""
 

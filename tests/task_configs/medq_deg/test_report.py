@@ -71,7 +71,6 @@ def test_accuracy_by_level(whole, shown):
     rows = shown["levels"].values()
     assert [row["accuracy"] for row in rows] == [0.75, 0.25, 0]
     assert [row["questions"] for row in rows] == [2, 2, 2]
-    assert [row["images"] for row in rows] == [2, 2, 2]
 
 
 def test_falls(whole, shown):

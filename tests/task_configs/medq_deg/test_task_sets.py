@@ -119,12 +119,20 @@ def test_score_of_a_wrong_kind_is_named_with_its_line(write_run, sets, value):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("option_count", "4"), ("option_count", 0), ("option_count", None), ("severity", 3), ("severity", None),
-     ("mid", "Tea Making"), ("category", "tea"), ("modality", None), ("capability", 7)],
-)  # fmt: skip
+    [("option_count", "4"), ("option_count", 0), ("option_count", None), ("modality", None), ("capability", 7)],
+)
 def test_tag_of_a_wrong_kind_is_named_with_its_line(write_run, sets, name, value):
     folder = changed(write_run(), lambda record: record["tags"].update({name: value}))
     with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: {name} is {re.escape(repr(value))}, "):
+        sets(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("severity", 3), ("severity", None), ("mid", "Tea Making"), ("category", "tea")]
+)
+def test_tag_without_such_a_value_is_named_with_its_line(write_run, sets, name, value):
+    folder = changed(write_run(), lambda record: record["tags"].update({name: value}))
+    with pytest.raises(UserError, match=rf"Unknown {name} '{value}' in .*l1\.jsonl, line 2; .*Allowed: "):
         sets(folder)
 
 

@@ -12,7 +12,6 @@ from lmms_medtasks.task_configs.sure_vqa.report_paper import (
     f_test,
     on_common_questions,
     spread,
-    standings,
 )
 from lmms_medtasks.task_configs.sure_vqa.report_published import Condition, Shift, methods, statistic
 
@@ -133,7 +132,7 @@ def standing(read):
     """The standings of the methods with images among these runs, by kind of question and name."""
 
     def of_runs(runs):
-        found = standings(Compared.of(read(**runs)))
+        found = Compared.of(read(**runs)).standings
         return {(each.condition.kind, each.method): each for each in found}
 
     return of_runs
