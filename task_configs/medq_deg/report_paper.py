@@ -15,7 +15,6 @@ from itertools import combinations
 import numpy as np
 
 from lmms_medtasks.report.cells import count, decimal, frame, label, p_value, points, share
-from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Flag, Frame, Value
 from lmms_medtasks.report.views import Column, Source, Table, View
 from lmms_medtasks.samples.runs import distinct_names
@@ -68,7 +67,7 @@ SHIFT = Table(
     ("level",),
     level_rows(
         {
-            **dict.fromkeys(("questions", "accuracy", "confidence C", "shift", "distance from 0"), CALIBRATION),
+            **dict.fromkeys(("questions", "accuracy", "confidence C", "shift"), CALIBRATION),
             "C by guessing": counts_by_level(chance_of_confidence),
             "shift if calibrated": counts_by_level(_calibrated),
             "shift minus L0": CALIBRATION_CHANGE,
@@ -80,7 +79,6 @@ SHIFT = Table(
         Column("confidence C", unit="", digits=3, statistic="confidence"),
         Column("C by guessing", unit="", digits=3),
         Column("shift", unit="", digits=3, signed=True),
-        Column("distance from 0", unit="", digits=3, statistic="size"),
         Column("shift if calibrated", unit="", digits=3, signed=True),
         Column("shift minus L0", unit="", digits=3, signed=True),
     ),
@@ -299,7 +297,7 @@ def _equation_6(sources: Sequence[Source]) -> Frame | None:
         "moves both, in opposite directions: models that are all alike fulfil equation 6 in most of their pairs. What "
         "they would show is computed on this data: the models' replies to each image are exchanged at random. Do not "
         "read the paper's figures without it.",
-        "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: see C below.",
+        "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: C is below.",
         *(f"No value: {reason}." for reason in dict.fromkeys(dke.untested for dke in found) if reason),
     )
     return frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
@@ -320,22 +318,6 @@ def _points(sources: Sequence[Source]) -> Frame | None:
         decimal("shift", signed=True),
     )
     return frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
-
-
-OVERCONFIDENCE = Chart(
-    "plane",
-    "inter-model",
-    "Calibration shift against accuracy by level",
-    "As the paper draws it: accuracy and shift of the same replies. Models that are all alike make a falling "
-    "cloud too, as luck raises accuracy and lowers shift. The table of equation 6 says what is beyond that.",
-    _points,
-    ("shift",),
-    x="accuracy",
-    panel="level and task set",
-    series="model",
-    axis=("accuracy, percent",),
-    numbers="inter_model_points",
-)
 
 
 # --- Ranks ------------------------------------------------------------------------------------------------------------
@@ -387,7 +369,6 @@ INTER_MODEL = View(
     "inter-model",
     "Inter-model Dunning-Kruger effect",
     (_equation_6, _points),
-    (OVERCONFIDENCE,),
     folded=True,
     summary="Equation 6: is the less accurate of two models the more confident one, beyond what luck shows?",
 )

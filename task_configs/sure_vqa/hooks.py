@@ -20,7 +20,7 @@ from lmms_medtasks.data.locating import find
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.task_configs.sure_vqa import source_shifts
-from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO, listed
 from lmms_medtasks.task_configs.sure_vqa.source_shifts import Shift
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
 
 Wanted = Literal["both", "iid", "ood"]
 STRENGTHS = ("low", "medium", "high")
-_SHOWN = 3
 
 
 def __getattr__(name: str) -> Callable[[Dataset], Dataset]:
@@ -158,7 +157,7 @@ def _check_references(dataset: Dataset, suite: str) -> None:
     missing = image_files.missing_files([path for path, _ in found])
     if missing:
         raise UserError(
-            f"{len(missing):,} images are no longer where they were when the data was prepared: {_shown(missing)}. "
+            f"{len(missing):,} images are no longer where they were when the data was prepared: {listed(missing, 3)}. "
             "Put the folder back, or prepare again with --source DIR --force."
         )
     prepared = find(suite, "test", store.chosen_data()) if found else None
@@ -167,14 +166,9 @@ def _check_references(dataset: Dataset, suite: str) -> None:
         changed = image_files.changed_files(image_files.touched_files(found, since))
         if changed:
             raise UserError(
-                f"{len(changed):,} images have other bytes than when the data was prepared: {_shown(changed)}. "
+                f"{len(changed):,} images have other bytes than when the data was prepared: {listed(changed, 3)}. "
                 "Put them back, or prepare again with --source DIR --force."
             )
-
-
-def _shown(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
-    return f"{', '.join(paths[:_SHOWN])}{more}"
 
 
 def references(dataset: Any) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.charts import Chart
-from lmms_medtasks.report.document import Cell, Figure, Flag, Frame
+from lmms_medtasks.report.document import Cell, Flag, Frame
 from lmms_medtasks.report.findings import Change, Number, Sketch, Span
 from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
@@ -51,8 +51,6 @@ from lmms_medtasks.task_configs.sure_vqa.report_published import (
 SMALL = 100
 """Questions of a kind in an OoD test below which it is called small: the standard error of a share of one half is then
 0.05 or more, were the questions independent. Our choice."""
-
-CREDENTIALED = ("mimic",)
 
 
 # --- Sources ----------------------------------------------------------------------------------------------------------
@@ -196,7 +194,7 @@ def caveats(source: Source) -> Iterator[Flag]:
         yield Flag("warning", many_empty)
     yield from _test_flags(source)
     yield from judged_tables.flags(judging(source))
-    if any(shift.dataset in CREDENTIALED for shift in shifts(source)):
+    if any(shift.dataset == "mimic" for shift in shifts(source)):
         yield Flag(
             "note",
             "Credentialed data (PhysioNet): this report holds aggregate numbers, no question, answer, image or id.",
@@ -238,29 +236,19 @@ def _asked(source: Source) -> list[Shift]:
 
 
 def _rows(sources: Sequence[Source]) -> Iterator[Row]:
-    """Of one source its shifts with the paper's baselines; of several the real shifts that more than one was asked."""
-    shown = sources if len(sources) == 1 else [each for each in sources if not each.condition]
-    asked = {id(each): _asked(each) for each in shown}
-    models = [model_of(each) for each in shown]
-    every = list(dict.fromkeys(shift for own in asked.values() for shift in own))
-    if len(sources) > 1:
-        often = [shift for shift in every if sum(shift in own for own in asked.values()) > 1 and not shift.strength]
-        every = sorted(often, key=lambda each: each.place)
-    for shift in every:
-        for source in (each for each in shown if shift in asked[id(each)]):
-            # A model's name alone, where that tells the sources apart.
-            name = model_of(source) if len(set(models)) == len(models) else source.name
-            strength = "corrupted" if shift.strength else "real"
-            yield Row((_label(shift), name, strength), shift.where(_KIND), source=source)
-        for baseline, said in _BASELINES.items() if len(sources) == 1 else [(_UNTUNED, _BASELINES[_UNTUNED])]:
+    """The shifts of a source, each with the paper's baselines and a guess."""
+    (source,) = sources
+    guess = dict.fromkeys(_TESTS.values(), as_cell(Cell(100 * GUESSING[_KIND])))
+    for shift in _asked(source):
+        yield Row((_label(shift), model_of(source), "corrupted" if shift.strength else "real"), shift.where(_KIND))
+        for baseline, said in _BASELINES.items():
             if cells := _printed(shift, baseline):
-                yield Row((_label(shift), said, ""), kind="reference", estimates=cells, source=shown[0])
-        guess = dict.fromkeys(_TESTS.values(), as_cell(Cell(100 * GUESSING[_KIND])))
-        yield Row((_label(shift), "uniform guessing", ""), kind="counts", estimates=guess, source=shown[0])
+                yield Row((_label(shift), said, ""), kind="reference", estimates=cells)
+        yield Row((_label(shift), "uniform guessing", ""), kind="counts", estimates=guess)
 
 
 def _label(shift: Shift) -> str:
-    """``MIMIC age``: short enough for a column of a page, and for a panel on a phone."""
+    """``MIMIC age``: short enough for a column of a page."""
     dataset, name = shift.label.split(", ")
     return f"{dataset.partition('-')[0]} {name}"
 
@@ -292,30 +280,6 @@ SLOPES = Chart(
     axis=("", "correct, percent"),
     numbers="robustness",
 )
-_SLOPES_OF_MODELS = replace(
-    SLOPES,
-    title="Closed questions of each model, i.i.d. and shifted",
-    about="A panel a shift, a line a model, from the i.i.d. test to the shifted one, percent. Bars: "
-    f"{LEVEL} intervals over images. Grey: {_BASELINES[_UNTUNED]}, from the paper and on its "
-    "data. Dashed: guessing.",
-    panel="shift",
-    series="model",
-    names="legend",
-    worst=False,
-    scale="",
-    axis=(),
-)
-
-
-class SlopesOfModels:
-    """The chart of several models, whose numbers stand in the first table that they have."""
-
-    def figure(self, sources: Sequence[Source]) -> Figure | None:
-        """The figure of these sources, None where they have none."""
-        first = next((each.key for each in (*SHIFT_TABLES, OTHER_SHIFTS) if each.rows_of(sources)), "")
-        return replace(_SLOPES_OF_MODELS, numbers=first).figure(sources)
-
-
 _SKETCH = replace(SLOPES, where={"strength": "real"}, group="")
 
 
@@ -424,7 +388,7 @@ REPORT = Report(
         View("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judging))),
     ),
     compared=(
-        View("joined", "Beside the published methods", (*SHIFT_TABLES, OTHER_SHIFTS), (SlopesOfModels(),)),
+        View("joined", "Beside the published methods", (*SHIFT_TABLES, OTHER_SHIFTS)),
         View("tested", "More than guessing", (report_paper.baselines,)),
         View("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
         View("paper-tests", "As the paper tests it", (report_paper.depends,)),

@@ -156,17 +156,6 @@ def present(shift: Shift, rows: Iterable[Row], most: int = 20) -> str:
     return "; ".join(lines)
 
 
-def sizes(shift: Shift, rows: Iterable[Row]) -> dict[str, int]:
-    """How many questions train i.i.d., test i.i.d. and test OoD."""
-    counts = {"train_iid": 0, "test_iid": 0, "test_ood": 0}
-    for row in rows:
-        side = shift.tests(row)
-        if side:
-            counts[f"test_{side}"] += 1
-        counts["train_iid"] += shift.trains(row)
-    return counts
-
-
 def paper_sizes(suite: str) -> Mapping[str, Any]:
     """What the paper's Tables 1 to 4 say of a suite: ``all`` by split, ``shifts`` by shift."""
     sizes: Mapping[str, Any] = _read_file("paper_sizes.yml")[suite]
@@ -176,7 +165,6 @@ def paper_sizes(suite: str) -> Mapping[str, Any]:
 # --- Of a release, for ``data doctor`` --------------------------------------------------------------------------------
 
 _SIDES = {"iid": "i.i.d.", "ood": "OoD"}
-_LONG = {"train_iid": "train i.i.d.", "test_iid": "test i.i.d.", "test_ood": "test OoD"}
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -199,9 +187,12 @@ def examine(record: DataSource, readers: Mapping[str, RowReader]) -> Examination
         all_rows = [row for name in ("train", "test") for row in rows.get(name, [])]
         sides = [shift.tests(row) for row in all_rows]
         printed = paper["shifts"].get(shift.name, {})
-        for name, count in sizes(shift, all_rows).items():
-            if name != "train_iid" or "train" in rows:
-                compared.append(Size(f"{shift.name}, {_LONG[name]}", count, printed.get(name)))
+        if "train" in rows:
+            count = sum(map(shift.trains, all_rows))
+            compared.append(Size(f"{shift.name}, train i.i.d.", count, printed.get("train_iid")))
+        for side, said in _SIDES.items():
+            count = sum(each == side for each in sides)
+            compared.append(Size(f"{shift.name}, test {said}", count, printed.get(f"test_{side}")))
         images = [{row["image"] for row, each in zip(all_rows, sides, strict=True) if each == side} for side in _SIDES]
         shared[shift.name] = len(images[0] & images[1])
         for side in set(_SIDES) - set(sides):
