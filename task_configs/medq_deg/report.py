@@ -368,10 +368,6 @@ def _not_rotated(sources: Sequence[Source]) -> bool:
     return setup_of(sources[0]).variant != ROTATED
 
 
-def _as_released(sources: Sequence[Source]) -> bool:
-    return not asks_otherwise(sources[0])
-
-
 REPORT = Report(
     headline=HEADLINE,
     sources=task_sets,
@@ -383,7 +379,13 @@ REPORT = Report(
             (HEAT, DEGRADATIONS),
             (heatmap(2), heatmap(1, folded=True)),
         ),
-        View("reliability", "Does it know when it is wrong?", (_bins,), (RELIABILITY_CHART,), shown=_as_released),
+        View(
+            "reliability",
+            "Does it know when it is wrong?",
+            (_bins,),
+            (RELIABILITY_CHART,),
+            shown=lambda sources: not asks_otherwise(sources[0]),
+        ),
         View("benefit", "Above what language alone gets", (lost_benefit,)),
         rotation_view({"condition": ROTATED}, INTERVALS),
         View(

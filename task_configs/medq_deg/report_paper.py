@@ -39,8 +39,8 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
 )
 from lmms_medtasks.task_configs.medq_deg.report_published import (
     SEVERITY,
-    asks_otherwise,
     counts_by_level,
+    is_of_the_paper,
     level_rows,
     setup_of,
 )
@@ -361,7 +361,7 @@ CALIBRATION_VIEW = View(
     "Confidence and calibration",
     (SHIFT, _dke, ERRORS),
     paragraphs=lambda sources: tuple(filter(None, [_untested(sources[0])])),
-    shown=lambda sources: not asks_otherwise(sources[0]),
+    shown=is_of_the_paper,
     folded=True,
 )
 RANKS = View("ranks", "Rank consistency", (_rank_consistency,))

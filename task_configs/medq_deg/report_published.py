@@ -92,6 +92,11 @@ def asks_otherwise(source: Source) -> bool:
     return setup_of(source).variant in (NO_IMAGE, ROTATED)
 
 
+def is_of_the_paper(sources: Sequence[Source]) -> bool:
+    """Whether the paper asks so too."""
+    return not asks_otherwise(sources[0])
+
+
 def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
     """The task sets of the runs.
 

@@ -21,10 +21,9 @@ from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table,
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, outcome_count
+from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import Macro, MacroContrast, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
-from lmms_medtasks.suites.outcomes import outcomes
 from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.sure_vqa import report_paper
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
@@ -41,7 +40,6 @@ from lmms_medtasks.task_configs.sure_vqa.report_published import (
     Shift,
     answered,
     as_cell,
-    baseline_of,
     groups,
     model_of,
     shifts,
@@ -188,25 +186,18 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
 
 
 def caveats(source: Source) -> Iterator[Flag]:
-    """Empty replies, small tests, judgements, credentialed data."""
-    many_empty = EMPTY_REPLIES.notice(source.rows, outcomes(source.rows)["empty"])
-    if many_empty and not baseline_of(source):
-        yield Flag("warning", many_empty)
-    yield from _test_flags(source)
+    """Small tests, judgements, credentialed data."""
+    sizes = [(each.label, len(source.rows.where(each.shift.where(each.kind, "ood")))) for each in groups(source)]
+    small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
+    if small:
+        text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
+        yield Flag("warning", text + "; ".join(small) + ".")
     yield from judged_tables.flags(judging(source))
     if any(shift.dataset == "mimic" for shift in shifts(source)):
         yield Flag(
             "note",
             "Credentialed data (PhysioNet): this report holds aggregate numbers, no question, answer, image or id.",
         )
-
-
-def _test_flags(source: Source) -> Iterator[Flag]:
-    sizes = [(each.label, len(source.rows.where(each.shift.where(each.kind, "ood")))) for each in groups(source)]
-    small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
-    if small:
-        text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
-        yield Flag("warning", text + "; ".join(small) + ".")
 
 
 # --- The chart --------------------------------------------------------------------------------------------------------
@@ -297,8 +288,6 @@ def _sketch(source: Source) -> Sketch | None:
 
 # --- The first screen -------------------------------------------------------------------------------------------------
 
-_SAID = {"iid": "i.i.d.", "ood": "shifted"}
-
 
 def _both_tests(source: Source) -> list[Shift]:
     """The shifts of real data with scored closed questions of both tests, with the image."""
@@ -321,7 +310,7 @@ def _numbers(source: Source) -> Iterator[Number]:
     """Each the mean over the chosen shifts, of i.i.d. and of shifted questions."""
     for number, chosen in enumerate(_chosen(source)):
         where = {**KINDS[_KIND], "shift": tuple(f"{each.dataset}_{each.name}" for each in chosen)}
-        for side, said in _SAID.items():
+        for side, said in _TESTS.items():
             estimate = Macro(measure=_KIND, groups=tuple(each.where(_KIND, side) for each in chosen))
             # The shortest sentence is about the shifted questions of the first alone.
             words = said if number or side == "iid" else "on shifted closed questions"

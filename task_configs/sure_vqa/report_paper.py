@@ -44,10 +44,8 @@ from lmms_medtasks.task_configs.sure_vqa.report_published import (
     table_key,
 )
 
-
-def score(name: str) -> FrameColumn:
-    """A column of scores or of ratios, with two decimals as in the paper."""
-    return FrameColumn(name, digits=2)
+score = functools.partial(FrameColumn, digits=2)
+"""A column of scores or of ratios, with two decimals as in the paper."""
 
 
 # --- What is compared -------------------------------------------------------------------------------------------------

@@ -73,14 +73,6 @@ def test_a_baseline_that_abstains_is_shown_as_in_the_paper(write_sure_run):
     assert table(part, "published_slake_modality")[0][2:] == ["0.50‖", "–", "–", "5.00‖", "–", "–"]
 
 
-def test_many_empty_replies_are_named_unless_a_baseline_abstains(write_sure_run):
-    labels = {"c1": "_", "c2": "_", "c4": "1"}
-    (part,) = report(write_sure_run(labels=labels)).parts
-    assert any("2 of 3 replies are empty" in text for text in texts(part))
-    (part,) = report(write_sure_run(name="b", labels=labels, model="medtasks_most_frequent", checkpoint="")).parts
-    assert not any("replies are empty" in text for text in texts(part))
-
-
 def test_no_image_has_the_no_image_rows(write_sure_run):
     (part,) = report(write_sure_run(tasks=["sure_ovqa_body_part_noimage"])).parts
     assert part.title == "some_model (no image)"
