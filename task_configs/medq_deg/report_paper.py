@@ -67,7 +67,7 @@ SHIFT = Table(
     ("level",),
     level_rows(
         {
-            **dict.fromkeys(("questions", "accuracy", "confidence C", "shift"), CALIBRATION),
+            **dict.fromkeys(("questions", "accuracy", "confidence C", "shift", "distance from 0"), CALIBRATION),
             "C by guessing": counts_by_level(chance_of_confidence),
             "shift if calibrated": counts_by_level(_calibrated),
             "shift minus L0": CALIBRATION_CHANGE,
@@ -79,6 +79,7 @@ SHIFT = Table(
         Column("confidence C", unit="", digits=3, statistic="confidence"),
         Column("C by guessing", unit="", digits=3),
         Column("shift", unit="", digits=3, signed=True),
+        Column("distance from 0", unit="", digits=3, statistic="size"),
         Column("shift if calibrated", unit="", digits=3, signed=True),
         Column("shift minus L0", unit="", digits=3, signed=True),
     ),
