@@ -77,7 +77,7 @@ def test_numbers_are_those_of_the_tables(document):
     (finding,) = model.findings
     values = {bar.title: bar.cell.value for bar in finding.bars}
     levels = next(table for _, table in document.tables() if table.key == "levels")
-    assert list(values.values()) == [row.cells[3].value for row in levels.rows]
+    assert list(values.values()) == [row.cells[2].value for row in levels.rows]
     # Four options and two: (1/4 + 1/2) / 2 = 0.375.
     assert finding.bars[0].chance == pytest.approx(37.5)
     assert finding.bars[0].published == pytest.approx((42.92, 74.03), abs=5)
