@@ -42,8 +42,8 @@ class Report:
         caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
-        compare: makes the whole comparison of several sources where it is more than sections: from the sources and the
-            part's key. It stands in place of ``compared``, ``more`` and ``tests``.
+        mark: marks the rows of the comparison that are over other questions than most, where its rows are no sources;
+            it stands in place of ``tests``.
         one_comparison: whether sources of different judges stand in one comparison, whose tables then must not mix the
             judges; else each judge has a comparison of its own.
         tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
@@ -60,7 +60,7 @@ class Report:
     compared_caveats: Callable[[Sequence[Source]], Iterable[Flag]] = lambda sources: ()
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
-    compare: Callable[[Sequence[Source], str, Options], Part] | None = None
+    mark: Callable[[Part, Sequence[Source]], Part] | None = None
     one_comparison: bool = False
     tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
     uses: frozenset[str] = frozenset()
@@ -333,14 +333,14 @@ def _comparisons(
 
     A source alone has nothing to be compared with.
     """
-    compare = report.compare or functools.partial(_comparison, report)
 
     def planned(group: Sequence[Source], more: str = "", said: str = "", *flags: Flag) -> Callable[[], Part]:
         chosen = replace(options, prefix=f"{options.prefix}{more}")
         key, title = f"{chosen.prefix}all", f"{COMPARISON}{said}"
 
         def make() -> Part:
-            part = comparability.add_paper_lines(suite, _with_settings(compare(group, key, chosen), group), group)
+            whole = _with_settings(_comparison(report, group, key, chosen), group)
+            part = comparability.add_paper_lines(suite, whole, group)
             return replace(part, title=title, flags=(*flags, *part.flags))
 
         return make
@@ -366,6 +366,8 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
     flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
     sections = (*_sections(report.compared, sources, options), *report.more(sources, options))
     whole = Part(key, COMPARISON, facts, flags, sections, origin)
+    if report.mark is not None:
+        return report.mark(whole, sources)
     return comparability.with_marks(whole, {each.name: report.tests(each) for each in sources})
 
 

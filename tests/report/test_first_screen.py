@@ -31,7 +31,7 @@ from lmms_medtasks.report.terminal import WIDTH, first_screen_lines, show, wrapp
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import FEW, Interval
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.task_configs.medq_deg import report_finding
+from lmms_medtasks.task_configs.medq_deg import report as medq_report
 
 
 def screen(document):
@@ -54,7 +54,7 @@ def test_the_worst_degradations_are_those_that_cost_most():
     rows += [asked(number, 2, "too_few", 0.0) for number in range(40, 59)]
     table = Samples.of_rows(rows)
     source = SimpleNamespace(rows=table, derived=lambda transform: SimpleNamespace(rows=transform(table)))
-    assert report_finding.worst(source, 2) == ["heavy rain (by 50.0 points)"]
+    assert medq_report.worst(source, 2) == ["heavy rain (by 50.0 points)"]
 
 
 def test_a_long_name_leaves_the_screen_one_screen(write_run):
@@ -83,7 +83,7 @@ def test_numbers_are_those_of_the_tables(document):
     (finding,) = model.findings
     values = {bar.title: bar.cell.value for bar in finding.bars}
     levels = next(table for _, table in document.tables() if table.key == "levels")
-    assert list(values.values()) == [row.cells[3].value for row in levels.rows]
+    assert list(values.values()) == [row.cells[2].value for row in levels.rows]
     # Four options and two: (1/4 + 1/2) / 2 = 0.375.
     assert finding.bars[0].chance == pytest.approx(37.5)
     assert finding.bars[0].published == pytest.approx((42.92, 74.03), abs=5)
@@ -102,9 +102,9 @@ def test_terminal_shows_the_screen_and_all_tables_on_demand(document):
         show(document, console, everything=everything)
         shown[everything] = console.file.getvalue()
     assert "May these numbers be quoted?" in shown[False]
-    assert "Requests and replies" not in shown[False]
+    assert "What became of the replies" not in shown[False]
     assert shown[True].startswith(shown[False][:200])
-    assert "Requests and replies" in shown[True]
+    assert "What became of the replies" in shown[True]
 
 
 @pytest.mark.usefixtures("any_share_read")
@@ -354,7 +354,7 @@ def test_one_task_is_one_task(write_run):
 def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
     """A run that asked MedQ-Deg as one task, as one a level, and ten times each."""
     sets = (("medq_deg_calib",), ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2"), ("medq_deg",), ("medq_deg_noimage",))
-    places = [report_finding.HEADLINE.place(tasks) for tasks in sets]
+    places = [medq_report.HEADLINE.place(tasks) for tasks in sets]
     assert places == [2, 1, 0, 3]
     kept = [_Kept(SimpleNamespace(rows=range(9)), replace(finding("S", 20.0), place=place)) for place in places]
     assert max(kept, key=lambda each: each.rests_on).finding.place == 0

@@ -11,7 +11,6 @@ import pytest
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.report import judged_tables, suite_report
-from lmms_medtasks.report.document import Part
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import Row, Source
 from lmms_medtasks.samples.table import Samples
@@ -74,11 +73,11 @@ def compared(sources):
     """The comparisons that a report makes of these sources, and the names of those in each."""
     seen = []
 
-    def compare(group, key, options):
-        seen.append((key, [each.name for each in group]))
-        return Part(key, "Compared", (), (), ())
+    def mark(part, group):
+        seen.append((part.key, [each.name for each in group]))
+        return part
 
-    report = suite_report.Report((), (), compare=compare)
+    report = suite_report.Report((), (), mark=mark)
     suite = registry.get("med_cmr")
     return [make() for make in suite_report._comparisons(suite, report, sources, Options())], seen
 

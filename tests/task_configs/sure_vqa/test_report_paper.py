@@ -6,16 +6,14 @@ import scipy.stats
 
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.significance import adjust
-from lmms_medtasks.task_configs.sure_vqa.report_across import (
+from lmms_medtasks.task_configs.sure_vqa.report_paper import (
+    Compared,
     depends,
     f_test,
     on_common_questions,
-    shared_conditions,
     spread,
 )
-from lmms_medtasks.task_configs.sure_vqa.report_baselines import Condition, standings
-from lmms_medtasks.task_configs.sure_vqa.report_published import methods
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, statistic
+from lmms_medtasks.task_configs.sure_vqa.report_published import Condition, Shift, methods, statistic
 
 MODALITY = Shift("slake", "modality")
 CLOSED = Condition(MODALITY, "closed")
@@ -25,14 +23,20 @@ MANY = {
 
 
 @pytest.fixture
-def method(write_sure_run, sources_of):
-    """Writes runs and gives their methods."""
+def read(write_sure_run, sources_of):
+    """Writes runs and reads their sources."""
 
     def of_runs(**runs):
         folders = [write_sure_run(**{"name": name, "checkpoint": name, **chosen}) for name, chosen in runs.items()]
-        return methods([source for folder in folders for source in sources_of(folder)])
+        return [source for folder in folders for source in sources_of(folder)]
 
     return of_runs
+
+
+@pytest.fixture
+def method(read):
+    """Writes runs and gives their methods."""
+    return lambda **runs: methods(read(**runs))
 
 
 def labels(seed, iid, ood):
@@ -62,23 +66,28 @@ def test_seeds_of_a_method_are_joined(method):
     assert on_common_questions(CLOSED, two).rr["x"] == pytest.approx(np.mean(single))
 
 
-def test_what_robustness_depends_on(method):
+def test_what_robustness_depends_on(read):
     tasks = ["sure_slake_modality", "sure_slake_question_type", "sure_slake_corrupted_low"]
-    both = method(
+    both = read(
         a={"questions": MANY, "labels": labels(1, 0.8, 0.6), "tasks": tasks},
         b={"questions": MANY, "labels": labels(2, 0.8, 0.4), "tasks": tasks},
     )
-    common = {each: on_common_questions(each, both) for each in shared_conditions(both)}
-    assert len(common) == 4  # corruptions are no shifts
-    first = depends(common).rows[0]
-    values = np.array([list(each.rr.values()) for each in common.values()])
+    compared = Compared.of(both)
+    assert len(compared.conditions) == 4  # corruptions are no shifts
+    first = depends(both).rows[0]
+    common = [on_common_questions(each, compared.competing) for each in compared.conditions]
+    values = np.array([list(each.rr.values()) for each in common])
     expected = scipy.stats.f_oneway(*values)
     assert [cell.value for cell in first.cells[:5]] == [
         "SLAKE", "a, b", 4, pytest.approx(expected.statistic), pytest.approx(expected.pvalue),
     ]  # fmt: skip
     assert first.cells[-2].value == pytest.approx(values.mean(axis=1).std(ddof=1))
-    none = {condition: each._replace(rr={**each.rr, "a": None}) for condition, each in common.items()}
-    assert depends(none) is None
+
+
+def test_a_condition_in_which_a_method_has_no_robustness_is_in_no_analysis(read):
+    failed = dict.fromkeys(MANY, "!")
+    runs = {"a": {"questions": MANY, "labels": failed}, "b": {"questions": MANY, "labels": labels(2, 0.8, 0.4)}}
+    assert depends(read(**runs)) is None
 
 
 def test_f_by_hand():
@@ -119,13 +128,11 @@ FREQUENT = {"frequent": {"questions": MANY, "labels": labels(9, 0.5, 0.5), "mode
 
 
 @pytest.fixture
-def standing(method):
+def standing(read):
     """The standings of the methods with images among these runs, by kind of question and name."""
 
     def of_runs(runs):
-        every = method(**runs)
-        competing = [each for each in every if each.image_shown and not each.baseline]
-        found = standings(every, competing, shared_conditions(competing))
+        found = Compared.of(read(**runs)).standings
         return {(each.condition.kind, each.method): each for each in found}
 
     return of_runs
