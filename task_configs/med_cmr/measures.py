@@ -9,8 +9,11 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import folders
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
 from lmms_medtasks.parsing.option import read_option
@@ -25,10 +28,27 @@ from lmms_medtasks.suites.estimates import Count, Macro, Mean
 from lmms_medtasks.suites.outcomes import LOWEST, WRONG
 from lmms_medtasks.suites.rotated_options import circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
-from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
 
 Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One of the seven: its short and long name, its side ("visual" or "reasoning"), and what it is in a few words."""
+
+    short: str
+    name: str
+    side: str
+    words: str
+
+
+@functools.cache
+def dimensions() -> tuple[Dimension, ...]:
+    """The seven dimensions in the paper's order, visual ones first."""
+    rows = folders.read_yaml(Path(__file__).with_name("dimensions.yml"))["dimensions"]
+    return tuple(Dimension(short, row["name"], row["side"], row["words"]) for short, row in rows.items())
+
 
 FORMS = ("mcq", "circular", "open")
 TASKS = ("med_cmr_mcq", "med_cmr_mcq_circular", "med_cmr_open")

@@ -8,7 +8,7 @@ from lmms_medtasks.report.report_page import page
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
-from lmms_medtasks.task_configs.med_cmr.report_comparison import pairs, scores
+from lmms_medtasks.task_configs.med_cmr.report_paper import pairs, scores
 from tests.task_configs.med_cmr.conftest import JUDGE
 
 NOBODY = {"name": "none", "protocol": "med_cmr_open"}

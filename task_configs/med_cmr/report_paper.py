@@ -36,8 +36,14 @@ from lmms_medtasks.task_configs.med_cmr.measures import (
     SIDE_ACCURACY,
     TOTAL,
 )
-from lmms_medtasks.task_configs.med_cmr.report_models import MEASURE_OF, asked, judging, was_asked
-from lmms_medtasks.task_configs.med_cmr.report_published import findings, rows_of_models
+from lmms_medtasks.task_configs.med_cmr.report_published import (
+    MEASURE_OF,
+    asked,
+    findings,
+    judging,
+    rows_of_models,
+    was_asked,
+)
 
 _FORMS = {"mcq": "multiple choice", "open": "open total"}
 _TESTS = (
