@@ -59,7 +59,7 @@ def _rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[Source]]
 
 PRINTED_FORMATS = Published(FOLDER, {"source": "Table 2"})
 _FORMAT_COLUMNS = (
-    *(Column(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()),
+    *(Column(SHORT.get(name, name), ACCURACY, within=where, key=name, bare=True) for name, where in TABLE_2.items()),
     Column("Avg", PAPER_AVERAGE, key="average"),
 )
 FORMATS_TABLE = Table(
@@ -70,14 +70,13 @@ FORMATS_TABLE = Table(
         {
             **dict.fromkeys((*TABLE_2, "all questions"), CHANCE),
             "average": CHANCE_AVERAGE,
-            **dict.fromkeys(("questions", "balanced")),
+            "balanced": None,
         }
     ),
     (
         *_FORMAT_COLUMNS,
         Column("all questions", ACCURACY),
         Column("balanced", BALANCED_ACCURACY),
-        Column("questions", ACCURACY, "n"),
     ),
     (
         "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
