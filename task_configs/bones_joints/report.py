@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.document import Cell, Flag
+from lmms_medtasks.report.findings import Number, chance_of_options
+from lmms_medtasks.report.headlines import BoardColumn, Headline
+from lmms_medtasks.report.published import span
 from lmms_medtasks.report.rotated_options import rotation_view
 from lmms_medtasks.report.suite_report import Report, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
@@ -18,7 +21,7 @@ from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean, Unit, Units
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
 from lmms_medtasks.suites.outcomes import READINGS
-from lmms_medtasks.task_configs.bones_joints import report_finding, report_tests
+from lmms_medtasks.task_configs.bones_joints import report_paper
 from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
     ACCURACY,
@@ -26,9 +29,10 @@ from lmms_medtasks.task_configs.bones_joints.measures import (
     NO_IMAGE,
     REPORTS,
     ROTATED,
+    SUITE,
     SWAPPED,
 )
-from lmms_medtasks.task_configs.bones_joints.report_tables import (
+from lmms_medtasks.task_configs.bones_joints.report_published import (
     INTERVALS,
     PATHWAY,
     PATHWAY_OF_MODELS,
@@ -37,6 +41,7 @@ from lmms_medtasks.task_configs.bones_joints.report_tables import (
     asked,
     judged_marks,
     label_of,
+    sketch,
     sources,
     where_asked,
 )
@@ -224,8 +229,8 @@ WITHOUT_IMAGES = Table(
     ("task",),
     lambda sources: [
         Row((f"{task.numeral}: {task.name}",), {"paper_task": task.key})
-        for task, condition in asked(sources[0])
-        if condition == NO_IMAGE and (task, AS_PUBLISHED) in asked(sources[0])
+        for task in forms().values()
+        if sources[0].interval(_BENEFIT, {"paper_task": task.key}, "second").n
     ],
     (
         Column("questions", _BENEFIT, "n", statistic="second"),
@@ -342,8 +347,43 @@ def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
         yield Flag(flag.kind, f"{', '.join(names)}: {flag.text}")
 
 
+# --- The headline -----------------------------------------------------------------------------------------------------
+
+# Those that stand on the first screen where they were asked come first.
+_TITLES = {
+    "t3": "reading the image (III)", "t4": "diagnosis (IV)", "t5": "diagnostic reasoning (V)", "t1": "knowledge (I)",
+    "t2": "clinical notes (II)", "t6": "treatment (VI)", "t7": "treatment reasoning (VII)",
+    "t8": "finding the contradiction (VIII)",
+}  # fmt: skip
+
+
+def _numbers(source: Source) -> Iterator[Number]:
+    """The accuracy of each task as the paper asks it."""
+    for key, title in _TITLES.items():
+        where = {"paper_task": key, "condition": AS_PUBLISHED}
+        rows = source.rows.where(where)
+        if len(rows.scored("accuracy")):
+            chance = chance_of_options(rows)
+            printed = span(SUITE, str(rows.values("task")[0]), "accuracy")
+            yield Number(title, f"at {title}", ACCURACY, where, chance=chance, published=printed)
+
+
+HEADLINE = Headline(
+    _numbers,
+    "orthopedic cases",
+    (
+        BoardColumn("bones_joints_t3_image", "accuracy", "on reading the image"),
+        BoardColumn("bones_joints*", "accuracy"),
+        BoardColumn("bones_joints*", "*"),
+        BoardColumn("bones_joints_t1_knowledge", "accuracy", "on questions of knowledge", heads=False),
+        BoardColumn("bones_joints_t2_note", "accuracy", "on clinical notes", heads=False),
+    ),
+    most=3,
+    sketch=sketch,
+)
+
 REPORT = Report(
-    headline=report_finding.HEADLINE,
+    headline=HEADLINE,
     views=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
         View("tasks", "Tasks", (TASKS, CONTRADICTIONS)),
@@ -359,7 +399,7 @@ REPORT = Report(
     ),
     compared=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY_OF_MODELS,)),
-        View("paper-tests", "As the paper tests it", (report_tests.kruskal_table, report_tests.dunn_table)),
+        View("paper-tests", "As the paper tests it", (report_paper.kruskal_table, report_paper.dunn_table)),
     ),
     caveats=caveats,
     compared_caveats=compared_caveats,

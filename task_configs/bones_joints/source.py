@@ -1,7 +1,7 @@
 """Bones and Joints: exam questions and 203 cases of orthopedics and sports medicine, in eight tasks.
 
-The release was not seen: columns are found by the names that they may have (``bones_joints.yml``), and what is wanted
-and not there is named together with what was found (:mod:`.bones_joints_layout`).
+The release was not seen: columns are found by the names that they may have (``forms.yml``), and what is wanted and not
+there is named together with what was found (:mod:`.source_layout`).
 """
 
 from __future__ import annotations
