@@ -204,7 +204,7 @@ REPORT = Report(
         *(_view("open", shown) for shown in (True, False)),
         View("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(judgings), outcome_table())),
     ),
-    compared=(View("models", "The models together", (report_paper.MODELS,)), _PUBLISHED),
+    compared=(_PUBLISHED,),
     caveats=lambda source: judged_tables.flags(judgings(source)),
     compared_caveats=report_paper.caveats,
     sources=models,

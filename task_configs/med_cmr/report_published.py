@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.about import own
-from lmms_medtasks.report.cells import NONE, number
+from lmms_medtasks.report.cells import number
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import BY_WORDS, Sketch
@@ -68,11 +68,6 @@ def judgings(source: Source) -> dict[str, Judging]:
     return judged_tables.judgings(source.rows, ["task"], str)
 
 
-def of_one_judge(sources: Sequence[Source]) -> list[Source]:
-    """The models whose open answers may stand in one table: those of the judge that judged the most models."""
-    return max(judged_tables.by_judge(sources).values(), key=len, default=[])
-
-
 # --- The main table ---------------------------------------------------------------------------------------------------
 
 
@@ -86,33 +81,27 @@ def findings() -> Mapping[str, Any]:
     return folders.read_yaml(FOLDER / "reference" / "findings.yml")
 
 
-def _open_all(source: Source, row: Row, rows: Samples) -> Cell:
-    total = source.interval(TOTAL, asked("open")).estimate
-    return NONE if total is None else Cell(total, mark=marks(judging(source)))
-
-
-def rows_of_models(sources: Sequence[Source], columns: Sequence[str], *more: Callable[[Source], str]) -> list[Row]:
-    """A row a model; ``columns``, of open answers, are empty for those of other judges than most."""
-    judged = of_one_judge(sources)
-    return [
-        Row((each.name, *(label(each) for label in more)), estimates={} if each in judged else dict.fromkeys(columns),
-            source=each)
-        for each in sources
-    ]  # fmt: skip
+def _rows_of_models(sources: Sequence[Source]) -> Iterator[Row]:
+    """A row a model; the open total is empty for those of other judges than most: no table has two."""
+    judged = max(judged_tables.by_judge(sources).values(), key=len, default=[])
+    for each in sources:
+        labels = (each.name, str(own(data_extent(each)).value))
+        yield Row(labels, estimates={} if each in judged else {_OPEN: None}, source=each)
 
 
 MAIN = Table(
     "main",
     "Main results",
     ("model", "source"),
-    lambda sources: rows_of_models(sources, [_OPEN], lambda each: str(own(data_extent(each)).value)),
+    _rows_of_models,
     (
         *(Column(name, ACCURACY, "%", 2, {**asked("mcq"), **where}, bare=True) for name, where in BY_DIMENSION.items()),
-        Column("MCQ All", ACCURACY, "%", 2, asked("mcq"), bare=True),
-        Column(_OPEN, _open_all, "", 2),
+        Column("MCQ All", ACCURACY, "%", 2, asked("mcq")),
+        Column(_OPEN, TOTAL, "", 2, asked("open"), mark=lambda rows: marks(Judging.of(rows))),
     ),
     (
-        "The open total is from 0 to 100. A run's own tables have counts and intervals.",
+        f"The open total is from 0 to 100. In brackets: {LEVEL} interval over images. A run's own tables have counts, "
+        "and an interval for each dimension.",
         "SOD, FDD and SU are the visual dimensions, TP, CR, LTG and MSI those of reasoning.",
     ),
     PUBLISHED_ROWS,
