@@ -316,7 +316,6 @@ def test_prepared_from_a_zip(tmp_path: Path, files: Callable[..., Any], home: Pa
     assert manifest["data"] == "sample"
     found = {name: (split["rows"], split["rejected"]) for name, split in manifest["splits"].items()}
     assert found == {"mcq": (1, 2), "open": (2, 0)}
-    assert manifest["splits"]["open"]["notes"]["more_than_the_paper"] == 2 - 3998
     reasons = [line["reason"] for line in store.read_rejected(store.folder("med_cmr", "sample") / store.REJECTED)]
     assert reasons[0].startswith("image_path 'x.png'") and reasons[1].startswith("image is none of PNG")
     assert not list(home.rglob("*.png"))
