@@ -35,9 +35,9 @@ from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.outcomes import ANSWERED, OUTCOMES, READINGS, outcome_of
 from lmms_medtasks.suites.own_parts import KEY, NotFound
-from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
+from lmms_medtasks.suites.suite_rows import numbers_of
 from lmms_medtasks.suites.templates import DRAWN
 
 MOST_VALUES = 20

@@ -7,11 +7,12 @@ so it has the measures and metrics of all of them; a task prints those that its 
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lmms_medtasks import folders
 from lmms_medtasks.grids import triage
@@ -22,10 +23,11 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites import judged_measures, own_parts, templates
+from lmms_medtasks.suites import judged_measures, own_metrics, own_parts, templates
 from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, READ
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
 from lmms_medtasks.suites.outcomes import LOWEST, WRONG
+from lmms_medtasks.suites.own_metrics import OwnMetric
 from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -331,3 +333,50 @@ def _without_ending(task: str, variants: Iterable[str]) -> str:
         if task.endswith(f"_{ending}"):
             return task.removesuffix(f"_{ending}")
     return task
+
+
+# --- Scoring ----------------------------------------------------------------------------------------------------------
+
+# The harness hands an aggregation nothing but a question's values. They carry the declaration's name, in which all
+# stands that makes it again in any process.
+
+
+class Own(NamedTuple):
+    """What a task on a template has beside our metrics, for its scoring.
+
+    ``metrics``: references to metrics, of files with the folder before them. ``scores``: the named scores of a rubric
+    that has several.
+    """
+
+    metrics: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ()
+
+
+@functools.cache
+def of_kind(kind: str, own: Own = Own()) -> Suite:  # noqa: B008 (immutable)
+    """The declaration that scores tasks on templates of a kind, "choice" or "open", whatever benchmark they are of."""
+    found = replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
+    if own == Own():
+        return found
+    added = own_of(own)
+    scores = [dimension_measure(name, (0.0, 1.0)) for name in own.scores]
+    return replace(
+        found,
+        name=f"{PREFIX}{json.dumps([kind, *own])}",
+        measures=(*found.measures, *scores, *(each.measure for each in added if each.measure)),
+        metrics=(*found.metrics, *map(dimension_metric, scores), *(each.metric for each in added)),
+    )
+
+
+def of_name(name: str) -> Suite:
+    """The declaration that :func:`of_kind` called so; the values of a question carry the name."""
+    said = name.removeprefix(PREFIX)
+    if not said.startswith("["):
+        return of_kind(said)
+    kind, metrics, scores = json.loads(said)
+    return of_kind(kind, Own(tuple(metrics), tuple(scores)))
+
+
+def own_of(own: Own) -> list[OwnMetric]:
+    """The metrics that are not ours."""
+    return [own_metrics.get(each, tuple(metrics())) for each in own.metrics]
