@@ -69,7 +69,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             View("benefit", "Above what language alone gets", (tables.benefit,)),
             *tables.rotations(),
             View("tags", "By tag", (tables.tags(),)),
-            View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
+            View("judgements", "Judgements", judged_tables.judging_tables()),
             View("replies", "Replies", (outcome_table(),)),
         ),
         compared=(
@@ -364,7 +364,7 @@ def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     names = {json.loads(each)["name"] for each in source.rows.column("judge") if each}
     if names:
         yield Flag("note", f"Judged by {', '.join(sorted(map(printable, names)))}.")
-    for task, judging in _judgings(source).items():
+    for task, judging in judged_tables.by_task(source).items():
         yield from (Flag("warning", f"{task}: {text}") for text in judged_tables.constant_verdict(judging))
     for measure in suite.measures:
         obtained, requested = judged_measures.judgement_counts(source.rows, measure.name)
@@ -376,10 +376,6 @@ def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
                 f"{requested - obtained:,} of {requested:,} judgements are missing: {said}. Fill the gaps without the "
                 "model: lmms-medtasks judge RUN",
             )
-
-
-def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
-    return judged_tables.judgings(source.rows, ["task"], str)
 
 
 def _not_ours(suite: Suite, source: Source) -> Iterator[Flag]:

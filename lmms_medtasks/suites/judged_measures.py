@@ -6,6 +6,7 @@ bounds, which take every missing judgement as the worst and as the best that the
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -71,11 +72,6 @@ def bound(measure: str, which: str, where: Where | None = None) -> Count:
     return Count(where=where or {}, function=lambda rows: bound_of(rows, measure, which))
 
 
-def complete(measure: str) -> Count:
-    """1 where :func:`coverage` reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
-    return Count(function=lambda rows: _complete(rows, measure))
-
-
 def bound_of(rows: Samples, measure: str, which: str) -> float | None:
     """The mean of ``low`` or ``high`` over the questions of which a judgement was requested; None without any."""
     values = rows.column(f"{measure}.{which}")
@@ -97,7 +93,7 @@ def judged_metrics(measure: str) -> tuple[Metric, ...]:
         Metric("bound_best", bound(measure, "high"), about="Mean, missing judgements at best."),
         Metric(
             "complete",
-            complete(measure),
+            Count(function=functools.partial(_complete, measure=measure)),
             about=f"1 if coverage is {COMPLETE:.0%} or more.",
             notice=incomplete_notice(measure),
             unit="count",
@@ -129,5 +125,6 @@ def _coverage(rows: Samples, measure: str) -> float | None:
 
 
 def _complete(rows: Samples, measure: str) -> float | None:
+    """1 where the coverage reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
     share = _coverage(rows, measure)
     return None if share is None else float(share >= COMPLETE)

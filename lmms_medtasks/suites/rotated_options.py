@@ -1,4 +1,4 @@
-"""What is measured where a multiple-choice question is asked once for each rotation of its options.
+"""The record of a question with options, and what is measured where it is asked once for each rotation of them.
 
 Questions are copied by :func:`lmms_medtasks.data.rotated_options.rotations`. The record of a copy is paired by its
 question's id and has the tags ``rotation`` (0: as the question is) and ``option_count``; its trials are letters.
@@ -9,9 +9,13 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.record import FAILED, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Unit, Units
 from lmms_medtasks.suites.suite import Metric
@@ -21,6 +25,34 @@ ROTATED = "rotated options"
 
 LETTERS = "ABCDE"
 """The letters that most benchmarks' options have."""
+
+
+# --- A question -------------------------------------------------------------------------------------------------------
+
+
+def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: Mapping[str, Any]) -> Record:
+    """The record of a question whose answer is an option's letter, or of one rotation of it.
+
+    An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
+    another reply there is no score.
+    """
+    replies = [Reply.of(each) for each in results]
+    readings = [read_option(reply, doc["options"]) for reply in replies]
+    correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
+    turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=tuple(each.value or each.status for each in readings),
+        expected=str(doc["answer"]),
+        measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
+        tags={**tags, "option_count": len(doc["options"]), **turned},
+        pair=str(doc.get("question_id") or ""),
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
+    )
+
+
+# --- Whole questions --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -166,19 +166,18 @@ GAPS = Table(
 # --- Does it look -----------------------------------------------------------------------------------------------------
 
 
-def _read_twice(rows: Samples, condition: str) -> list[tuple[str, str, str, str]]:
-    """The case, the letters read with the images and under ``condition``, and the right one, where both were read."""
+def _read_twice(rows: Samples, condition: str) -> list[tuple[str, str, str]]:
+    """The case, and the letters read with the images and under ``condition``, where both were read."""
     shown, other = (rows.where({"paper_task": "t3", "condition": each}) for each in (AS_PUBLISHED, condition))
     shown, other = shown.paired(other, ("id",))
-    columns = (shown.column("case_id"), shown.column("trials"), other.column("trials"), shown.column("expected"))
-    found = [(case, one[0], two[0], right) for case, one, two, right in zip(*columns, strict=True)]
+    columns = (shown.column("case_id"), shown.column("trials"), other.column("trials"))
+    found = [(case, one[0], two[0]) for case, one, two in zip(*columns, strict=True)]
     return [each for each in found if len(each[1]) == len(each[2]) == 1]
 
 
-def _stayed(rows: Samples, condition: str, *, of_right: bool = False) -> list[Unit]:
-    """Whether each answer stayed the same; ``of_right``: of those that were right with the images."""
-    found = _read_twice(rows, condition)
-    return [(case, float(one == two)) for case, one, two, right in found if one == right or not of_right]
+def _stayed(rows: Samples, condition: str) -> list[Unit]:
+    """Whether each answer stayed the same."""
+    return [(case, float(one == two)) for case, one, two in _read_twice(rows, condition)]
 
 
 def _by_chance(rows: Samples, condition: str) -> float | None:
@@ -194,10 +193,8 @@ SAME_ANSWERS = {said: Units(units=functools.partial(_stayed, condition=each)) fo
 
 
 def _shortcut_row(said: str, condition: str) -> Row:
-    of_right = Units(units=functools.partial(_stayed, condition=condition, of_right=True))
     estimates = {
         **dict.fromkeys(("questions", "same answer"), SAME_ANSWERS[said]),
-        "same answer, of the right ones": of_right,
         "by chance": Count(function=functools.partial(_by_chance, condition=condition)),
     }
     return Row((said,), estimates=estimates)
@@ -212,7 +209,6 @@ SHORTCUT = Table(
     (
         Column("questions", unit="n"),
         Column("same answer"),
-        Column("same answer, of the right ones"),
         Column("by chance"),
     ),
     (
@@ -315,14 +311,9 @@ DISEASES = Table(
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
-def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
-    """What became of the judgements, by the harness's task."""
-    return judged_tables.judgings(source.rows, ["task"], str)
-
-
 def caveats(source: Source) -> Iterator[Flag]:
     """Who judged and what is missing, which tasks were not asked, whether the model looks."""
-    yield from judged_tables.flags(_judgings(source))
+    yield from judged_tables.flags(judged_tables.by_task(source))
     shown = {task.key for task, condition in asked(source) if condition in SHOWN}
     missing = [task.numeral for key, task in forms().items() if key not in shown]
     if missing:
@@ -395,7 +386,7 @@ REPORT = Report(
             groups={f"Task {forms()[key].numeral}": {"paper_task": key} for key in STRUCTURED},
         ),
         View("parts", "Sites and diseases", (SITES, DISEASES)),
-        View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
+        View("judgements", "Judgements", judged_tables.judging_tables()),
     ),
     compared=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY_OF_MODELS,)),

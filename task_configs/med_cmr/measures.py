@@ -16,7 +16,6 @@ from typing import Any
 from lmms_medtasks import folders
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
-from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import EMPTY, FAILED, KEY, Judgement, MeasureValue, Record
@@ -26,7 +25,7 @@ from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Count, Macro, Mean
 from lmms_medtasks.suites.outcomes import LOWEST, WRONG
-from lmms_medtasks.suites.rotated_options import circular_task, rotation_metrics
+from lmms_medtasks.suites.rotated_options import circular_task, option_record, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
 from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
 
@@ -91,26 +90,9 @@ MEASURES = (
 
 
 def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
-    """The record of a multiple-choice question, or of one rotation of it.
-
-    An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
-    another reply there is no score. The rotations of a question are forms of it: they are paired by its id.
-    """
-    replies = [Reply.of(each) for each in results]
-    readings = [read_option(reply, doc["options"]) for reply in replies]
-    correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
+    """The record of a multiple-choice question, or of one rotation of it."""
     tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
-    turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
-    return Record(
-        id=str(doc["id"]),
-        cluster=str(doc["image_id"]),
-        trials=tuple(each.value or each.status for each in readings),
-        expected=str(doc["answer"]),
-        measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
-        tags={**tags, "form": "circular" if turned else "mcq", "option_count": len(doc["options"]), **turned},
-        pair=str(doc.get("question_id") or ""),
-        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
-    )
+    return option_record(doc, results, {**tags, "form": "circular" if "rotation" in doc else "mcq"})
 
 
 # --- An open question -------------------------------------------------------------------------------------------------

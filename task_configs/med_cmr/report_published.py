@@ -63,11 +63,6 @@ def judging(source: Source, image_shown: bool = True) -> Judging | None:
     return Judging.of(source.rows.where(asked("open", image_shown)))
 
 
-def judgings(source: Source) -> dict[str, Judging]:
-    """The judgements of each open task."""
-    return judged_tables.judgings(source.rows, ["task"], str)
-
-
 # --- The main table ---------------------------------------------------------------------------------------------------
 
 
