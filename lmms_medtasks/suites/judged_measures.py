@@ -64,7 +64,7 @@ def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Recor
 
 def coverage(measure: str, where: Where | None = None) -> Count:
     """Share of the judgements requested that were obtained, by a rule or by a judge; None where none was requested."""
-    return Count(where=where or {}, function=lambda rows: _coverage(rows, measure))
+    return Count(where=where or {}, function=functools.partial(_coverage, measure=measure))
 
 
 def bound(measure: str, which: str, where: Where | None = None) -> Count:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.parsing.option import read_option
@@ -55,38 +55,32 @@ def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: M
 # --- Whole questions --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class WholeQuestions:
-    """Units of a circular task: each question with the value of its copies' scores, which are in rotation order.
+def _whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) -> list[Unit]:
+    """Image of each question, and the ``value`` of its copies' scores in rotation order, in the order of first rows.
 
     A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
     """
-
-    value: Callable[[Sequence[float]], float]
-
-    def __call__(self, rows: Samples) -> list[Unit]:
-        """Image and value of each question, in the order of their first rows."""
-        copies: dict[str, list[tuple[int, float, str, int]]] = {}
-        columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
-        for question, *copy in zip(*columns, strict=True):
-            copies.setdefault(question, []).append(tuple(copy))
-        found: list[Unit] = []
-        for each in copies.values():
-            scores = [score for _, score, *_ in sorted(each)]
-            _, _, cluster, wanted = each[0]
-            whole = len(scores) == wanted and not any(map(math.isnan, scores))
-            found.append((cluster, self.value(scores) if whole else None))
-        return found
+    copies: dict[str, list[tuple[int, float, str, int]]] = {}
+    columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
+    for question, *copy in zip(*columns, strict=True):
+        copies.setdefault(question, []).append(tuple(copy))
+    found: list[Unit] = []
+    for each in copies.values():
+        scores = [score for _, score, *_ in sorted(each)]
+        _, _, cluster, wanted = each[0]
+        whole = len(scores) == wanted and not any(map(math.isnan, scores))
+        found.append((cluster, value(scores) if whole else None))
+    return found
 
 
 def _survived(scores: Sequence[float]) -> float:
     return float(all(score == 1 for score in scores))
 
 
-EVERY_ROTATION = Units(units=WholeQuestions(_survived))
+EVERY_ROTATION = Units(units=functools.partial(_whole_questions, value=_survived))
 """Share of the questions that are right under every rotation; None if no question is whole."""
 
-UNROTATED = Units(units=WholeQuestions(lambda scores: scores[0]))
+UNROTATED = Units(units=functools.partial(_whole_questions, value=operator.itemgetter(0)))
 """Accuracy of the copy that is not rotated, over the whole questions."""
 
 INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)

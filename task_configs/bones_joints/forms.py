@@ -60,11 +60,6 @@ def sites() -> tuple[str, ...]:
     return tuple(_table()["sites"])
 
 
-def disease_count() -> int:
-    """How many diseases the paper counts."""
-    return int(_table()["diseases"]["paper"])
-
-
 @functools.cache
 def columns() -> Mapping[str, tuple[str, ...]]:
     """What is wanted of a row -> the columns that may hold it, the surest first."""

@@ -22,7 +22,7 @@ from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean,
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
 from lmms_medtasks.suites.outcomes import READINGS
 from lmms_medtasks.task_configs.bones_joints import report_paper
-from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
+from lmms_medtasks.task_configs.bones_joints.forms import forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
     ACCURACY,
     AS_PUBLISHED,
@@ -242,17 +242,18 @@ WITHOUT_IMAGES = Table(
 )
 
 
-# --- Sites and diseases -----------------------------------------------------------------------------------------------
+# --- Sites ----------------------------------------------------------------------------------------------------------
 
 
-def _part_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-    """How many questions the paper's way, and a column a task and condition: the accuracy in a row's part.
+def _site_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+    """How many questions the paper's way, and a column a task and condition: the accuracy at a row's site.
 
-    None for a task without an accuracy: a part of it of which all was settled by rules has none either.
+    None for a task without an accuracy.
     """
     rows = sources[0].rows
     found = [each for each in asked(sources[0]) if each[1] != ROTATED]
     return (
+        Column("of the paper's questions", _paper_share),
         Column("questions", row_count, "count", within={"condition": SHOWN}),
         *(
             Column(label_of(*each), ACCURACY, within=where_asked(*each), mark=judged_marks)
@@ -276,35 +277,9 @@ SITES = Table(
     "Accuracy by site",
     ("site",),
     _site_rows,
-    lambda sources: (Column("of the paper's questions", _paper_share), *_part_columns(sources)),
+    _site_columns,
     (INTERVALS, "Task VIII is by the site of the text."),
     marks=judged_tables.MEANINGS,
-)
-
-
-def _disease_rows(sources: Sequence[Source]) -> list[Row]:
-    """The most frequent first."""
-    found = sources[0].rows.by(["disease", "disease_listed"]).items()
-    return [
-        Row((printable(name), listed or "not given"), {"disease": name, "disease_listed": listed})
-        for (name, listed), own in sorted(found, key=lambda each: -len(each[1]))
-        if name
-    ]
-
-
-DISEASES = Table(
-    "diseases",
-    "Accuracy by disease",
-    ("disease", "in the paper's list"),
-    _disease_rows,
-    _part_columns,
-    (
-        INTERVALS,
-        f"The paper counts {disease_count()} diseases and does not list them: 'listed' are those that its text names, "
-        "all others are 'unlisted'.",
-    ),
-    marks=judged_tables.MEANINGS,
-    long=True,
 )
 
 
@@ -385,7 +360,7 @@ REPORT = Report(
             INTERVALS,
             groups={f"Task {forms()[key].numeral}": {"paper_task": key} for key in STRUCTURED},
         ),
-        View("parts", "Sites and diseases", (SITES, DISEASES)),
+        View("sites", "Sites", (SITES,)),
         View("judgements", "Judgements", judged_tables.judging_tables()),
     ),
     compared=(
