@@ -86,6 +86,13 @@ def _reliability(rows: Samples) -> Draw:
     return Draw(*reliability_draw(votes_of(rows), "share"))
 
 
+_RELIABILITY = {
+    "ece": "Expected calibration error of the majority's share of the votes, ten bins of equal width.",
+    "brier": "Mean of (majority's share less whether it is right) squared.",
+    "aurc": "Area under the risk-coverage curve, questions in the order of the majority's share.",
+}
+
+
 def _robustness(measure: str) -> Contrast:
     return Contrast(measure=measure, first=IID, second=OOD, main="ratio")
 
@@ -136,26 +143,9 @@ CHOICE_METRICS = (
         "calibrated. Compare tasks of the same number of trials only.",
         unit="points",
     ),
-    Metric(
-        "ece",
-        Custom(function=_reliability, main="ece"),
-        higher_is_better=False,
-        about="Expected calibration error of the majority's share of the votes, ten bins of equal width.",
-        unit="",
-    ),
-    Metric(
-        "brier",
-        Custom(function=_reliability, main="brier"),
-        higher_is_better=False,
-        about="Mean of (majority's share less whether it is right) squared.",
-        unit="",
-    ),
-    Metric(
-        "aurc",
-        Custom(function=_reliability, main="aurc"),
-        higher_is_better=False,
-        about="Area under the risk-coverage curve, questions in the order of the majority's share.",
-        unit="",
+    *(
+        Metric(name, Custom(function=_reliability, main=name), higher_is_better=False, about=about, unit="")
+        for name, about in _RELIABILITY.items()
     ),
     Metric(
         "chance",
