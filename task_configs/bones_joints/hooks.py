@@ -11,7 +11,7 @@ import numpy as np
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms, sites
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -27,7 +27,7 @@ from lmms_medtasks.judges import checklists
 from lmms_medtasks.judges.checklists import Checklist
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.parsing.steps import split_steps
-from lmms_medtasks.task_configs.bones_joints.forms import forms
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms
 
 PAPER_JUDGE = "GPT-4o"
 TRIALS = 3

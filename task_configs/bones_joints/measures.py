@@ -33,7 +33,7 @@ from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, option_record, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
-from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms, sites
 
 AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
 CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED, ROTATED)

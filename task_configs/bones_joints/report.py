@@ -22,7 +22,6 @@ from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean,
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
 from lmms_medtasks.suites.outcomes import READINGS
 from lmms_medtasks.task_configs.bones_joints import report_paper
-from lmms_medtasks.task_configs.bones_joints.forms import forms, paper_share, sites
 from lmms_medtasks.task_configs.bones_joints.measures import (
     ACCURACY,
     AS_PUBLISHED,
@@ -45,6 +44,7 @@ from lmms_medtasks.task_configs.bones_joints.report_published import (
     sources,
     where_asked,
 )
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms, paper_share, sites
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""

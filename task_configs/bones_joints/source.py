@@ -16,7 +16,7 @@ from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import RowReader
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.bones_joints.forms import forms
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms
 from lmms_medtasks.task_configs.bones_joints.source_layout import rows, survey
 from lmms_medtasks.task_configs.bones_joints.source_rows import Question
 

@@ -44,6 +44,7 @@ from lmms_medtasks.task_configs.medobvious.report_published import (
     POSITIVES,
     RULES_TABLE,
     SHORT,
+    SIGNS_TABLE,
     TIERS_TABLE,
     is_rotated,
 )
@@ -316,7 +317,12 @@ def _once(view: View) -> View:
 
 
 _VIEWS = (
-    View("published", "Beside the published models", (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
+    View(
+        "published",
+        "Beside the published models",
+        (SIGNS_TABLE, FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
+        (PLANE, FORMAT_POINTS),
+    ),
     View("formats", "Formats", (GAPS, AGREEMENT)),
     View("alarms", "False alarms and abstentions", (ALARMS,)),
     View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),

@@ -18,9 +18,9 @@ from lmms_medtasks.statistics.intervals import FEW_IN_GROUP
 from lmms_medtasks.statistics.significance import adjust
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.bones_joints import report, report_published
-from lmms_medtasks.task_configs.bones_joints.forms import forms
 from lmms_medtasks.task_configs.bones_joints.measures import ACCURACY, NO_IMAGE, SUITE
 from lmms_medtasks.task_configs.bones_joints.report_published import asked, sources
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms
 
 ALL = {"t1": "AAAA", "t2": "AAAB", "t3": "AABB", "t4": "+++ +++ --- ---", "t5": "++- --- ??? ---",
        "t6": "+++ --- --- ---", "t7": "--- --- --- ---", "t8": "NNN MMM WWW MM?"}  # fmt: skip

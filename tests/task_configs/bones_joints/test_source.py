@@ -14,8 +14,15 @@ from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.sources import RejectedRow
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.bones_joints import source as bones_joints
-from lmms_medtasks.task_configs.bones_joints.forms import columns, forms, site_named, sites, task_of_file, tasks_named
 from lmms_medtasks.task_configs.bones_joints.source import BONES_JOINTS
+from lmms_medtasks.task_configs.bones_joints.source_forms import (
+    columns,
+    forms,
+    site_named,
+    sites,
+    task_of_file,
+    tasks_named,
+)
 from lmms_medtasks.task_configs.bones_joints.source_layout import options_in, survey
 from lmms_medtasks.task_configs.bones_joints.source_rows import figures_named, options_of
 
@@ -279,7 +286,7 @@ def test_sites(text, site):
 
 
 def test_no_name_means_two_things():
-    from lmms_medtasks.task_configs.bones_joints.forms import folded
+    from lmms_medtasks.task_configs.bones_joints.source_forms import folded
 
     names = [folded(name) for names in columns().values() for name in names]
     assert len(names) == len(set(names))
