@@ -46,20 +46,23 @@ CHOICE_MEASURES = (
 def measures_of_judged(protocol: Protocol) -> tuple[Measure, ...]:
     """The measures of answers that are judged under ``protocol``, on its scale."""
     worst, best = records.bounds(protocol, scored_of(protocol))
-    share = (worst, best) == (0.0, 1.0)
+    about = f"What the judge gave by the protocol {protocol.name}. {LOWEST}"
     return (
-        Measure(
-            "score",
-            f"What the judge gave by the protocol {protocol.name}. {LOWEST}",
-            min(worst, best),
-            max(worst, best),
-            "%" if share else f"of {max(worst, best):.4g}",
-            1 if share else 2,
-            best > worst,
-        ),
+        replace(_on_scale("score", about, (worst, best)), higher_is_better=best > worst),
         Measure("exact_match", "1 where the answer equals the reference, letter case and punctuation aside."),
         Measure("token_f1", "F1 of the words that answer and reference share."),
     )
+
+
+def dimension_measure(name: str, ends: tuple[float, float]) -> Measure:
+    """The measure of one of a rubric's named scores, from its worst to its best."""
+    return _on_scale(f"score_{name}", f"What the judge gave for {name}.", ends)
+
+
+def _on_scale(name: str, about: str, ends: tuple[float, float]) -> Measure:
+    low, high = min(ends), max(ends)
+    share = (low, high) == (0.0, 1.0)
+    return Measure(name, about, low, high, "%" if share else f"of {high:.4g}", 1 if share else 2)
 
 
 def scored_of(protocol: Protocol) -> records.Measure:
@@ -206,14 +209,6 @@ def metric_names(kind: str) -> tuple[str, ...]:
 
 
 # --- The benchmark ----------------------------------------------------------------------------------------------------
-
-
-def dimension_measure(name: str, ends: tuple[float, float]) -> Measure:
-    """The measure of one of a rubric's named scores, from its worst to its best."""
-    low, high = min(ends), max(ends)
-    share = (low, high) == (0.0, 1.0)
-    unit = "%" if share else f"of {high:.4g}"
-    return Measure(f"score_{name}", f"What the judge gave for {name}.", low, high, unit, 1 if share else 2)
 
 
 def dimension_metric(measure: Measure) -> Metric:
