@@ -93,7 +93,7 @@ def judged_metrics(measure: str) -> tuple[Metric, ...]:
         Metric("bound_best", bound(measure, "high"), about="Mean, missing judgements at best."),
         Metric(
             "complete",
-            Count(function=functools.partial(_complete, measure=measure)),
+            Count(function=functools.partial(is_complete, measure=measure)),
             about=f"1 if coverage is {COMPLETE:.0%} or more.",
             notice=incomplete_notice(measure),
             unit="count",
@@ -124,7 +124,7 @@ def _coverage(rows: Samples, measure: str) -> float | None:
     return obtained / requested if requested else None
 
 
-def _complete(rows: Samples, measure: str) -> float | None:
+def is_complete(rows: Samples, measure: str) -> float | None:
     """1 where the coverage reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
     share = _coverage(rows, measure)
     return None if share is None else float(share >= COMPLETE)

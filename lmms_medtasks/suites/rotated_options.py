@@ -55,7 +55,7 @@ def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: M
 # --- Whole questions --------------------------------------------------------------------------------------------------
 
 
-def _whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) -> list[Unit]:
+def whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) -> list[Unit]:
     """Image of each question, and the ``value`` of its copies' scores in rotation order, in the order of first rows.
 
     A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
@@ -77,10 +77,10 @@ def _survived(scores: Sequence[float]) -> float:
     return float(all(score == 1 for score in scores))
 
 
-EVERY_ROTATION = Units(units=functools.partial(_whole_questions, value=_survived))
+EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=_survived))
 """Share of the questions that are right under every rotation; None if no question is whole."""
 
-UNROTATED = Units(units=functools.partial(_whole_questions, value=operator.itemgetter(0)))
+UNROTATED = Units(units=functools.partial(whole_questions, value=operator.itemgetter(0)))
 """Accuracy of the copy that is not rotated, over the whole questions."""
 
 INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)
