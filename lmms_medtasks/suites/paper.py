@@ -192,7 +192,10 @@ def _read(path: Path) -> Paper:
 def _difference(each: Mapping[str, Any]) -> Difference:
     gone = each.get("gone") or ()
     return Difference(
-        *(_text(each.get(name)) for name in ("title", "line", "place", "more")),
+        title=_text(each.get("title")),
+        line=_text(each.get("line")),
+        place=_text(each.get("place")),
+        more=_text(each.get("more")),
         tasks=tuple(each.get("tasks") or ("*",)),
         gone=(gone,) if isinstance(gone, Mapping) else tuple(gone),
         only=each.get("only") or {},
