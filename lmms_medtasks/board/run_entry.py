@@ -25,10 +25,9 @@ from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.suite import Metric, Suite
 from lmms_medtasks.suites.suite_rows import is_kept as table_is_kept
-from lmms_medtasks.suites.suite_rows import task_table
+from lmms_medtasks.suites.suite_rows import numbers_of, task_table
 
 LINE = "line"
 """The column of a run's answers with the line of the log."""

@@ -30,9 +30,9 @@ from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
 from lmms_medtasks.suites.outcomes import ANSWERED, OUTCOMES, READINGS, outcome_of
 from lmms_medtasks.suites.own_parts import KEY, NotFound
-from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
+from lmms_medtasks.suites.suite_rows import numbers_of
 from lmms_medtasks.suites.templates import DRAWN
 
 MOST_VALUES = 20
@@ -62,7 +62,7 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             View("levels", "Degradation", (tables.levels(),)),
             *tables.rotations(),
             View("tags", "By tag", (tables.tags(),)),
-            View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
+            View("judgements", "Judgements", judged_tables.judging_tables()),
             View("replies", "Replies", (outcome_table(),)),
         ),
         compared=(
@@ -322,11 +322,7 @@ def _outcomes(rows: Samples) -> Counter[str]:
 def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     """Who judged, whether judgements are missing, and which numbers could not be made again."""
     yield from _not_ours(suite, source)
-    yield from judged_tables.flags(_judgings(source))
-
-
-def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
-    return judged_tables.judgings(source.rows, ["task"], str)
+    yield from judged_tables.flags(judged_tables.by_task(source))
 
 
 def _not_ours(suite: Suite, source: Source) -> Iterator[Flag]:

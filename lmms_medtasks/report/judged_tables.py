@@ -170,6 +170,11 @@ def judgings(rows: Samples, names: Sequence[str], label_of: Callable[..., str]) 
     return {name: each for name, each in found if each is not None}
 
 
+def by_task(source: Source) -> dict[str, Judging]:
+    """The judgements of each task of a source."""
+    return judgings(source.rows, ["task"], str)
+
+
 def protocols(rows: Samples) -> dict[str, Judging]:
     """The judgements of each protocol, by its name, in the order of their first rows."""
     return judgings(rows, ["protocol"], str)
@@ -330,7 +335,9 @@ def marks(*found: Judging | None) -> str:
 # --- Tables and columns -----------------------------------------------------------------------------------------------
 
 
-def judging_tables(found: Callable[[Source], Mapping[str, Judging]]) -> tuple[Callable[..., Frame | None], ...]:
+def judging_tables(
+    found: Callable[[Source], Mapping[str, Judging]] = by_task,
+) -> tuple[Callable[..., Frame | None], ...]:
     """The tables on the judgements of a view's first source, grouped as ``found`` groups them."""
     return tuple(
         lambda sources, make=make: make(found(sources[0]))  # type: ignore[misc]

@@ -23,9 +23,8 @@ from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
 from lmms_medtasks.suites import registry
-from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.suite_rows import suite_table
+from lmms_medtasks.suites.suite_rows import differences, numbers_of, suite_table
 
 COMPARISON = "Comparison"
 _HARMLESS = re.compile(r"(?!all$|judge)[A-Za-z0-9_-]{1,48}")

@@ -9,7 +9,7 @@ from lmms_medtasks.report.document import Frame, FrameColumn
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.rank_tests import dunn, kruskal_wallis
 from lmms_medtasks.statistics.significance import adjust
-from lmms_medtasks.task_configs.bones_joints.report_tables import SHOWN, asked, where_asked
+from lmms_medtasks.task_configs.bones_joints.report_published import SHOWN, asked, where_asked
 
 ALL = "all tasks"
 _ABOUT = (
@@ -46,10 +46,11 @@ def kruskal_table(sources: Sequence[Source]) -> Frame | None:
     """The Kruskal-Wallis test of each task; None where no two models were asked the same task."""
     compared = compared_scores(sources)
     found = {name: kruskal_wallis(scores) for name, scores in compared.items()}
+    untested = [name for name, test in found.items() if test.p is None]
     adjusted = adjust([1.0 if test.p is None else test.p for test in found.values()])
     rows = (
         (name, len(compared[name]), test.n, test.statistic, len(compared[name]) - 1, probability(test.p),
-         probability(corrected))
+         probability(None if test.p is None else corrected))
         for (name, test), corrected in zip(found.items(), adjusted, strict=True)
     )  # fmt: skip
     columns = (label("task"), count("models"), count("answers"), FrameColumn("H", digits=2), count("df"),
@@ -58,6 +59,7 @@ def kruskal_table(sources: Sequence[Source]) -> Frame | None:
         _ABOUT,
         "Hypothesis: the scores of all models are draws from one distribution. Adjusted: Holm over all rows of this "
         "table (the paper corrects Dunn's test only, which follows where there are three models or more).",
+        *(("Empty: all scores of the task are the same, and nothing can be tested.",) if untested else ()),
     )
     return frame("kruskal", "The paper's Kruskal-Wallis test of the models", columns, rows, notes)
 

@@ -61,17 +61,6 @@ def sites() -> tuple[str, ...]:
 
 
 @functools.cache
-def known_diseases() -> tuple[str, ...]:
-    """Those of the paper's diseases that we know by name."""
-    return tuple(_table()["diseases"]["known"])
-
-
-def disease_count() -> int:
-    """How many diseases the paper counts."""
-    return int(_table()["diseases"]["paper"])
-
-
-@functools.cache
 def columns() -> Mapping[str, tuple[str, ...]]:
     """What is wanted of a row -> the columns that may hold it, the surest first."""
     return MappingProxyType({concept: tuple(names) for concept, names in _table()["columns"].items()})
@@ -170,14 +159,9 @@ def site_named(text: str) -> str:
     return _site_spellings().get(folded(bare), "")
 
 
-@functools.cache
-def _known() -> frozenset[str]:
-    return frozenset(map(folded, known_diseases()))
-
-
 def is_listed(disease: str) -> bool:
     """Whether a disease is among those of the paper that we know by name."""
-    return folded(disease) in _known()
+    return folded(disease) in map(folded, _table()["diseases"]["known"])
 
 
 def paper_share(site: str) -> float:

@@ -8,15 +8,14 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
+from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.suites.templates import parsers
-from lmms_medtasks.suites.templates.own_parsers import reads
-from lmms_medtasks.suites.templates.parser_form import Read
+from lmms_medtasks.suites.templates.parsers import reads
 
 DOC = {"id": "q1", "image_id": "i1", "question": "Which?", "options": ["left", "right"], "answer": "B"}
 FREE = {"id": "q2", "image_id": "i2", "question": "Which?", "options": [], "answer": "Malignant "}
 PARTS = '''
-from lmms_medtasks.suites.templates.own_parsers import reads
-from lmms_medtasks.suites.templates.parsers import Parser, Read
+from lmms_medtasks.suites.templates.parsers import reads
 
 def plain(reply, doc):
     """The first letter."""
@@ -42,9 +41,6 @@ def empty(reply, doc):
     return ""
 
 TEXT = "a text"
-PARSER = Parser("A side.", lambda doc, reply: Read("ok", "left") if reply == "left" else Read("unreadable"),
-                lambda doc: ("left", "right"), lambda doc: "right")
-STATUS = Parser("", lambda doc, reply: Read("fine", "A"), lambda doc: "A", lambda doc: 1)
 '''
 
 
@@ -57,26 +53,20 @@ def get(tmp_path: Path):
 def test_a_function_reads_letters_of_options(get):
     parser = get("plain")
     assert [parser.read(DOC, reply) for reply in ("B", "neither", "", None, "<think>A")] == [
-        Read("ok", "B"), Read("unreadable"), Read("empty"), Read("failed"), Read("cut")
+        Answer("ok", "B"), Answer("unreadable"), Answer("empty"), Answer("failed"), Answer("cut")
     ]  # fmt: skip
     assert (parser.answers(DOC), parser.expected(DOC), parser.about) == (("A", "B"), "B", "The first letter.")
 
 
 def test_a_function_says_which_answers_there_are_without_options(get):
     parser = get("finding")
-    assert parser.read(FREE, "It is MALIGNANT.") == Read("ok", "malignant")
+    assert parser.read(FREE, "It is MALIGNANT.") == Answer("ok", "malignant")
     assert (parser.answers(FREE), parser.expected(FREE)) == (("benign", "malignant"), "malignant")
-
-
-def test_an_object_has_all_that_ours_have(get):
-    parser = get("PARSER")
-    assert parser.read(DOC, "left") == Read("ok", "left")
-    assert (parser.about, parser.expected(DOC)) == ("A side.", "right")
 
 
 @pytest.mark.parametrize(
     ("name", "doc", "accuracy", "chance"),
-    [("plain", DOC, 1.0, 0.5), ("finding", FREE, 0.0, 0.5), ("free", FREE, 0.0, None), ("PARSER", DOC, 0.0, 0.5)],
+    [("plain", DOC, 1.0, 0.5), ("finding", FREE, 0.0, 0.5), ("free", FREE, 0.0, None)],
 )
 def test_records_have_accuracy_chance_and_identical_trials(get, tmp_path, name, doc, accuracy, chance):
     get(name)
@@ -91,24 +81,16 @@ def test_records_have_accuracy_chance_and_identical_trials(get, tmp_path, name, 
         (
             "raises",
             DOC,
-            "parts.py: the parser 'raises' on question 'q1', reply 'B'.*KeyError: 'side', parts.py line 20",
+            "parts.py: the parser 'raises' on question 'q1', reply 'B'.*KeyError: 'side', parts.py line 19",
         ),
         ("number", DOC, "returns 1 .int.. Expected a text, or None"),
         ("empty", DOC, "Return None for a reply without an answer"),
         ("free", {**DOC, "options": ["x"]}, "returns 'B', which is no answer. Allowed: A, or None"),
-        ("STATUS", DOC, "expected Read.status, value. with a status of ok, empty"),
     ],
 )
 def test_a_mistake_at_a_reply_is_named(get, name, doc, said):
     with pytest.raises(UserError, match=said):
         get(name).read(doc, "B")
-
-
-def test_mistakes_of_answers_and_the_right_one_are_named(get):
-    with pytest.raises(UserError, match="answers to question 'q1': got 'A', expected a list of texts"):
-        get("STATUS").answers(DOC)
-    with pytest.raises(UserError, match="the correct answer to question 'q1': got 1, expected a text"):
-        get("STATUS").expected(DOC)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from lmms_medtasks.samples import runs
 from lmms_medtasks.samples.runs import model_name
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr.measures import SUITE
-from lmms_medtasks.task_configs.med_cmr.report_models import models
+from lmms_medtasks.task_configs.med_cmr.report_published import models
 
 
 def read(*folders):

@@ -19,8 +19,8 @@ from lmms_medtasks.samples.table import Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.bones_joints.forms import Task, forms
 from lmms_medtasks.task_configs.bones_joints.measures import AS_PUBLISHED, CONDITIONS, REPORTS
+from lmms_medtasks.task_configs.bones_joints.source_forms import Task, forms
 
 INTERVALS = f"In brackets: {LEVEL} intervals over the images of cases (docs/intervals_and_tests.md)."
 IMAGING = {"images": AS_PUBLISHED, "reports": REPORTS}

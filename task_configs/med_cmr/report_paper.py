@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,29 +15,28 @@ from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.cells import NONE, count, decimal, frame, label, number, p_value, percent, probability
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Flag, Frame, FrameColumn, Section
-from lmms_medtasks.report.judged_tables import judged_columns
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.suite_report import data_extent
-from lmms_medtasks.report.views import Column, Row, Source, Table
-from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.report.views import Source
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.statistics.paired_tests import PairedTest, paired_tests
 from lmms_medtasks.statistics.significance import adjust_known
 from lmms_medtasks.suites.contributions import paired_change
 from lmms_medtasks.suites.estimates import Contrast, Mean
-from lmms_medtasks.suites.rotated_options import EVERY_ROTATION
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
     BY_DIMENSION,
     DIMENSIONS,
     RANGES,
     SCORES,
-    SIDE_ACCURACY,
     TOTAL,
 )
-from lmms_medtasks.task_configs.med_cmr.report_models import MEASURE_OF, asked, judging, was_asked
-from lmms_medtasks.task_configs.med_cmr.report_published import findings, rows_of_models
+from lmms_medtasks.task_configs.med_cmr.report_published import (
+    MEASURE_OF,
+    asked,
+    findings,
+    was_asked,
+)
 
 _FORMS = {"mcq": "multiple choice", "open": "open total"}
 _TESTS = (
@@ -78,34 +77,6 @@ def caveats(sources: Sequence[Source]) -> Iterator[Flag]:
             f"Open answers were judged by different judges or prompts, and do not compare: {'; '.join(judges)}. Here "
             "stand the totals of the judge of most models, others in their models' own parts.",
         )
-
-
-_OPEN = tuple(replace(each, within=asked("open")) for each in judged_columns("open total", TOTAL, "total", 1))
-
-
-def _judge(source: Source, row: Row, rows: Samples) -> Cell:
-    found = judging(source)
-    return Cell(found.shown if found else None)
-
-
-MODELS = Table(
-    "models",
-    "Accuracy and open total",
-    ("model",),
-    lambda sources: rows_of_models(sources, [each.head for each in _OPEN]),
-    (
-        Column("MCQ all", ACCURACY, within=asked("mcq")),
-        *(Column(side, each, within=asked("mcq")) for side, each in SIDE_ACCURACY.items()),
-        Column("every rotation", EVERY_ROTATION, within=asked("circular")),
-        *_OPEN,
-        Column("judge", _judge, "text"),
-        Column("data", lambda source, row, rows: Cell(data_extent(source)), "text"),
-    ),
-    (
-        f"Each model on the questions that it was asked, which need not be the same. In brackets: {LEVEL} interval "
-        "over images, of each model by itself. Visual, reasoning: means over the side's dimensions, multiple choice.",
-    ),
-)
 
 
 # --- Base and tuned ---------------------------------------------------------------------------------------------------
