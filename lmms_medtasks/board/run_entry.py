@@ -268,28 +268,3 @@ def _source(run: Run, task: str, cache: BuildCache) -> Source:
 
 def _text(value: object) -> str:
     return printable(str(value))
-
-
-def wrong_form(content: Mapping[str, Any], task: str = "") -> str:
-    """What of a run was damaged by hand, as a clause, so that it is a problem and no crash; "" if nothing is.
-
-    ``task``: one of its tasks, of a run that is right as a whole.
-    """
-    own, settings = ("configs", task, "metadata"), ("configs", task, "lmms_eval_specific_kwargs")
-    mappings: list[tuple[str, ...]] = [("configs",), ("config",), ("versions",), ("n-samples",)]
-    others: list[tuple[tuple[str, ...], Any, str]] = [(("config", "model_args"), str | Mapping, "a text or a mapping")]
-    if task:
-        mappings = [("results", task), ("n-samples", task), own, settings, ("configs", task, "dataset_kwargs"),
-                    (*own, "digests"), (*own, "judge"), (*settings, "default")]  # fmt: skip
-        others = [(("n-samples", task, name), int, "a number") for name in ("original", "effective")]
-        others += [((*own, "judge", "protocols"), list, "a list of mappings")]
-    for place, kind, wanted in [*((each, Mapping, "a mapping") for each in mappings), *others]:
-        value: Any = content
-        for name in place:  # what it lies in is a mapping, or not there: that was looked at before
-            value = (value or {}).get(name)
-        is_right = value is None or isinstance(value, kind)
-        if is_right and place == ("configs",):
-            is_right = all(isinstance(each, Mapping) for each in (value or {}).values())
-        if not is_right or (kind is list and not all(isinstance(each, Mapping) for each in value or ())):
-            return f"{', '.join(place)} is {value!r:.40}, expected {wanted}"
-    return ""
