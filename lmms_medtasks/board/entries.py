@@ -143,13 +143,13 @@ class Counts:
     original: int | None
     effective: int | None
     rows: int
-    replies: int
-    parsed: int
-    empty: int
-    requests: int
-    failed: int
-    wanted: int
-    judged: int
+    replies: int = 0
+    parsed: int = 0
+    empty: int = 0
+    requests: int = 0
+    failed: int = 0
+    wanted: int = 0
+    judged: int = 0
 
     @property
     def parse_rate(self) -> float | None:

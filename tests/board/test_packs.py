@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board import packing, packs
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.pack_form import VERSION, entry_to_json
+from lmms_medtasks.board.packs import VERSION, entry_to_json
 from lmms_medtasks.cli import pack as command
 from lmms_medtasks.cli.app import build as app
 from lmms_medtasks.errors import UserError
@@ -56,7 +56,7 @@ def test_no_text_and_no_path_is_in_a_pack(packed, tmp_path):
     assert set(packed["entries"][0]["sources"]) == {
         "20260101_000000_results.json", "20260101_000000_samples_med_cmr_open.jsonl",
     }  # fmt: skip
-    assert packed["environment"]["numpy"]
+    assert packing.pack(collect([tmp_path / "run"]).entries, SIGNED) == packed
 
 
 def change(content, task, *keys, to):

@@ -82,9 +82,8 @@ def check_entry(entry: Entry, where: object) -> int:
     for text in texts:
         check(len(text), "text", where, f"characters in one text ({text[:40]!r}…)")
     asked = (entry.counts.original, entry.counts.effective)
-    if asked != (None, None) and not all(type(each) is int and each >= 0 for each in asked):
-        stated = f"{asked[0]!r:.40} questions, of which {asked[1]!r:.40} were asked"
-        raise UserError(f"{where}: {stated}; expected two counts.")
+    if asked.count(None) == 1:
+        raise UserError(f"{where}: {asked[0]} questions, of which {asked[1]} were asked; expected two counts.")
     for count in (len(entry.questions), *asked):
         check(count or 0, "questions", where, "questions")
     for table in (entry.questions.table, entry.answers):

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.pack_form import checksum, questions_from_json
+from lmms_medtasks.board.packs import checksum, questions_from_json
 from lmms_medtasks.board.trust import owners, pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.errors import UserError

@@ -12,7 +12,7 @@ import pytest
 
 from lmms_medtasks.board import checks, columns
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.pack_form import questions_from_json
+from lmms_medtasks.board.packs import questions_from_json
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.board.trust import bounded_json, limits
 from lmms_medtasks.errors import UserError
@@ -269,7 +269,7 @@ def test_half_of_a_count_is_refused_and_takes_nobody_along(submissions, runs, or
     results.write_text(json.dumps({**content, "n-samples": {TASK: counts}}), "utf-8")
     board = submissions.board()
     assert ranked(board) == ["honest/model"]
-    assert sorted(each.code for each in board.refused) == ["bad_pack", "broken_log"]
+    assert sorted(each.code for each in board.refused) == ["bad_pack", "unreadable"]
 
 
 def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkeypatch):
@@ -351,4 +351,4 @@ def test_data_that_a_run_says_it_read_are_a_mapping(submissions, runs):
     content["configs"][TASK]["dataset_kwargs"] = "none"
     path.write_text(json.dumps(content), "utf-8")
     code, reason = refused(submissions.board())
-    assert code == "unreadable" and "dataset_kwargs is 'none', expected a mapping" in reason
+    assert code == "unreadable" and "dataset_kwargs is 'none'; expected a mapping" in reason
