@@ -18,7 +18,7 @@ from lmms_medtasks.board.entries import Entry, Problem, Questions
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
 from lmms_medtasks.board.run_entry import entry_of, is_kept
-from lmms_medtasks.board.trust import bounded_json, limits, safe_files
+from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.owners import account_of
 from lmms_medtasks.board.trust.pins import Key, key_of
 from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
@@ -224,7 +224,7 @@ def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
 def _result_file(file: Path) -> Run:
     """A result file, read once it is known to be within the limits. Raises UserError, also where it was damaged."""
     safe_files.check(file)
-    bounded_json.check_form(bounded_json.content_of(file), file)
+    safe_files.check_form(safe_files.content_of(file), file)
     return results.read(file)
 
 
@@ -323,7 +323,7 @@ def read_job(job: Job, rules: Rules, given: Sequence[Path] = (), cache: BuildCac
     try:
         # A log is known by its digest, and was checked before anything of it was kept.
         if not _is_kept(job, cache):
-            bounded_json.check_lines(log)
+            safe_files.check_lines(log)
         entry = entry_of(job.run, job.task, cache)
         limits.check_entry(entry, f"{job.path}, {job.task}")
         return [entry]

@@ -18,7 +18,7 @@ import pyarrow as pa
 from lmms_medtasks.board import columns, installed, recount
 from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
 from lmms_medtasks.board.run_entry import LINE, QUESTION, counts_of, metrics_of, questions_of
-from lmms_medtasks.board.trust import bounded_json, limits, safe_files
+from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import FIELDS
 
@@ -214,7 +214,7 @@ def read(path: Path) -> list[Entry]:
 
 
 def _read(path: Path) -> list[Entry]:
-    content = bounded_json.read(path)
+    content = safe_files.read_json(path)
     if not isinstance(content, dict):
         raise UserError(f"{path} is no pack.")
     if content.get("format") != FORMAT or content.get("version") != VERSION:

@@ -96,7 +96,7 @@ def _too_many(mine: Iterable[Entry], board: Board) -> Iterator[str]:
     """Models of which a submission has more entries on a task than a page of a board can be asked to show."""
     rows = Counter((entry.model.name, entry.task) for entry in board.entries)
     for name, task in dict.fromkeys((entry.model.name, entry.task) for entry in mine):
-        most = limits.limits().rows
+        most = limits.limits()["rows"]
         if rows[name, task] > most:
             yield f"{name} on {task}: {rows[name, task]:,} entries; at most {most} of a name are taken. Remove some."
 

@@ -14,7 +14,7 @@ from lmms_medtasks.board import checks, columns
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.packs import questions_from_json
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.board.trust import bounded_json, limits
+from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked
 
@@ -67,10 +67,10 @@ def test_a_packed_file_is_one_gzip_member(tmp_path, content, said):
     path = tmp_path / "e.json.gz"
     path.write_bytes(content)
     with pytest.raises(UserError, match=said):
-        bounded_json.content_of(path)
+        safe_files.content_of(path)
     for size in (2, 2**20 + 7):
         path.write_bytes(gzip.compress(b"7" * size))
-        assert bounded_json.content_of(path) == b"7" * size
+        assert safe_files.content_of(path) == b"7" * size
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_run_whose_log_lies_elsewhere_or_is_one_endless_line_is_refused(submis
     os.symlink(submissions.folder.parent / "log", log)
     assert "leads out" in refused(submissions.board())[1]
     log.unlink()
-    log.write_bytes(b"x" * (limits.limits().line_bytes + 1))
+    log.write_bytes(b"x" * (limits.limits()["line_bytes"] + 1))
     assert "line 1: more than 16,777,216 bytes" in refused(submissions.board())[1]
 
 
@@ -172,7 +172,7 @@ def test_a_file_name_that_a_terminal_would_run_is_made_visible(submissions, tmp_
 def test_a_folder_of_too_many_files_is_told(tmp_path, monkeypatch):
     for number in range(3):
         (tmp_path / f"{number}.txt").touch()
-    few = limits.Limits(**{**vars(limits.limits()), "files": 2})
+    few = {**limits.limits(), "files": 2}
     monkeypatch.setattr("lmms_medtasks.board.trust.safe_files.limits", lambda: few)
     with pytest.raises(UserError, match="more than 2 files"):
         collect([tmp_path])

@@ -176,7 +176,7 @@ def test_each_row_of_a_name_is_counted(both):
 
 
 def test_a_name_has_no_more_entries_than_a_page_can_be_asked_to_show(both):
-    most = limits().rows
+    most = limits()["rows"]
     for number in range(most + 1):
         trials = {**HONEST, f"q{number:02}": "BBB"}
         both[1].pack(f"cy/{number}.json", trials, "new/model")
