@@ -19,9 +19,8 @@ from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
 from lmms_medtasks.board.run_entry import entry_of, is_kept
 from lmms_medtasks.board.trust import limits, safe_files
-from lmms_medtasks.board.trust.owners import account_of
 from lmms_medtasks.board.trust.pins import Key, key_of
-from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
+from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust, account_of
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.progress import bar

@@ -20,9 +20,8 @@ from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
 from lmms_medtasks.report.about import limit, settings_said, subset
 from lmms_medtasks.samples import answering_model
-from lmms_medtasks.samples.model_arguments import shown_arguments
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import date_of, model_name, printable
+from lmms_medtasks.samples.runs import date_of, model_name, printable, shown_arguments
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.reported_numbers import numbers_of

@@ -7,8 +7,7 @@ import pytest
 
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.trust.owners import Owners
-from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.board.trust.rules_of_trust import Owners, Trust
 from lmms_medtasks.suites import registry
 
 TASK = "medq_deg_l1"

@@ -6,8 +6,8 @@ from contextlib import suppress
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.packs import checksum, questions_from_json
-from lmms_medtasks.board.trust import owners, pins
-from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.board.trust import pins
+from lmms_medtasks.board.trust.rules_of_trust import Trust, read_owners
 from lmms_medtasks.errors import UserError
 
 TASK = "medq_deg_l1"
@@ -71,7 +71,7 @@ class Submissions:
         """Trust in these pins, and owners of the names of honest and other models."""
         path = self.folder.parent / "owners.yml"
         path.write_text(json.dumps({"honest/model": ["Ada"], "other/model": ["Ben"], **accounts}), "utf-8")
-        return Trust(self.pins(), owners.read(path))
+        return Trust(self.pins(), read_owners(path))
 
     def board(self, trust=None):
         """The board of all submissions."""
