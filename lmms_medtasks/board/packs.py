@@ -16,8 +16,8 @@ from typing import Any
 import pyarrow as pa
 
 from lmms_medtasks.board import columns, installed, recount
-from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
-from lmms_medtasks.board.run_entry import LINE, QUESTION, counts_of, metrics_of, questions_of
+from lmms_medtasks.board.entries import QUESTION, Counts, Entry, Judge, Model, Questions, Source
+from lmms_medtasks.board.run_entry import LINE, counts_of, metrics_of, questions_of
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.table import FIELDS
@@ -28,10 +28,8 @@ VERSION = 5
 an outcome of their own, and counted. 4: digests of the package and its version in place of those of syntax trees. 5: no
 number that the columns give."""
 HEAD = ("format", "version", "signed_off_by", "questions", "entries", "sha256")
-"""The keys of a pack. Older ones say when and with which packages they were made, too (:data:`_UNREAD`)."""
-_UNREAD = ("made", "environment")
+"""The keys of a pack."""
 _PLAIN = {
-    "suite": "text",
     "task": "text",
     "version": "text",
     "data": "text",
@@ -98,33 +96,28 @@ def questions_to_json(questions: Questions) -> dict[str, Any]:
     others = [name for name in questions.table.column_names if name != "id"]
     return {
         "ids": questions.ids.tolist(),
-        "tags": list(questions.tags),
         "columns": {name: columns.to_json(questions.tag(name)) for name in others},
     }
 
 
 def questions_from_json(found: Any, where: str) -> Questions:
     """The questions of a pack. Raises UserError when their form is not that of :func:`questions_to_json`."""
-    check_keys(found, ("ids", "tags", "columns"), where)
+    check_keys(found, ("ids", "columns"), where)
     ids = found.get("ids")
     if not isinstance(ids, list) or not ids or not all(isinstance(each, str) and each.isprintable() for each in ids):
         raise UserError(f"{where}: expected a list of ids.")
     if any(one >= other for one, other in itertools.pairwise(ids)):
         raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
-    tags, others = found.get("tags"), found.get("columns")
-    if not isinstance(others, Mapping) or not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
-        raise UserError(f"{where}: expected a list of tags and a mapping of columns.")
-    # The digest is of the columns: what else a list of tags said would be the submitter's word, and of all his board.
-    if tags != sorted(set(others) - {*QUESTION}) or "cluster" not in others or "pair" not in others or "id" in others:
-        said = f"there are {', '.join(others)}, and the tags {', '.join(tags)}"
-        raise UserError(f"{where}: expected the columns cluster, pair, and one a tag, tags sorted; {said}.")
+    others = found.get("columns")
+    if not isinstance(others, Mapping) or not {"cluster", "pair"} <= set(others) or "id" in others:
+        raise UserError(f"{where}: expected a mapping with the columns cluster, pair, and one a tag.")
     if unseen := [name for name in others if not name.isprintable()]:
         raise UserError(f"{where}: the column {unseen[0]!r} has characters in its name that can't be printed.")
     read = {
         name: columns.from_json(each, len(ids), f"{where}, {name}", kind="texts" if name in QUESTION else "")
         for name, each in others.items()
     }
-    return questions_of({"id": columns.compact(pa.array(ids)), **read}, tags)
+    return questions_of({"id": columns.compact(pa.array(ids)), **read})
 
 
 def entry_from_json(found: Any, known: Mapping[str, Questions], pack: Source, where: str) -> Entry:
@@ -146,6 +139,7 @@ def entry_from_json(found: Any, known: Mapping[str, Questions], pack: Source, wh
             raise UserError(f"{where}: expected what was read from each reply, and no column of the questions.")
         return Entry(
             **{name: found[name] for name in _PLAIN},
+            suite=installed.suite_of(found["task"], installed.declaration(found["task"], found["settings"])),
             model=Model(**found["model"]),
             judge=Judge(**found["judge"]) if found["judge"] else None,
             source=replace(pack, date=found["date"], sha256=dict(found["sources"])),
@@ -224,7 +218,7 @@ def _read(path: Path) -> list[Entry]:
             "lmms-medtasks: lmms-medtasks pack RUN -o FILE --signed-off-by 'NAME <MAIL>', or of many runs: "
             "lmms-medtasks leaderboard repack RUNS -o FOLDER --signed-off-by 'NAME <MAIL>'"
         )
-    check_keys(content, (*HEAD, *_UNREAD), str(path))
+    check_keys(content, HEAD, str(path))
     signed = content.get("signed_off_by")
     if not isinstance(signed, str) or "@" not in signed:
         raise UserError(f"{path}: nobody signed it off.")
@@ -268,8 +262,6 @@ def _counted(entry: Entry, where: str) -> Entry:
         more = f" And {len(wrong) - 3} more." if len(wrong) > 3 else ""
         raise UserError(f"{where}: it does not add up. {' '.join(wrong[:3])}{more}")
     suite = entry.declaration
-    # What somebody wrote of its suite does not count.
-    entry = replace(entry, suite=installed.suite_of(entry.task, suite))
     if suite is None:
         return entry
     return replace(

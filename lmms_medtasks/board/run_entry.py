@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import codes_of, compact
-from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
+from lmms_medtasks.board.entries import QUESTION, Counts, Entry, Judge, Model, Questions, Source
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
-from lmms_medtasks.report.about import limit, settings_said, subset
+from lmms_medtasks.report.about import limit, settings_said
 from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable, shown_arguments
@@ -31,9 +31,6 @@ from lmms_medtasks.suites.suite_rows import task_table
 
 LINE = "line"
 """The column of a run's answers with the line of the log."""
-
-QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
-"""The columns of questions that are no tags."""
 
 _SHORT, _NAME = 24, 80
 """Characters of an answer, and of a tag, at most: a longer one is a text and no name of a group."""
@@ -58,7 +55,7 @@ def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
     rows = task_table(suite, run, task, cache)
     questions, answers = columns_of(suite, rows)
     settings = _settings(run, task, metadata, told)
-    asked = (run.content.get("n-samples") or {}).get(task) or {}
+    asked = run.content.get("n-samples", {}).get(task, {})
     return Entry(
         suite=installed.suite_of(task, suite),
         task=task,
@@ -95,11 +92,11 @@ def columns_of(suite: Suite, rows: Samples) -> tuple[Questions, pa.Table]:
     order = pa.array(np.argsort(rows.column("id"), kind="stable"))
     used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in OWN_COLUMNS]
     known = {name: compact(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
-    tags = tuple(sorted(name for name in known if is_tag(suite, name, known[name])))
+    tags = sorted(name for name in known if is_tag(suite, name, known[name]))
     answers = [name for name in answer_columns(suite) if name in known]
     asked = {name: known[name] for name in (*QUESTION, *tags) if name in known}
     line = rows.arrow("line").take(order).cast(pa.uint32())
-    return questions_of(asked, tags), pa.table({**{name: known[name] for name in answers}, LINE: line})
+    return questions_of(asked), pa.table({**{name: known[name] for name in answers}, LINE: line})
 
 
 def answer_columns(suite: Suite) -> tuple[str, ...]:
@@ -117,13 +114,13 @@ def is_tag(suite: Suite, name: str, column: pa.DictionaryArray) -> bool:
     return not pa.types.is_string(column.type.value_type) or len(column.dictionary) <= _GROUPS
 
 
-def questions_of(columns: Mapping[str, pa.DictionaryArray], tags: Sequence[str]) -> Questions:
+def questions_of(columns: Mapping[str, pa.DictionaryArray]) -> Questions:
     """Questions with their digest; rows must be sorted by id."""
     digest = hashlib.sha256()
     for name, column in sorted(columns.items()):
         digest.update(f"\1{name}\0{column.dictionary.to_pylist()!r}".encode())
         digest.update(codes_of(column).astype("<u4").tobytes())
-    return Questions(pa.table(dict(columns)), tuple(tags), digest.hexdigest())
+    return Questions(pa.table(dict(columns)), digest.hexdigest())
 
 
 def _without_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
@@ -183,7 +180,7 @@ def _data(metadata: Mapping[str, Any], rows: Samples) -> str:
 
 def model_of(content: Mapping[str, Any]) -> Model:
     """The model of a run; its arguments only as a digest, since they may hold keys."""
-    config = content.get("config") or {}
+    config = content.get("config", {})
     arguments = config.get("model_args") or ""
     if isinstance(arguments, Mapping):
         parts = [f"{name}={value}" for name, value in arguments.items()]
@@ -241,16 +238,12 @@ def _settings(run: Run, task: str, metadata: Mapping[str, Any], told: Mapping[st
     named = {each.partition(",")[0] for each in result if "_stderr" not in each}
     found = {
         "limit": limit(run),
-        "subset": subset(metadata),
         "data_counts": str(metadata.get("data_counts") or ""),
         "settings": ", ".join(settings_said(metadata)),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
         "image_encoding": str(metadata.get("image_encoding") or ""),
         "other_model": answering_model.said(metadata),
-        "checkpoint_sampling_set_aside": str(metadata.get("checkpoint_sampling_set_aside") or ""),
-        "agreement": str(metadata.get("agreement") or ""),
         "arguments": shown_arguments(run.content),
-        "seed": str((run.content.get("config") or {}).get("random_seed", "")),
         **told,
         installed.METRICS: ",".join(sorted(named)),
     }

@@ -270,7 +270,7 @@ def test_numbers_that_are_none_are_refused(packed, tmp_path, number):
 
 @pytest.mark.parametrize(
     ("name", "to"),
-    [("tags", 1), ("columns", [1]), ("columns", {}), ("ids", ["q2", "q1"]), ("ids", [1]), ("tags", ["severity", 5])],
+    [("tags", ["severity"]), ("columns", [1]), ("columns", {}), ("ids", ["q2", "q1"]), ("ids", [1])],
 )
 def test_questions_of_another_form_are_refused(packed, tmp_path, name, to):
     for questions in packed["questions"].values():

@@ -43,13 +43,13 @@ class Submissions:
         return self.write(file, content)
 
     def pack_asked(self, file, edit, renewed=True):
-        """Write a pack of another's model after ``edit`` of its tags' names and its questions' columns.
+        """Write a pack of another's model after ``edit`` of its questions' columns.
 
         ``renewed``: under the digest that they give, if they give one.
         """
         content = self.content(name="other/model")
         (questions,), entry = content["questions"].values(), content["entries"][0]
-        edit(questions["tags"], questions["columns"])
+        edit(questions["columns"])
         with suppress(UserError):
             entry["questions"] = questions_from_json(questions, "").digest if renewed else entry["questions"]
         return self.write(file, {**content, "questions": {entry["questions"]: questions}})

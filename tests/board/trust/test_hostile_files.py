@@ -86,7 +86,7 @@ def test_a_packed_file_is_one_gzip_member(tmp_path, content, said):
         (b'"x": -Infinity}', "-Infinity is no number"),
         (b'"x": 1, "x": 2}', "the key 'x' stands twice"),
         (b'"x": "\xff\xfe"}', "cut off or damaged ('utf-8' codec"),
-        (b'"made": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
+        (b'"sha256": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
     ],
     ids=["deep", "open", "lists", "values", "digits", "huge", "nan", "infinity", "twice", "utf-8", "text"],
 )  # fmt: skip
@@ -290,31 +290,23 @@ def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkey
 
 
 def with_tag(name, values=("x", "y")):
-    def edit(tags, columns):
-        columns[name] = {"values": list(values), "codes": [1 + row % len(values) for row in range(len(HONEST))]}
-        tags[:] = sorted({*tags, name} - {"cluster", "pair", "expected", "task", "condition"})
-
-    return edit
+    codes = [1 + row % len(values) for row in range(len(HONEST))]
+    return lambda columns: columns.update({name: {"values": list(values), "codes": codes}})
 
 
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda tags, _: tags.append("ghost"), "one a tag, tags sorted"),
-        (lambda tags, _: tags.append("modality"), "one a tag, tags sorted"),
-        (lambda tags, _: tags.insert(0, "expected"), "one a tag, tags sorted"),
-        (lambda tags, _: tags.clear(), "one a tag, tags sorted"),
         (with_tag("data\0\1expected"), "'data\\x00\\x01expected' has characters in its name"),
         (with_tag("visit evil.example"), "medq_deg has no tag visit evil.example"),
         (with_tag("accuracy.low", (1.0,)), "medq_deg has no tag accuracy.low"),
         (with_tag("pair", (1, 2)), "pair: a value is no text that can be shown"),
         (with_tag("expected", (1,)), "expected: a value is no text that can be shown"),
     ],
-    ids=["ghost", "twice", "answers", "none", "unseen", "invented", "number", "pair", "expected"],
+    ids=["unseen", "invented", "number", "pair", "expected"],
 )
 def test_tags_are_those_of_the_columns_and_of_the_benchmark(submissions, edit, said):
-    """The digest, and so the pin, is of the columns. A tag beside them ended the build of all, and a pack that was read
-    first took its list of tags into every other entry of these questions."""
+    """The digest, and so the pin, is of the columns; a pack lists no tags beside them."""
     submissions.pack("Ada/h.json")
     submissions.pack_asked("Ben/o.json", edit)
     board = submissions.board(submissions.owned())

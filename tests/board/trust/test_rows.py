@@ -21,7 +21,7 @@ def shared(submissions, runs):
 def column(name, values):
     """What gives a column of the questions these values, in turn."""
     codes = [1 + row % len(values) for row in range(len(HONEST))]
-    return lambda tags, columns: columns.update({name: {"values": list(values), "codes": codes}})
+    return lambda columns: columns.update({name: {"values": list(values), "codes": codes}})
 
 
 EDITS = {
