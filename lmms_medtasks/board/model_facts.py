@@ -78,12 +78,7 @@ def read(path: Path | None = None) -> KnownModels:
 
 @functools.cache
 def _defaults() -> Mapping[str, ModelFacts]:
-    found: dict[str, ModelFacts] = {}
-    for path in _default_files():
-        for seen, facts in _read(path).items():
-            if found.setdefault(seen, facts) != facts:
-                raise UserError(f"{path}: another benchmark's {FILE} says something else of {facts.name or seen!r}.")
-    return found
+    return {seen: facts for path in _default_files() for seen, facts in _read(path).items()}
 
 
 def _default_files() -> list[Path]:

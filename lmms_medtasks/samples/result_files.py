@@ -38,12 +38,14 @@ _FORM: Mapping[tuple[str, ...], Sequence[str]] = {
     (_MAPPING, "null"): (
         "config resolved_cli_args", "configs * dataset_kwargs", "configs * lmms_eval_specific_kwargs",
         "configs * lmms_eval_specific_kwargs default", "configs * metadata digests", "configs * metadata judge",
-        "configs * metadata subset", "configs * metadata settings",
+        "configs * metadata subset", "configs * metadata settings", "configs * metadata server",
+        "configs * metadata server serves",
     ),
     # Many of the harness's own tasks have a list.
     (_MAPPING, "a list of mappings", "null"): ("configs * metadata",),
     ("a list of mappings", "null"): ("judged_again", REREAD, "configs * metadata judge protocols"),
     ("a list of texts",): ("group_subtasks *",),
+    ("a list of texts", "null"): ("configs * metadata server answers_as",),
     ("a text", "a list of texts", "null"): ("configs * tag",),
     ("a text", _MAPPING, "null"): ("config model_args",),
     (_COUNT,): ("n-samples * original", "n-samples * effective"),
