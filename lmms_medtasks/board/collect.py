@@ -17,11 +17,10 @@ from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry, Problem, Questions
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
-from lmms_medtasks.board.run_entry import entry_of, is_kept, wrong_form
-from lmms_medtasks.board.trust import bounded_json, limits, safe_files
-from lmms_medtasks.board.trust.owners import account_of
+from lmms_medtasks.board.run_entry import entry_of, is_kept
+from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.pins import Key, key_of
-from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
+from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust, account_of
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.progress import bar
@@ -229,11 +228,8 @@ def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
 def result_file(file: Path) -> Run:
     """A result file, read once it is known to be within the limits. Raises UserError, also where it was damaged."""
     safe_files.check(file)
-    bounded_json.check_form(bounded_json.content_of(file), file)
-    run = results.read(file)
-    if wrong := wrong_form(run.content):
-        raise UserError(f"{file}: {wrong}.")
-    return run
+    safe_files.check_form(safe_files.content_of(file), file)
+    return results.read(file)
 
 
 def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | Problem]:
@@ -267,8 +263,6 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     if installed.of_task(task) is None and not installed.is_contributed(config):
         said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
         return problem("unknown_task", said)
-    if wrong := wrong_form(run.content, task):
-        return problem("unreadable", f"{run.path}: {printable(wrong)}.")
     try:
         if installed.declaration(task, installed.told_of(config)) is None:
             return problem("unknown_task", f"{shown} is not known here, so its log can't be read. {installed.ADVICE}")
@@ -333,7 +327,7 @@ def read_job(job: Job, rules: Rules, given: Sequence[Path] = (), cache: BuildCac
     try:
         # A log is known by its digest, and was checked before anything of it was kept.
         if not _is_kept(job, cache):
-            bounded_json.check_lines(log)
+            safe_files.check_lines(log)
         entry = entry_of(job.run, job.task, cache)
         limits.check_entry(entry, f"{job.path}, {job.task}")
         return [entry]

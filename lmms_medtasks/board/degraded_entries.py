@@ -10,8 +10,8 @@ from typing import Any
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.collect import log_of, result_file, result_files
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.run_entry import entry_of, wrong_form
-from lmms_medtasks.board.trust import bounded_json, safe_files
+from lmms_medtasks.board.run_entry import entry_of
+from lmms_medtasks.board.trust import safe_files
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import KEY, MeasureValue, Record
 from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of
@@ -47,7 +47,7 @@ def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[Entr
             run = result_file(file)
         except UserError:  # told by `collect`
             continue
-        for task, config in (run.content.get("configs") or {}).items():
+        for task, config in run.content.get("configs", {}).items():
             base = base_of(task, config)
             if base is None or (tasks and task not in tasks):
                 continue
@@ -61,13 +61,11 @@ def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[Entr
 
 
 def _read(run: Run, task: str, base: str) -> DegradedEntry:
-    if wrong := wrong_form(run.content, task):
-        raise UserError(f"{run.path}: {printable(wrong)}.")
     if task not in run.tasks:
         raise UserError(f"{run.path}: the run stopped before {printable(task)} had a result.")
     log = log_of(run, task)
     safe_files.check(log, run.path.parent)
-    bounded_json.check_lines(log)
+    safe_files.check_lines(log)
     metadata = dict(run.content["configs"][task]["metadata"])
     ordered = metadata.pop(METADATA)
     suite = registry.find(base, {**run.content["configs"][task], "metadata": metadata})

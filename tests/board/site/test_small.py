@@ -11,7 +11,7 @@ from lmms_medtasks.board.site import board_tables, file_names, suite_page, suite
 from lmms_medtasks.board.site.board_tables import Standings
 from lmms_medtasks.board.site.pages import card, markdown
 from lmms_medtasks.board.site.questions import harmless
-from lmms_medtasks.samples.model_arguments import read_arguments, shown_arguments
+from lmms_medtasks.samples.runs import read_arguments, shown_arguments
 
 
 def test_marks_of_generated_passages_are_not_shown():

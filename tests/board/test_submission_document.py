@@ -10,15 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.board.submission_summary import Checked, Place, Remark
+from lmms_medtasks.board.entries import Problem
+from lmms_medtasks.board.submission import Checked, Place
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.terminal import screen
 
 WIDTH = 100
 PLACE = Place("new/model", "a_task", "scores only", "accuracy", "80.6 % [60.1, 95.0]", "rank 2 [1, 3] of 3")
-NOTHING = Checked((), (), (), (), (), ())
+NOTHING = Checked()
 HOSTILE = "<script>alert(1)</script> | **x** [y](javascript:z)"
+
+
+def remark(model: str, task: str, reason: str) -> Problem:
+    return Problem("code", "unranked", reason, "file", task, model)
 
 
 def lines(found: Checked) -> list[str]:
@@ -39,33 +44,10 @@ def test_it_is_refused_where_anything_is_wrong(wrong: tuple[str, ...], status: s
 
 
 def test_what_was_done_to_each_file_is_said_once() -> None:
-    found = replace(NOTHING, added=(Path("cy/new.json"),), changed=(Path("cy/old.json"),), removed=(Path("b/x.json"),))
-    assert [(what, str(file)) for what, file in found.files] == [
-        ("added", "cy/new.json"), ("changed", "cy/old.json"), ("removed", "b/x.json"),
-    ]  # fmt: skip
+    files = (("added", Path("cy/new.json")), ("changed", Path("cy/old.json")), ("removed", Path("b/x.json")))
+    found = replace(NOTHING, files=files)
     assert lines(found)[2:] == ["added: cy/new.json", "changed: cy/old.json", "removed: b/x.json"]
     assert markdown(found.document()).count("\n- ") == 3
-
-
-@pytest.mark.parametrize(
-    ("ahead", "behind", "against"),
-    [
-        ((), (), ""),
-        (("a",), (), "behind a"),
-        ((), ("b",), "ahead of b"),
-        (("a", "b"), ("c",), "behind a, b; ahead of c"),
-        (tuple("abcde"), (), "behind a, b, c, d, e"),
-        (tuple("abcdefg"), tuple("hijklmnop"), "behind a, b, c, d, e and 2 more; ahead of h, i, j, k, l and 4 more"),
-    ],
-)
-def test_of_the_models_that_it_is_ranked_against_five_are_named(
-    ahead: tuple[str, ...], behind: tuple[str, ...], against: str
-) -> None:
-    place = replace(PLACE, ahead=ahead, behind=behind)
-    assert place.against == against
-    found = replace(NOTHING, places=(place,))
-    [row] = [line for line in markdown(found.document()).splitlines() if line.startswith("| **a")]
-    assert row.replace("\\", "").endswith(f"| accuracy | {place.score} | {place.rank} | {against} |")
 
 
 def test_places_of_one_model_and_level_stand_together_each_in_a_row() -> None:
@@ -74,7 +56,7 @@ def test_places_of_one_model_and_level_stand_together_each_in_a_row() -> None:
     text = markdown(found.document())
     assert text.count("### ") == text.count("| task | measure |") == 3
     rows = [line for line in text.splitlines() if line.startswith(("| **a", "| **b"))]
-    assert len(rows) == 4 and "b" in rows[1] and all(row.count(" | ") == 4 for row in rows)
+    assert len(rows) == 4 and "b" in rows[1] and all(row.count(" | ") == 3 for row in rows)
 
 
 @pytest.mark.parametrize("signed", [0, 1, 2])
@@ -86,8 +68,7 @@ def test_what_the_sign_of_a_score_means_is_said_once(signed: int) -> None:
 
 
 def test_what_is_said_of_several_tasks_is_said_once_with_their_names() -> None:
-    remarks = [Remark("m", f"task_{row}", "scores only", "No judge was configured.", False) for row in range(7)]
-    found = replace(NOTHING, remarks=tuple(remarks))
+    found = replace(NOTHING, apart=tuple(remark("m", f"task_{row}", "No judge was configured.") for row in range(7)))
     for text in (screen(found.document()), markdown(found.document())):
         said = " ".join(text.replace("\\", "").split())
         assert said.count("No judge was configured. (m: task_0, task_1, task_2, task_3, task_4 and 2 more)") == 1
@@ -96,11 +77,8 @@ def test_what_is_said_of_several_tasks_is_said_once_with_their_names() -> None:
 def test_what_keeps_out_of_the_ranking_stands_apart_from_what_does_not() -> None:
     found = replace(
         NOTHING,
-        remarks=(
-            Remark("m", "t1", "scores only", "Few.", False),
-            Remark("n", "t1", "scores only", "Few.", False),
-            Remark("m", "t2", "scores only", "Slow.", True),
-        ),
+        apart=(remark("m", "t1", "Few."), remark("n", "t1", "Few.")),
+        remarks=(remark("m", "t2", "Slow."),),
     )
     assert lines(found)[1:] == [
         "",
@@ -113,20 +91,19 @@ def test_what_keeps_out_of_the_ranking_stands_apart_from_what_does_not() -> None
     assert markdown(found.document()).index("### Not ranked") < markdown(found.document()).index(
         "### Ranked, with a remark"
     )
-    assert "Not ranked" not in shown(replace(found, remarks=found.remarks[2:]))
+    assert "Not ranked" not in shown(replace(found, apart=()))
 
 
 def test_texts_of_others_are_no_markup_and_no_control_characters() -> None:
     found = Checked(
-        (Path(HOSTILE),), (), (), (HOSTILE,), (Place(*[HOSTILE] * 6, (HOSTILE,), ()),),
-        (Remark(HOSTILE, "t", "l", f"\x1b[31m{HOSTILE}", False),),
-    )  # fmt: skip
+        (("added", Path(HOSTILE)),), (HOSTILE,), (Place(*[HOSTILE] * 6),), (remark(HOSTILE, "t", f"\x1b[31m{HOSTILE}"),)
+    )
     text = markdown(found.document())
     # The first cell of a row is printed bold.
     assert not set("<>[]*") & set(re.sub(r"\\.|(?<=\| )\*\*|\*\*(?= \|)", "", text.partition("\n")[2]))
-    # A row has its five cells: no bar of theirs ends one.
+    # A row has its four cells: no bar of theirs ends one.
     (row,) = [line for line in text.splitlines() if line.startswith("| ") and "alert" in line]
-    assert row.replace("\\|", "").count("|") == 6
+    assert row.replace("\\|", "").count("|") == 5
     assert "\x1b" not in screen(found.document())
 
 
@@ -135,8 +112,6 @@ TEXT = st.text("aB -_/.;|<*\t\n\x1b\u200b\u202eé漢", max_size=160)
 
 @given(TEXT, TEXT, TEXT)
 def test_no_line_is_wider_than_a_hundred_characters_whatever_is_in_it(name: str, task: str, reason: str) -> None:
-    found = Checked(
-        (Path(name),), (), (), (reason,), (replace(PLACE, model=name, task=task, ahead=(name, task)),),
-        (Remark(name, task, "level", reason, False),),
-    )  # fmt: skip
+    place = replace(PLACE, model=name, task=task)
+    found = Checked((("added", Path(name)),), (reason,), (place,), (remark(name, task, reason),))
     assert max(map(len, lines(found))) <= WIDTH
