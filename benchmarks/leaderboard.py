@@ -28,9 +28,10 @@ from pathlib import Path
 import keeping
 import numpy as np
 
+from lmms_medtasks import degradations
 from lmms_medtasks.record import VERSION
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.task_configs.medq_deg import source
 
 TASK = "medq_deg_calib"
 TRIALS = 10
@@ -179,9 +180,9 @@ def _question(row: int) -> tuple[str, str, str]:
             "modality": ("CT", "MRI", "X-ray", "Ultrasound")[number % 4],
             "severity": level,
             "capability": capability,
-            "mid": taxonomy.mid_of_name(capability),
+            "mid": source.mid_of_name(capability),
             "degradation": degradation,
-            "category": taxonomy.category_of(degradation) if degradation else None,
+            "category": degradations.category(degradation) if degradation else None,
             "option_count": 4,
         },
         "pair": f"mini-ct-{number:06d}-q{number % 5}",

@@ -21,9 +21,10 @@ from pathlib import Path
 import keeping
 import numpy as np
 
+from lmms_medtasks import degradations
 from lmms_medtasks.record import VERSION
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.task_configs.medq_deg import source
 
 IMAGES = 4306
 RIGHT = (0.70, 0.66, 0.58)
@@ -61,12 +62,17 @@ def measure(folder: Path) -> tuple[float, float]:
 def write_log(folder: Path, questions: int, trials: int) -> None:
     """A result file and a sample log, row for row in the form that the harness writes."""
     rng = generator("benchmark", "report")
-    fines, degradations = taxonomy.capabilities(), taxonomy.degradation_types()
-    capabilities = _drawn(rng, [each.count for each in fines], questions)
-    kinds = _drawn(rng, [each.count for each in degradations], questions)
+    printed, names, modality_names = source.read_file("taxonomy.yml"), list(source.fines()), degradations.modalities()
+    types = printed["degradations"]["types"]
+    counts = [
+        fine["count"] for high in printed["capabilities"]["high"] for mid in high["mids"] for fine in mid["fines"]
+    ]
+    capabilities = _drawn(rng, counts, questions)
+    kind_names = list(types)
+    kinds = _drawn(rng, [row["count"] for row in types.values()], questions)
     options = rng.integers(2, 6, questions)
     answers = rng.integers(0, options)
-    modalities = rng.integers(0, len(taxonomy.modalities()), questions)
+    modalities = rng.integers(0, len(modality_names), questions)
     with (folder / f"20260101_000000_samples_{TASK}.jsonl").open("w", encoding="utf-8") as file:
         for level, share in enumerate(RIGHT):
             skill = rng.beta(8 * share, 8 * (1 - share), questions)
@@ -74,8 +80,8 @@ def write_log(folder: Path, questions: int, trials: int) -> None:
                 right = rng.random(trials) < skill[row]
                 guesses = rng.integers(0, options[row], trials)
                 letters = ["ABCDE"[answers[row] if ok else guess] for ok, guess in zip(right, guesses, strict=True)]
-                degradation = degradations[kinds[row]].name if level else None
-                capability = fines[capabilities[row]].name
+                degradation = kind_names[kinds[row]] if level else None
+                capability = names[capabilities[row]]
                 record = {
                     "version": VERSION,
                     "id": f"q{row}/{degradation or ''}/L{level}",
@@ -87,12 +93,12 @@ def write_log(folder: Path, questions: int, trials: int) -> None:
                     "tags": {
                         "data": "full",
                         "source": "made up",
-                        "modality": taxonomy.modalities()[modalities[row]],
+                        "modality": modality_names[modalities[row]],
                         "severity": level,
                         "capability": capability,
-                        "mid": taxonomy.mid_of_name(capability),
+                        "mid": source.mid_of_name(capability),
                         "degradation": degradation,
-                        "category": taxonomy.category_of(degradation) if degradation else None,
+                        "category": degradations.category(degradation) if degradation else None,
                         "option_count": int(options[row]),
                     },
                     "details": {

@@ -14,15 +14,12 @@ if TYPE_CHECKING:
     from lmms_medtasks.interface.degrading import Degrade as Degrade
     from lmms_medtasks.interface.degrading import degrade as degrade
     from lmms_medtasks.interface.estimates import accuracy as accuracy
-    from lmms_medtasks.interface.estimates import brier as brier
     from lmms_medtasks.interface.estimates import cohen_kappa as cohen_kappa
     from lmms_medtasks.interface.estimates import difference as difference
-    from lmms_medtasks.interface.estimates import ece as ece
     from lmms_medtasks.interface.estimates import krippendorff_alpha as krippendorff_alpha
     from lmms_medtasks.interface.estimates import mean as mean
     from lmms_medtasks.interface.evaluation import evaluate as evaluate
     from lmms_medtasks.interface.listings import list_degradations as list_degradations
-    from lmms_medtasks.interface.listings import list_modalities as list_modalities
     from lmms_medtasks.interface.listings import list_tasks as list_tasks
     from lmms_medtasks.interface.replies import count_outcomes as count_outcomes
     from lmms_medtasks.interface.replies import parse as parse
@@ -35,14 +32,11 @@ _HOMES = {
     "degrade": "interface.degrading",
     "Degrade": "interface.degrading",
     "list_degradations": "interface.listings",
-    "list_modalities": "interface.listings",
     "parse": "interface.replies",
     "count_outcomes": "interface.replies",
     "accuracy": "interface.estimates",
     "mean": "interface.estimates",
     "difference": "interface.estimates",
-    "ece": "interface.estimates",
-    "brier": "interface.estimates",
     "cohen_kappa": "interface.estimates",
     "krippendorff_alpha": "interface.estimates",
     "list_tasks": "interface.listings",

@@ -145,7 +145,7 @@ def task_sets_of():
     from lmms_medtasks.samples import runs as report_runs
     from lmms_medtasks.suites.suite_rows import suite_table
     from lmms_medtasks.task_configs.medq_deg.measures import SUITE
-    from lmms_medtasks.task_configs.medq_deg.task_sets import task_sets
+    from lmms_medtasks.task_configs.medq_deg.report_published import task_sets
 
     def of(*folders, resamples=50):
         runs = report_runs.find(folders)

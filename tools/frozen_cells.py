@@ -76,8 +76,10 @@ def pixels(mt: Any) -> Cells:
     drawn = (np.hypot(across[:, None] - 0.45, across[None] - 0.55) < 0.3) * 0.5 + 0.3 * across[:, None]  # noqa: PLR2004
     drawn[20:24, 30:50] = 1.0
     picture = (255 * drawn.clip(0, 1)).astype(np.uint8)
-    for modality, names in mt.list_modalities()[["name", "degradations"]].itertuples(index=False):
-        for name in names:
+    from lmms_medtasks import degradations
+
+    for modality in degradations.modalities():
+        for name in degradations.for_modality(modality):
             for level in (0, 1, 2):
                 made = mt.degrade(picture, name, severity=level, seed=0, key="frozen", modality=modality)
                 yield key("pixels", modality, name, str(level)), {"value": digest_of(made)}
@@ -184,9 +186,9 @@ class Internals:
 
     def gate(self, name: str, first: Path, second: Path) -> Cells:
         """The verdicts of a gate."""
-        from lmms_medtasks.board.comparison import compared_entries, gate, gate_rules
+        from lmms_medtasks.board.comparison import compared_entries, gate
 
-        rules = gate_rules.read(None, margin=None, on_cannot_tell=None)
+        rules = gate.read_rules(None, margin=None, on_cannot_tell=None)
         one, other = (compared_entries.read(path, rules=rules.board) for path in (first, second))
         found = gate.gate(one, other, rules)
         yield key("gate", name, "decision"), {"value": found.decision}

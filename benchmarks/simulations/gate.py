@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lmms_medtasks.board.comparison import gate_rules
-from lmms_medtasks.board.comparison.gate import outcomes
+from lmms_medtasks.board.comparison.gate import Rule, outcomes, read_rules
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from simulations.claims import Claim, percent
@@ -96,9 +95,9 @@ def _outcomes(drops: list[np.ndarray], questions: int, margin: float) -> list[st
 
 
 @functools.cache
-def _rule() -> gate_rules.Rule:
+def _rule() -> Rule:
     """The built-in one of any measure."""
-    return gate_rules.read().of("any task", "any measure")
+    return read_rules().of("any task", "any measure")
 
 
 def _drops(rng: np.random.Generator, images: int, questions: int, drop: float, changed: float) -> np.ndarray:

@@ -11,17 +11,16 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.task_configs.sure_vqa.report_baselines import (
+from lmms_medtasks.task_configs.sure_vqa.report_paper import (
     MOST_FREQUENT,
     NO_IMAGE,
     Against,
-    Condition,
     Scored,
     Standing,
     against,
     corrected,
 )
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift
+from lmms_medtasks.task_configs.sure_vqa.report_published import Condition, Shift
 from simulations.claims import Claim, percent
 
 QUESTIONS = 3

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import metric_pages
 
@@ -28,7 +30,7 @@ def made() -> dict[Path, str]:
         card, own = ROOT / "task_configs" / suite.name / "README.md", paper.of(suite.name)
         found[card] = with_part(card, "metrics of each task", metric_lines(suite))
         if own is not None:
-            found[card] = with_part(card, "differences from the paper", paper.card_lines(own), found[card])
+            found[card] = with_part(card, "differences from the paper", card_lines(own), found[card])
     return found
 
 
@@ -95,3 +97,37 @@ def main_metric_lines() -> Iterator[str]:
         rows.setdefault(said, []).append(f"`{each.name}`")
     for (title, *said), names in rows.items():
         yield f"| {title} | {', '.join(names)} | {' | '.join(said)} |"
+
+
+def card_lines(own: paper.Paper) -> Iterator[str]:
+    """The card's list: each difference, whose it is, and whether the papers' settings leave it."""
+    for each in own.differences:
+        line = each.said(own.ours)
+        parts = [f"- **{each.title}**: {line}{f' ({each.place})' if each.place else ''}."]
+        parts += [each.more] if each.more else []
+        names = [name for name, settings in own.settings.items() if each.gone and _leaves(each, settings)]
+        parts += [f"Not so with {_options(names)}."] if names else []
+        if each.only:
+            held = [name for name, settings in own.settings.items() if paper.hold(each.only, _facts(settings))]
+            parts += [f"Only with {_options(held)}."] if held else []
+        yield from _wrapped(" ".join(parts))
+
+
+def _leaves(difference: paper.Difference, settings: paper.Settings) -> bool:
+    return any(paper.hold(each, _facts(settings)) for each in difference.gone)
+
+
+def _facts(settings: paper.Settings) -> dict[str, Any]:
+    return {
+        **paper.facts_of({"lmms_eval_specific_kwargs": {"default": settings.default}}),
+        **{f"generation.{name}": value for name, value in settings.generation.items()},
+        "settings": settings.name,
+    }
+
+
+def _options(names: Sequence[str]) -> str:
+    return " or ".join(f"`--settings {name}`" for name in names)
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    yield from textwrap.wrap(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

@@ -12,7 +12,7 @@ from typing import Any
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import template_yaml
+from lmms_medtasks.suites.templates import including
 from lmms_medtasks.suites.templates.parsers import PARSERS
 from lmms_medtasks.task_yaml import settings as schema
 
@@ -60,7 +60,7 @@ def templates_page() -> str:
     ]
     base = templates.resource("base_yaml")
     lines += _yaml_block(base)
-    shared = template_yaml.blocks_of(base)
+    shared = including.blocks_of(base)
     for name in templates.names():
         template = templates.get(name)
         stated = ", ".join(f"`{key}: {_inline(value)}`" for key, value in template.settings.items())
@@ -70,7 +70,7 @@ def templates_page() -> str:
         lines += [f"- Metrics: {', '.join(f'`{each}`' for each in template.metrics)}"]
         if template.variants:
             lines += [f"- Variants beside the task: {', '.join(f'`NAME_{each}`' for each in template.variants)}"]
-        blocks = template_yaml.blocks_of(template_yaml.text_of(name)).items()
+        blocks = including.blocks_of(including.text_of(name)).items()
         own = [text for number, (key, text) in enumerate(blocks) if number and shared.get(key) != text]
         lines += ["", *_yaml_block("".join(own))]
     return "\n".join(lines).rstrip("\n") + "\n"

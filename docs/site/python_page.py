@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import lmms_medtasks
-from lmms_medtasks.interface import comparing, estimate_result, evaluation, run_samples
+from lmms_medtasks.interface import comparing, estimates, evaluation, run_samples
 from lmms_medtasks.report import run_report
 
 CHAPTERS = (
-    ("Images", ("degrade", "Degrade", "list_degradations", "list_modalities")),
+    ("Images", ("degrade", "Degrade", "list_degradations")),
     ("Replies", ("parse", "count_outcomes")),
-    ("Estimates", ("accuracy", "mean", "difference", "ece", "brier", "cohen_kappa", "krippendorff_alpha")),
+    ("Estimates", ("accuracy", "mean", "difference", "cohen_kappa", "krippendorff_alpha")),
     ("Runs", ("list_tasks", "evaluate", "read_runs", "report", "compare")),
     ("Errors", ("UserError",)),
 )
 RESULTS = (
-    estimate_result.EstimateResult, estimate_result.DifferenceResult, evaluation.EvaluationResult,
+    estimates.EstimateResult, estimates.DifferenceResult, evaluation.EvaluationResult,
     run_report.RunReport, run_report.SvgChart, comparing.RunComparison,
 )  # fmt: skip
 """Classes whose objects functions give; nobody makes them."""

@@ -37,7 +37,6 @@ class Answer:
 
     Attributes:
         judge: who judged; "none" if nobody did. task, run: where it was read. cluster: the question's image.
-        tags: the question's.
         fields: the texts that the judge is shown; None for a failed request and where the log withholds them.
         digest: of the reply, where the log withholds texts as the data's terms want it; else "".
         settled: a rule gave the scores, without a judge.
@@ -49,7 +48,6 @@ class Answer:
     task: str
     run: str
     cluster: str
-    tags: Mapping[str, Any]
     fields: Mapping[str, str] | None
     digest: str
     settled: bool
@@ -76,11 +74,6 @@ class Judged:
     def judges(self) -> list[str]:
         """In the order of the runs."""
         return list(dict.fromkeys(answer.judge for answer in self.answers))
-
-    @property
-    def tags(self) -> list[str]:
-        """The names of all tags, sorted."""
-        return sorted({name for answer in self.answers for name in answer.tags})
 
     @property
     def measures(self) -> list[str]:
@@ -177,7 +170,6 @@ def _of_record(record: Record, judgement: Judgement, run: Run, task: str, protoc
             task=task,
             run=str(run.path),
             cluster=record.cluster,
-            tags=record.tags,
             fields=None if isinstance(judgement.items, str) else judgement.items[place],
             digest="" if judgement.replies is None else str(judgement.replies[place]),
             settled=bool(verdicts) and all(verdict["status"] == "exact" for verdict in verdicts),

@@ -1,4 +1,4 @@
-"""What is compared with what: judges with people, people, judges, and repeated judgings with one another.
+"""What is compared with what: judges with people, people, judges, and repeated judgings with one another; as tables.
 
 A rater is a person, the mean of several, a judge, or one of its judgings: numbers by answer.
 """
@@ -9,7 +9,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal, get_args
 
@@ -17,6 +17,9 @@ import numpy as np
 
 from lmms_medtasks.agreement.judged_answers import TOTAL, Answer, AnswerKey, Judged
 from lmms_medtasks.agreement.ratings import Scores
+from lmms_medtasks.agreement.sheet import alike
+from lmms_medtasks.report import cells
+from lmms_medtasks.report.document import Document, Flag, Frame, FrameColumn, FrameRow, Part, Section, Value
 from lmms_medtasks.statistics.agreement import (
     COEFFICIENTS,
     Contest,
@@ -24,16 +27,42 @@ from lmms_medtasks.statistics.agreement import (
     WinRates,
     agreement,
     alpha_of,
-    contest,
     win_rates,
+    wins,
     without_value,
 )
-from lmms_medtasks.statistics.intervals import mean_interval
+from lmms_medtasks.statistics.confidence import LEVEL
+from lmms_medtasks.statistics.intervals import Interval, mean_interval
 
 Kind = Literal["judge and people", "people", "judges", "repeated judgings"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 NAMES = (*COEFFICIENTS, "alpha")
 _NO_CATEGORY = "means and totals are no categories"
+_HEADS = {
+    "spearman": "Spearman",
+    "kendall": "Kendall tau-b",
+    "kappa": "kappa",
+    "kappa_linear": "kappa linear",
+    "kappa_quadratic": "kappa quadratic",
+    "exact": "same",
+    "alpha": "alpha",
+}
+_TITLES: Mapping[Kind, tuple[str, str]] = {
+    "judge and people": ("people", "Judges and people"),
+    "people": ("between-people", "People among themselves"),
+    "judges": ("between-judges", "Judges among themselves"),
+    "repeated judgings": ("repeated", "Repeated judgings of the same answers"),
+}
+_NOTES = (
+    "kappa: Cohen's, every disagreement alike; linear, quadratic: weighted by the distance of the ratings. alpha: "
+    "Krippendorff's, ordinal for labels, interval for means and totals. same: share of answers rated alike.",
+    f"[{LEVEL} intervals] over images; of coefficients by the jackknife with Student's t. "
+    "docs/intervals_and_tests.md says where they hold.",
+)
+_WIN_NOTE = (
+    "Share of pairs (two models, one question, one rater) that the model's answer wins, ties half; difference: people "
+    "less judge. Scores that a rule settled count here."
+)
 
 
 @dataclass(frozen=True)
@@ -50,14 +79,13 @@ class Comparison:
     """Two raters, or all of several, in one measure.
 
     Attributes:
-        group: ``tag = value`` of the answers compared; "" for all. n: answers with two ratings at least.
+        n: answers with two ratings at least.
         coefficients: by :data:`NAMES`; alpha is ordinal for labels, interval for means and totals.
     """
 
     kind: Kind
     raters: tuple[str, ...]
     measure: str
-    group: str
     n: int
     coefficients: Mapping[str, Measure]
 
@@ -72,56 +100,49 @@ class Wins:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """Answers that people rated and a judge's numbers are not compared for, and why."""
-
-    judge: str
-    missing: int
-    settled: int
-
-
-@dataclass(frozen=True)
 class Result:
-    """All that was compared. ``rated``: answers that people rated."""
+    """All that was compared. ``rated``: answers that people rated.
+
+    ``left_out``: a judge -> how many of these it is not compared for, since it gave no verdict, or a rule settled them.
+    """
 
     comparisons: tuple[Comparison, ...]
     wins: tuple[Wins, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: Mapping[str, tuple[int, int]]
     raters: tuple[str, ...]
     rated: int
 
 
-def compare(judged: Judged, people: Scores, *, by: Sequence[str] = (), settled: bool = False) -> Result:
+def compare(judged: Judged, people: Scores) -> Result:
     """Everything that the runs and the ratings allow to compare, measure by measure.
 
-    What a rule settled says nothing of a judge and is left out, but from comparisons with people if ``settled``, and
-    from win rates always not: those are about the benchmark's numbers, whoever they are from. ``by``: tags for whose
-    values the judges are compared with people apart.
+    What a rule settled says nothing of a judge and is left out, but not from win rates: those are about the benchmark's
+    numbers, whoever they are from.
     """
     people = _with_totals(people, judged)
     # A run without a judge names one that gave no verdict.
-    judges = [name for name in judged.judges if of_judge(judged, name, judged.measures[0], settled).numbers]
+    judges = [name for name in judged.judges if of_judge(judged, name, judged.measures[0]).numbers]
     comparisons: list[Comparison] = []
-    wins: list[Wins] = []
+    won: list[Wins] = []
     for measure in judged.measures:
         numbers = {
             name: {key: each[measure] for key, each in rows.items() if measure in each} for name, rows in people.items()
         }
         raters = [Rater(name, own, measure != TOTAL) for name, own in numbers.items() if own]
         for name in judges if raters else ():
-            comparisons += _with_people(judged, name, raters, measure, by, settled)
+            comparisons += _with_people(judged, name, raters, measure)
             if len(judged.models) > 1:
-                wins.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
+                won.append(Wins(name, measure, _win_rates(judged, name, measure, raters)))
         comparisons += _each_two(judged, "people", raters, measure)
-        sides = [of_judge(judged, name, measure, settled=False) for name in judges]
+        sides = [of_judge(judged, name, measure) for name in judges]
         comparisons += _each_two(judged, "judges", sides, measure)
         for name in judges:
             comparisons += _each_two(judged, "repeated judgings", judgings(judged, name, measure), measure)
     comparisons.sort(key=lambda each: KINDS.index(each.kind))
     return Result(
         comparisons=tuple(comparisons),
-        wins=tuple(wins),
-        left_out=tuple(_left_out(judged, name, people, settled) for name in judges) if people else (),
+        wins=tuple(won),
+        left_out={name: _left_out(judged, name, people) for name in judges} if people else {},
         raters=tuple(people),
         rated=len({key for rows in people.values() for key in rows}),
     )
@@ -139,20 +160,20 @@ def mean_of(raters: Sequence[Rater]) -> Rater:
     return Rater(f"mean of {len(raters)} people", {key: fmean(each) for key, each in numbers.items()}, labels)
 
 
-def of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Rater:
+def of_judge(judged: Judged, judge: str, measure: str, *, settled: bool = False) -> Rater:
     """The judge's numbers, each the mean over the judgings of the answer that were had."""
     numbers = {each.key: fmean(had) for each, had in _iter_scored(judged, judge, measure, settled)}
     return Rater(judge, numbers, labels=judged.protocol.trials == 1 and measure != TOTAL)
 
 
-def majority_of_judge(judged: Judged, judge: str, measure: str, settled: bool) -> Rater | None:
+def majority_of_judge(judged: Judged, judge: str, measure: str) -> Rater | None:
     """The label that more than half of the judgings of an answer gave; None where there is one judging, or no label.
 
     Labels of the same number are one here. An answer without a majority is not in it.
     """
     if judged.protocol.trials == 1 or measure == TOTAL:
         return None
-    most = {each.key: (max(had, key=had.count), had) for each, had in _iter_scored(judged, judge, measure, settled)}
+    most = {each.key: (max(had, key=had.count), had) for each, had in _iter_scored(judged, judge, measure)}
     numbers = {key: label for key, (label, had) in most.items() if 2 * had.count(label) > len(had)}
     return Rater(f"{judge}, majority", numbers, labels=True)
 
@@ -169,7 +190,9 @@ def judgings(judged: Judged, judge: str, measure: str) -> list[Rater]:
     return found
 
 
-def _iter_scored(judged: Judged, judge: str, measure: str, settled: bool) -> Iterator[tuple[Answer, list[float]]]:
+def _iter_scored(
+    judged: Judged, judge: str, measure: str, settled: bool = False
+) -> Iterator[tuple[Answer, list[float]]]:
     """The judge's answers with the numbers that it gave them, where it gave any."""
     for answer in judged.answers:
         had = [number for number in answer.scores[measure] if number is not None]
@@ -188,22 +211,13 @@ def _with_totals(people: Scores, judged: Judged) -> Scores:
     }
 
 
-def _with_people(
-    judged: Judged, name: str, raters: Sequence[Rater], measure: str, by: Sequence[str], settled: bool
-) -> Iterator[Comparison]:
-    """The judge with people's mean, in each tag's values apart too, and with each of several raters; its majority."""
+def _with_people(judged: Judged, name: str, raters: Sequence[Rater], measure: str) -> Iterator[Comparison]:
+    """The judge with people's mean, and with each of several raters; its majority."""
     kind: Kind = "judge and people"
-    judge, people = of_judge(judged, name, measure, settled), mean_of(raters)
+    judge, people = of_judge(judged, name, measure), mean_of(raters)
     yield _compared(judged, kind, (judge, people), measure)
-    for tag in by:
-        groups: dict[str, dict[AnswerKey, float]] = {}
-        for key, number in people.numbers.items():
-            groups.setdefault(str(judged.by_key[key].tags.get(tag, "")), {})[key] = number
-        for value, numbers in sorted(groups.items()):
-            of_group = Rater(people.name, numbers, people.labels)
-            yield _compared(judged, kind, (judge, of_group), measure, f"{tag} = {value or '(none)'}")
     sides = [judge] if len(raters) > 1 else []
-    if majority := majority_of_judge(judged, name, measure, settled):
+    if majority := majority_of_judge(judged, name, measure):
         sides.append(majority)
     for side, rater in itertools.product(sides, raters):
         yield _compared(judged, kind, (side, rater), measure)
@@ -217,7 +231,7 @@ def _each_two(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str)
         yield _compared(judged, kind, two, measure)
 
 
-def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str, group: str = "") -> Comparison:
+def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str) -> Comparison:
     """Two raters or more, over the answers that two at least rated.
 
     Of more than two there are alpha, and the share of answers that all who rated them rated alike.
@@ -232,13 +246,13 @@ def _compared(judged: Judged, kind: Kind, raters: Sequence[Rater], measure: str,
         found = {name: without_value(len(keys), "for two raters only") for name in COEFFICIENTS}
         found["exact"] = without_value(0, "no item has two ratings")
         if keys:
-            alike = np.isclose(np.nanmax(ratings, 0), np.nanmin(ratings, 0))
-            found["exact"] = Measure(mean_interval(clusters, alike.astype(float)))
+            same = np.isclose(np.nanmax(ratings, 0), np.nanmin(ratings, 0))
+            found["exact"] = Measure(mean_interval(clusters, same.astype(float)))
     if not labels:
         unfit = ("kappa", "exact") if len(raters) == 2 else ("exact",)
         found |= {name: without_value(len(keys), _NO_CATEGORY) for name in unfit}
     found["alpha"] = alpha_of(ratings, clusters, "ordinal" if labels else "interval")
-    return Comparison(kind, tuple(rater.name for rater in raters), measure, group, len(keys), found)
+    return Comparison(kind, tuple(rater.name for rater in raters), measure, len(keys), found)
 
 
 def _win_rates(judged: Judged, judge: str, measure: str, raters: Sequence[Rater]) -> WinRates:
@@ -259,13 +273,103 @@ def _contest(
         and (rival := AnswerKey(other, key.id, key.trial)) in rater.numbers
         and {key, rival} <= verdicts.keys()
     ]
-    people = [rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs]
-    judge = [verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs]
-    return contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
+    people = wins([rater.numbers[key] for rater, key, _ in pairs], [rater.numbers[rival] for rater, _, rival in pairs])
+    judge = wins([verdicts[key] for _, key, _ in pairs], [verdicts[rival] for _, _, rival in pairs])
+    return Contest(one, other, [judged.by_key[key].cluster for _, key, _ in pairs], people, judge)
 
 
-def _left_out(judged: Judged, judge: str, people: Scores, settled: bool) -> LeftOut:
+def _left_out(judged: Judged, judge: str, people: Scores) -> tuple[int, int]:
     rated = {key for rows in people.values() for key in rows}
     had = of_judge(judged, judge, judged.measures[0], settled=True).numbers
     by_rule = {each.key for each in judged.answers if each.judge == judge and each.settled}
-    return LeftOut(judge, len(rated - had.keys()), 0 if settled else len(rated & by_rule))
+    return len(rated - had.keys()), len(rated & by_rule)
+
+
+def document(judged: Judged, result: Result) -> Document:
+    """The result as a report's document."""
+    facts = [("protocol", judged.protocol.name), ("models", ", ".join(judged.models))]
+    facts.append(("judges", ", ".join(judged.judges)))
+    if result.raters:
+        facts.append(("people", f"{', '.join(result.raters)} ({result.rated:,} answers)"))
+    sections: list[Section] = []
+    for kind in KINDS:
+        rows = [each for each in result.comparisons if each.kind == kind]
+        if rows:
+            table = _table(kind, rows, notes=() if sections else _NOTES)
+            sections.append(Section(*_TITLES[kind], tables=(table,)))
+    if result.wins:
+        sections.append(Section("wins", "Win rates", tables=(_wins_table(result.wins),)))
+    part = Part(
+        key="agreement",
+        title=f"Agreement on {judged.protocol.name}",
+        facts=tuple(facts),
+        flags=tuple(_flags(judged, result)),
+        sections=tuple(sections),
+    )
+    return Document(f"Agreement: {judged.protocol.name}", (part,))
+
+
+def _flags(judged: Judged, result: Result) -> list[Flag]:
+    flags = [Flag("warning", f"{name}: {note}.") for name, note in judged.notes.items()]
+    flags += [Flag("note", said) for said in alike(judged.protocol)]
+    for judge, (missing, settled) in result.left_out.items():
+        counts = {f"{missing:,} have no verdict of {judge}": missing,
+                  f"{settled:,} were settled by a rule, without a judge": settled}  # fmt: skip
+        if said := [text for text, count in counts.items() if count]:
+            text = f"Of {result.rated:,} rated answers, left out of the comparison with {judge}: {'; '.join(said)}."
+            flags.append(Flag("note", text))
+    if result.raters and not result.left_out:
+        flags.append(
+            Flag("warning", "No judge gave a verdict on these answers. `lmms-medtasks judge RUN` judges them.")
+        )
+    return flags
+
+
+def _table(kind: Kind, rows: Sequence[Comparison], notes: tuple[str, ...]) -> Frame:
+    """A row a comparison; raters in a column where there are several."""
+    key, title = _TITLES[kind]
+    several = len({each.raters for each in rows}) > 1
+    heads = ["measure", *["raters"] * several]
+    columns = [*map(cells.label, heads), cells.count("n"), *(FrameColumn(_HEADS[name], digits=2) for name in NAMES)]
+    made = []
+    for each in rows:
+        raters = [_raters(each)] if several else []
+        intervals = [each.coefficients[name].interval for name in NAMES]
+        made.append(_make_row(columns, each.measure, *raters, each.n, *intervals))
+    notes = (*notes, *_reasons(rows))
+    return Frame(key, title if several else _raters(rows[0]), tuple(columns), tuple(made), notes)
+
+
+def _make_row(columns: Sequence[FrameColumn], *values: Value | Interval) -> FrameRow:
+    return FrameRow(tuple(map(cells.cell_of, columns, values)))
+
+
+def _raters(each: Comparison) -> str:
+    return " – ".join(each.raters) if len(each.raters) == 2 else f"all {len(each.raters)}: {', '.join(each.raters)}"
+
+
+def _reasons(rows: Sequence[Comparison]) -> list[str]:
+    """Why there is a dash, a sentence a reason."""
+    where: dict[str, list[str]] = {}
+    for each in rows:
+        for name in NAMES:
+            reason = each.coefficients[name].reason
+            if reason:
+                where.setdefault(reason, []).append(f"{_HEADS[name]} of {each.measure}")
+    return [f"– {reason}: {', '.join(dict.fromkeys(places))}." for reason, places in where.items()]
+
+
+def _wins_table(won: Sequence[Wins]) -> Frame:
+    columns = [*map(cells.label, ("measure", "judge", "model")), cells.count("pairs")]
+    columns += [FrameColumn(head, digits=4, signed=head == "difference")
+                for head in ("by people", "by judge", "difference")]  # fmt: skip
+    rows = []
+    for each in won:
+        head, largest = (each.measure, each.judge), each.rates.largest
+        for model, rates in each.rates.models.items():
+            sides = (rates.people, rates.judge, rates.difference)
+            rows.append(_make_row(columns, *head, model, rates.difference.n, *sides))
+        if len(each.rates.models) > 2:
+            worst = _make_row(columns, *head, "largest absolute", largest.n, None, None, largest)
+            rows.append(replace(worst, kind="counts"))
+    return Frame("wins", "Win rates", tuple(columns), tuple(rows), (_WIN_NOTE,))

@@ -91,7 +91,7 @@ def _open_table(path: Path) -> Table:
 def _read_rows(table: Table) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Where each row that holds any text stands, as spreadsheets count, and its cells without space around them."""
     for record in table.records():
-        where = f"{table.path}, row {record.number + 1}"
+        where = f"{table.path}, row {record.row}"
         if record.cells is None:
             raise UserError(f"{where}: {record.width} cells, but the header has {len(table.columns)} columns.")
         cells = {name: cell.strip() for name, cell in record.cells.items()}

@@ -59,12 +59,12 @@ class Pictures:
         return self.of_question.get(drawn.answer.key.id, ())
 
 
-def draw(judged: Judged, questions: int, *, seed: int = 0, settled: bool = False) -> tuple[Drawn, ...]:
+def draw(judged: Judged, questions: int, *, seed: int = 0) -> tuple[Drawn, ...]:
     """The answers of all models to ``questions`` questions drawn at random, in random order.
 
-    A question can be drawn when a judge is needed for one of its answers at least, or, with ``settled``, any. Of
-    several replies to it one is taken, the same of every model. All questions if there are no more than asked for. The
-    same runs and seed give the same sheet.
+    A question can be drawn when a judge is needed for one of its answers at least. Of several replies to it one is
+    taken, the same of every model. All questions if there are no more than asked for. The same runs and seed give the
+    same sheet.
 
     Raises UserError when the log withholds the texts, or no question can be drawn.
     """
@@ -78,10 +78,9 @@ def draw(judged: Judged, questions: int, *, seed: int = 0, settled: bool = False
     for answer in judged.by_key.values():
         if answer.fields is not None:
             by_question.setdefault(answer.key.id, []).append(answer)
-    ids = [id for id, each in sorted(by_question.items()) if settled or not all(answer.settled for answer in each)]
+    ids = [id for id, each in sorted(by_question.items()) if not all(answer.settled for answer in each)]
     if not ids:
-        more = "" if settled else ", or all were settled by a rule (--settled draws those, too)"
-        raise UserError(f"There is no answer to rate in these runs: all requests failed{more}.")
+        raise UserError("There is no answer to rate in these runs: all requests failed, or a rule settled all answers.")
     places = generator("rating sheet questions", seed).permutation(len(ids))[:questions]
     answers = [answer for place in places.tolist() for answer in _of_one_trial(by_question[ids[place]], seed)]
     order = generator("rating sheet order", seed).permutation(len(answers))

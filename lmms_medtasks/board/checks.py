@@ -41,7 +41,9 @@ def _task(entry: Entry) -> Found:
     if entry.declaration is None:
         yield "unknown_task", f"{entry.task} is not known here. {installed.ADVICE}"
     else:
-        yield from (("metric_not_here", said) for said in recount.not_here(entry))
+        if entry.source.kind == "run":  # a pack was held against its rows as it was read
+            yield from (("metric_not_here", said) for said in recount.not_here(entry))
+            yield from (("not_adding_up", said) for said in recount.sound(entry))
         if installed.of_task(entry.task) is None:
             yield "contributed_task", "A contributed task, which is not installed here: only its runs say what it asks."
     if said := model_names.wrong(model_names.shown_name(entry.model.name)):
@@ -50,7 +52,6 @@ def _task(entry: Entry) -> Found:
         yield "no_digests", "The digests of prompt and code are missing: nobody knows what was asked. Run it again."
     if other := entry.settings.get("other_model"):
         yield "other_model", f"Its server was {other}: whose answers these are is not known."
-    yield from (("not_adding_up", said) for said in recount.sound(entry))
 
 
 def _data(entry: Entry, reference: Reference, pins: Pins) -> Found:

@@ -17,11 +17,10 @@ from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.entries import Entry, Problem, Questions
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.rules import read as read_rules
-from lmms_medtasks.board.run_entry import entry_of, is_kept, wrong_form
-from lmms_medtasks.board.trust import bounded_json, limits, safe_files
-from lmms_medtasks.board.trust.owners import account_of
+from lmms_medtasks.board.run_entry import entry_of, is_kept
+from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.pins import Key, key_of
-from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust
+from lmms_medtasks.board.trust.rules_of_trust import NONE, Trust, account_of
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError, nearest_path
 from lmms_medtasks.progress import bar
@@ -130,7 +129,7 @@ def task_names(path: Path) -> list[str]:
         # What is wrong with a file is said by `collect`.
         with suppress(UserError):
             if file.name.endswith(results.SUFFIX):
-                found |= set(_result_file(file).content.get("configs") or {})
+                found |= set(result_file(file).content.get("configs") or {})
             else:
                 found |= {entry.task for entry in packs.read(file)}
     return sorted(map(printable, found))
@@ -214,6 +213,11 @@ def _jobs(paths: Iterable[Path], rules: Rules, tasks: Sequence[str]) -> tuple[li
     return list(jobs.values()), problems
 
 
+def result_files(path: Path) -> list[Path]:
+    """The result files that ``path`` is or holds; links out of it are left out."""
+    return [file for file in _files(path)[0] if file.name.endswith(results.SUFFIX)]
+
+
 def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
     """The result files and packs that ``path`` is or holds, and what is none that may be read, with the reason."""
     if not path.is_dir():
@@ -222,14 +226,11 @@ def _files(path: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
     return [file for file in found if file.name.endswith(results.SUFFIX) or packs.is_pack(file)], unread
 
 
-def _result_file(file: Path) -> Run:
+def result_file(file: Path) -> Run:
     """A result file, read once it is known to be within the limits. Raises UserError, also where it was damaged."""
     safe_files.check(file)
-    bounded_json.check_form(bounded_json.content_of(file), file)
-    run = results.read(file)
-    if wrong := wrong_form(run.content):
-        raise UserError(f"{file}: {wrong}.")
-    return run
+    safe_files.check_form(safe_files.content_of(file), file)
+    return results.read(file)
 
 
 def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | Problem]:
@@ -237,7 +238,7 @@ def _of_file(file: Path, rules: Rules, tasks: Sequence[str]) -> Iterator[Job | P
         yield Job(file)
         return
     try:
-        run = _result_file(file)
+        run = result_file(file)
     except UserError as error:
         yield rules.problem("unreadable", str(error), file)
         return
@@ -263,14 +264,12 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     if installed.of_task(task) is None and not installed.is_contributed(config):
         said = f"{shown} is none of the tasks that are installed here, and was not made from one of our templates."
         return problem("unknown_task", said)
-    if wrong := wrong_form(run.content, task):
-        return problem("unreadable", f"{run.path}: {printable(wrong)}.")
     try:
         if installed.declaration(task, installed.told_of(config)) is None:
             return problem("unknown_task", f"{shown} is not known here, so its log can't be read. {installed.ADVICE}")
         if task not in run.tasks:
             return problem("no_result", f"The run stopped before {task} had a result.")
-        log = _log_of(run, task)
+        log = log_of(run, task)
         if not log.is_file():
             return problem("no_samples", f"No sample log of {shown} ({printable(log.name)}). Run with --log_samples.")
         safe_files.check(log, run.path.parent)
@@ -279,7 +278,7 @@ def _of_task(run: Run, task: str, rules: Rules) -> Job | Problem:
     return Job(run.path, run, task)
 
 
-def _log_of(run: Run, task: str) -> Path:
+def log_of(run: Run, task: str) -> Path:
     """The log of a task. Raises UserError where no file can be called by the task's name."""
     longest = 255  # bytes of a file's name, on all common file systems
     name = f"{run.path.name.removesuffix(results.SUFFIX)}_samples_{task}.jsonl"
@@ -329,7 +328,7 @@ def read_job(job: Job, rules: Rules, given: Sequence[Path] = (), cache: BuildCac
     try:
         # A log is known by its digest, and was checked before anything of it was kept.
         if not _is_kept(job, cache):
-            bounded_json.check_lines(log)
+            safe_files.check_lines(log)
         entry = entry_of(job.run, job.task, cache)
         limits.check_entry(entry, f"{job.path}, {job.task}")
         return [entry]

@@ -27,6 +27,9 @@ from lmms_medtasks.suites import outcomes
 from lmms_medtasks.suites.estimates import EMPTY, Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
+QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
+"""The columns of questions that are no tags."""
+
 SMALL = 10_000
 """Questions up to which an entry keeps its decoded columns: about a megabyte then, hundreds on a board of many."""
 
@@ -55,13 +58,11 @@ class Questions(_Memory):
     """The questions of a task, sorted by id. Entries that were asked the same ones share one object.
 
     Attributes:
-        table: a row a question: ``id``, ``cluster``, ``pair``, ``expected``, ``task``, ``condition`` and the tags.
-        tags: the columns of ``table`` that are tags.
+        table: a row a question: those of :data:`QUESTION`, and the tags.
         digest: of the whole table; the same digest is the same questions.
     """
 
     table: pa.Table
-    tags: tuple[str, ...]
     digest: str
 
     def __len__(self) -> int:
@@ -71,6 +72,11 @@ class Questions(_Memory):
     def ids(self) -> np.ndarray:
         """(n,) strings, distinct, sorted."""
         return np.array(self.table.column("id").to_pylist())
+
+    @functools.cached_property
+    def tags(self) -> tuple[str, ...]:
+        """The columns of the table that are tags, sorted."""
+        return tuple(sorted({*self.table.column_names} - {*QUESTION}))
 
     def values(self, name: str) -> list[Any]:
         """(n,) values of a column of the table, decoded once; None everywhere where there is no such column."""
@@ -143,13 +149,13 @@ class Counts:
     original: int | None
     effective: int | None
     rows: int
-    replies: int
-    parsed: int
-    empty: int
-    requests: int
-    failed: int
-    wanted: int
-    judged: int
+    replies: int = 0
+    parsed: int = 0
+    empty: int = 0
+    requests: int = 0
+    failed: int = 0
+    wanted: int = 0
+    judged: int = 0
 
     @property
     def parse_rate(self) -> float | None:

@@ -7,6 +7,7 @@ count. What no file says is unknown: it is shown as unknown, and passes no filte
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import functools
 import re
@@ -26,6 +27,7 @@ FILE = "models.yml"
 MOST_PARAMETERS = 100_000.0
 """Billions of parameters that a model may have."""
 _MOST_LETTERS = 200
+_DATE = re.compile(r"[12]\d{3}(-\d\d){0,2}")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class ModelFacts:
 
 
 UNKNOWN = ModelFacts()
-_KEYS = ("name", "about", "family", "licence", "parameters_b", "open_weights", "released", "link")
+_KEYS = tuple(each.name for each in dataclasses.fields(ModelFacts))
 
 
 @dataclass(frozen=True)
@@ -75,12 +77,7 @@ def read(path: Path | None = None) -> KnownModels:
 
 @functools.cache
 def _defaults() -> Mapping[str, ModelFacts]:
-    found: dict[str, ModelFacts] = {}
-    for path in _default_files():
-        for seen, facts in _read(path).items():
-            if found.setdefault(seen, facts) != facts:
-                raise UserError(f"{path}: another benchmark's {FILE} says something else of {facts.name or seen!r}.")
-    return found
+    return {seen: facts for path in _default_files() for seen, facts in _read(path).items()}
 
 
 def _default_files() -> list[Path]:
@@ -125,7 +122,9 @@ def _facts(said: Any, where: str) -> ModelFacts:
     for key, value in said.items():
         if key not in _KEYS:
             raise unknown("fact", key if len(str(key)) <= _MOST_LETTERS else _brief(key), _KEYS, where)
-        values[key] = _date(value) if key == "released" else value
+        # YAML makes a date of 2025-02-19, and a number of 2025.
+        is_plain = key == "released" and type(value) in (int, datetime.date)
+        values[key] = str(value) if is_plain else value
         if wanted := _wrong(key, values[key]):
             raise UserError(f"{where}, {key}: {_brief(value)}; expected {wanted}.")
     return ModelFacts(**values)
@@ -139,20 +138,14 @@ def _wrong(key: str, value: Any) -> str:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         most = f"{MOST_PARAMETERS:,g}"
         return "" if is_number and 0 < value <= MOST_PARAMETERS else f"billions of parameters, from above 0 to {most}"
-    if key == "released":
-        return "" if value else "a date such as 2025-02-19, 2025-02 or 2025"
-    if not isinstance(value, str) or not value.strip() or visible(value) != value or len(value) > _MOST_LETTERS:
+    is_text = isinstance(value, str) and value.strip() and visible(value) == value and len(value) <= _MOST_LETTERS
+    if not is_text:
         return f"a text of 1 to {_MOST_LETTERS} characters that can be seen"
+    if key == "released":
+        # The first day of a month or a year that has no other.
+        with suppress(ValueError):
+            if _DATE.fullmatch(value) and datetime.date.fromisoformat(f"{value}-01-01"[:10]):
+                return ""
+        return "a date such as 2025-02-19, 2025-02 or 2025"
     is_address = key != "link" or re.fullmatch(r"https://[^\s\"'<>\\]+", value)
     return "" if is_address else "an address that starts with https://"
-
-
-def _date(value: Any) -> str:
-    """A date as text, "" of what is none."""
-    text = value.isoformat() if type(value) is datetime.date else str(value) if type(value) is int else value
-    for form, pattern in (("%Y-%m-%d", r"\d{4}-\d\d-\d\d"), ("%Y-%m", r"\d{4}-\d\d"), ("%Y", r"[12]\d{3}")):
-        if isinstance(text, str) and re.fullmatch(pattern, text):
-            with suppress(ValueError):
-                datetime.datetime.strptime(text, form)  # noqa: DTZ007 - a day, no time
-                return text
-    return ""

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
-import platform
 import re
 from collections.abc import Sequence
-from datetime import datetime, timezone
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.pack_form import FORMAT, VERSION, checksum, entry_to_json, questions_to_json
+from lmms_medtasks.board.packs import FORMAT, VERSION, checksum, entry_to_json, questions_to_json
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_bytes
 
 _SIGNED = re.compile(r"[^<>@\s][^<>@\n]* <[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+>")
-_PACKAGES = ("lmms-medtasks", "lmms_eval", "torch", "transformers", "numpy", "datasets")
 
 
 def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
@@ -35,8 +31,6 @@ def pack(entries: Sequence[Entry], signed_off_by: str) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "signed_off_by": signed_off_by,
-        "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "environment": environment(),
         "questions": {entry.questions.digest: questions_to_json(entry.questions) for entry in entries},
         "entries": list(map(entry_to_json, entries)),
     }
@@ -50,17 +44,6 @@ def check_signature(signed_off_by: str) -> None:
             f"--signed-off-by is {signed_off_by!r}, expected 'Name <name@example.org>': who vouches that the "
             f"run is real."
         )
-
-
-def environment() -> dict[str, str]:
-    """Python and the packages that numbers may depend on, as they are where the pack is made."""
-    found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
-    for name in _PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    return found
 
 
 def write(content: dict[str, Any], path: Path) -> int:

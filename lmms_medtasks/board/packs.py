@@ -1,25 +1,185 @@
-"""Packs read again: every number is computed of their rows, and rows that contradict each other are refused."""
+"""Packs: entries as JSON and back. Every number is made of their rows; rows that contradict each other are refused."""
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
+import itertools
+import json
 import zlib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.board import installed, pack_form, recount
-from lmms_medtasks.board.entries import Entry, Questions
-from lmms_medtasks.board.pack_form import FORMAT, VERSION
-from lmms_medtasks.board.run_entry import counts_of, metrics_of
-from lmms_medtasks.board.trust import bounded_json, limits, safe_files
-from lmms_medtasks.errors import UserError
+import pyarrow as pa
 
+from lmms_medtasks.board import columns, installed, recount
+from lmms_medtasks.board.entries import QUESTION, Counts, Entry, Judge, Model, Questions, Source
+from lmms_medtasks.board.run_entry import LINE, counts_of, metrics_of, questions_of
+from lmms_medtasks.board.trust import limits, safe_files
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.samples.table import FIELDS
+
+FORMAT = "lmms-medtasks pack"
+VERSION = 5
+"""Raised when the form changes. 2: columns of questions and measures in place of those of metrics. 3: empty replies are
+an outcome of their own, and counted. 4: digests of the package and its version in place of those of syntax trees. 5: no
+number that the columns give."""
+HEAD = ("format", "version", "signed_off_by", "questions", "entries", "sha256")
+"""The keys of a pack."""
+_PLAIN = {
+    "task": "text",
+    "version": "text",
+    "data": "text",
+    "data_digest": "text",
+    "digests": "texts",
+    "package_version": "text",
+    "package_modified": "flag or null",
+    "harness": "text",
+    "settings": "texts",
+    "credentialed": "flag",
+}
+_FORM: Mapping[str, Any] = {
+    **_PLAIN,
+    "date": "text",
+    "sources": "texts",
+    "model": {"name": "text", "harness_model": "text", "arguments": "text"},
+    "judge": {"name": "text", "prompts": "texts", "settings": "text", "is_paper_judge": "flag"},
+    "asked": {"original": "count or null", "effective": "count or null"},
+    "questions": "text",
+    "answers": "columns",
+}
+"""What kind each value of an entry is. ``judge`` may be null."""
+_KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    # Runs are read so: no escape sequence reaches a terminal, no half of a surrogate pair a file.
+    "text": ("a text that can be printed", lambda value: isinstance(value, str) and value.isprintable()),
+    "texts": ("a mapping of such texts", lambda value: isinstance(value, Mapping) and _are_texts(value)),
+    "columns": ("a mapping of columns", lambda value: isinstance(value, Mapping)),
+    "flag": ("true or false", lambda value: isinstance(value, bool)),
+    "flag or null": ("true, false or null", lambda value: value is None or isinstance(value, bool)),
+    "count or null": (
+        "a whole number or null", lambda value: value is None or (type(value) is int and value >= 0)
+    ),
+}  # fmt: skip
+"""What a value of each kind is called, and whether one is it."""
 ENDINGS = (".json", ".json.gz")
 UNCOMPUTABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What computing raises on numbers beyond all bounds, NaN, half of a surrogate pair, or tags that a benchmark's
 functions have never written."""
+
+
+def checksum(content: Any) -> str:
+    """SHA-256 of a JSON value, whatever its spacing and the order of its keys."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def entry_to_json(entry: Entry) -> dict[str, Any]:
+    """Everything of an entry but its problems and its questions, of which it has the digest; no path."""
+    return {
+        **{name: getattr(entry, name) for name in _PLAIN},
+        "model": dataclasses.asdict(entry.model),
+        "judge": entry.judge and dataclasses.asdict(entry.judge),
+        "date": entry.source.date,
+        "sources": dict(entry.source.sha256),
+        "asked": {"original": entry.counts.original, "effective": entry.counts.effective},
+        "questions": entry.questions.digest,
+        "answers": {name: columns.to_json(entry.answers.column(name).combine_chunks())
+                    for name in entry.answers.column_names if name != LINE},
+    }  # fmt: skip
+
+
+def questions_to_json(questions: Questions) -> dict[str, Any]:
+    """Ids, images, right answers and tags of questions."""
+    others = [name for name in questions.table.column_names if name != "id"]
+    return {
+        "ids": questions.ids.tolist(),
+        "columns": {name: columns.to_json(questions.tag(name)) for name in others},
+    }
+
+
+def questions_from_json(found: Any, where: str) -> Questions:
+    """The questions of a pack. Raises UserError when their form is not that of :func:`questions_to_json`."""
+    check_keys(found, ("ids", "columns"), where)
+    ids = found.get("ids")
+    if not isinstance(ids, list) or not ids or not all(isinstance(each, str) and each.isprintable() for each in ids):
+        raise UserError(f"{where}: expected a list of ids.")
+    if any(one >= other for one, other in itertools.pairwise(ids)):
+        raise UserError(f"{where}: its ids are not sorted, or one is there twice.")
+    others = found.get("columns")
+    if not isinstance(others, Mapping) or not {"cluster", "pair"} <= set(others) or "id" in others:
+        raise UserError(f"{where}: expected a mapping with the columns cluster, pair, and one a tag.")
+    if unseen := [name for name in others if not name.isprintable()]:
+        raise UserError(f"{where}: the column {unseen[0]!r} has characters in its name that can't be printed.")
+    read = {
+        name: columns.from_json(each, len(ids), f"{where}, {name}", kind="texts" if name in QUESTION else "")
+        for name, each in others.items()
+    }
+    return questions_of({"id": columns.compact(pa.array(ids)), **read})
+
+
+def entry_from_json(found: Any, known: Mapping[str, Questions], pack: Source, where: str) -> Entry:
+    """An entry of a pack of which nothing is counted; ``known``: the pack's questions, by their digest.
+
+    Raises UserError when its form is not that of :func:`entry_to_json`.
+    """
+    try:
+        _check_form(found, _FORM, where)
+        if found["questions"] not in known:
+            raise UserError(f"{where}: its questions are not in the pack.")
+        questions = known[found["questions"]]
+        count = len(questions)
+        answers = {
+            name: columns.from_json(each, count, f"{where}, {name}", kind=_kind(name))
+            for name, each in found["answers"].items()
+        }
+        if "trials" not in answers or answers["trials"].null_count or set(answers) & {*questions.table.column_names}:
+            raise UserError(f"{where}: expected what was read from each reply, and no column of the questions.")
+        return Entry(
+            **{name: found[name] for name in _PLAIN},
+            suite=installed.suite_of(found["task"], installed.declaration(found["task"], found["settings"])),
+            model=Model(**found["model"]),
+            judge=Judge(**found["judge"]) if found["judge"] else None,
+            source=replace(pack, date=found["date"], sha256=dict(found["sources"])),
+            questions=questions,
+            answers=pa.table(answers),
+            metrics=(),
+            counts=Counts(**found["asked"], rows=count),
+            reported={},
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{where}: not in the form of a pack of version {VERSION} ({error!r}).") from error
+
+
+def check_keys(found: Any, allowed: Collection[str], where: str) -> None:
+    """Raises UserError where ``found`` is no mapping, or has other keys: a mean, say, that its rows may not give."""
+    if not isinstance(found, Mapping):
+        raise UserError(f"{where}: expected a mapping.")
+    if others := sorted(set(found) - set(allowed)):
+        said = ", ".join(f"{each:.60}" for each in others[:3])
+        raise UserError(f"{where}: it has {said}; expected nothing but {', '.join(allowed)}.")
+
+
+def _check_form(found: Mapping[str, Any], form: Mapping[str, Any], where: str) -> None:
+    """Raises UserError for a value of another kind: a board of many packs must not end on one."""
+    check_keys(found, form, where)
+    for name, kind in form.items():
+        value = found[name]
+        if isinstance(kind, Mapping):
+            if value is not None:
+                _check_form(value, kind, f"{where}, {name}")
+        elif not _KINDS[kind][1](value):
+            raise UserError(f"{where}: {name} is {value!r:.60}; expected {_KINDS[kind][0]}.")
+
+
+def _are_texts(values: Mapping[Any, Any]) -> bool:
+    return all(isinstance(each, str) and each.isprintable() for pair in values.items() for each in pair)
+
+
+def _kind(name: str) -> str:
+    return "lists" if name == "trials" else "numbers" if name.rpartition(".")[2] in FIELDS else ""
 
 
 def is_pack(path: Path) -> bool:
@@ -48,7 +208,7 @@ def read(path: Path) -> list[Entry]:
 
 
 def _read(path: Path) -> list[Entry]:
-    content = bounded_json.read(path)
+    content = safe_files.read_json(path)
     if not isinstance(content, dict):
         raise UserError(f"{path} is no pack.")
     if content.get("format") != FORMAT or content.get("version") != VERSION:
@@ -58,7 +218,7 @@ def _read(path: Path) -> list[Entry]:
             "lmms-medtasks: lmms-medtasks pack RUN -o FILE --signed-off-by 'NAME <MAIL>', or of many runs: "
             "lmms-medtasks leaderboard repack RUNS -o FOLDER --signed-off-by 'NAME <MAIL>'"
         )
-    pack_form.check_keys(content, pack_form.HEAD, str(path))
+    check_keys(content, HEAD, str(path))
     signed = content.get("signed_off_by")
     if not isinstance(signed, str) or "@" not in signed:
         raise UserError(f"{path}: nobody signed it off.")
@@ -69,15 +229,16 @@ def _read(path: Path) -> list[Entry]:
         limits.check(len(each), "entries", path, "entries")
     known = {name: _questions(each, name, path) for name, each in questions.items()}
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    source = Source("pack", path, None, "", signed_off_by=signed, digest=digest)
     found, replies = [], 0
     for each in entries:
         where = f"{path}, {each.get('task')!s:.60}" if isinstance(each, dict) else str(path)
-        entry = pack_form.entry_from_json(each, known, path, signed, where)
+        entry = entry_from_json(each, known, source, where)
         replies += limits.check_entry(entry, where)
         limits.check(replies, "replies", path, "replies in all")
-        found.append(_counted(replace(entry, source=replace(entry.source, digest=digest)), where))
+        found.append(_counted(entry, where))
     rest = {name: value for name, value in content.items() if name != "sha256"}
-    if content.get("sha256") != (actual := pack_form.checksum(rest)):
+    if content.get("sha256") != (actual := checksum(rest)):
         raise UserError(
             f"{path}: its content was changed after it was packed (checksum {str(content.get('sha256'))[:12]} in it, "
             f"{actual[:12]} of it)."
@@ -87,7 +248,7 @@ def _read(path: Path) -> list[Entry]:
 
 def _questions(found: Any, digest: str, path: Path) -> Questions:
     where = f"{path}, questions {digest[:12]}"
-    questions = pack_form.questions_from_json(found, where)
+    questions = questions_from_json(found, where)
     if questions.digest != digest:
         raise UserError(f"{where}: ids, images or tags were changed (they give {questions.digest[:12]}).")
     return questions
@@ -101,8 +262,6 @@ def _counted(entry: Entry, where: str) -> Entry:
         more = f" And {len(wrong) - 3} more." if len(wrong) > 3 else ""
         raise UserError(f"{where}: it does not add up. {' '.join(wrong[:3])}{more}")
     suite = entry.declaration
-    # What somebody wrote of its suite does not count.
-    entry = replace(entry, suite=installed.suite_of(entry.task, suite))
     if suite is None:
         return entry
     return replace(

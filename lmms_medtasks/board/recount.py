@@ -14,8 +14,8 @@ from lmms_medtasks.board.run_entry import answer_columns, is_tag
 from lmms_medtasks.record import CUT, EMPTY, FAILED, JudgementStatus
 from lmms_medtasks.samples.table import FIELDS
 from lmms_medtasks.suites.own_parts import NotFound
-from lmms_medtasks.suites.reported_numbers import differences
 from lmms_medtasks.suites.suite import Measure, Suite
+from lmms_medtasks.suites.suite_rows import differences
 
 _NOISE = 1e-11
 """Of floating-point sums, on scales of up to some hundreds. A ranking takes it for nothing (``SCORE_DIGITS``)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,28 +13,23 @@ import pyarrow.compute as pc
 
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.columns import codes_of, compact
-from lmms_medtasks.board.entries import Counts, Entry, Judge, Model, Questions, Source
+from lmms_medtasks.board.entries import QUESTION, Counts, Entry, Judge, Model, Questions, Source
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity
 from lmms_medtasks.record import EMPTY, FAILED
-from lmms_medtasks.report.about import limit, settings_said, subset
+from lmms_medtasks.report.about import limit, settings_said
 from lmms_medtasks.samples import answering_model
-from lmms_medtasks.samples.model_arguments import shown_arguments
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.runs import date_of, model_name, printable
+from lmms_medtasks.samples.runs import date_of, model_name, printable, shown_arguments
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, with_texts
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.suite import Metric, Suite
 from lmms_medtasks.suites.suite_rows import is_kept as table_is_kept
-from lmms_medtasks.suites.suite_rows import task_table
+from lmms_medtasks.suites.suite_rows import numbers_of, task_table
 
 LINE = "line"
 """The column of a run's answers with the line of the log."""
-
-QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
-"""The columns of questions that are no tags."""
 
 _SHORT, _NAME = 24, 80
 """Characters of an answer, and of a tag, at most: a longer one is a text and no name of a group."""
@@ -43,23 +38,23 @@ _GROUPS = 40
 _DIGEST = 12
 
 
-def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE) -> Entry:
+def entry_of(run: Run, task: str, cache: BuildCache = NO_CACHE, suite: Suite | None = None) -> Entry:
     """One task of a run with its questions and answers; ``problems`` are added later.
 
-    ``cache``: where what was read of the log may be kept.
+    ``cache``: where what was read of the log may be kept. ``suite``: the declaration, where the task's name tells none.
 
     Raises UserError, with the file and the line, when the log can't be read, or the task's benchmark is not known.
     """
     config = run.content["configs"][task]
     metadata = config.get("metadata") or {}
     told = installed.told_of(config)
-    suite = installed.declaration(task, told)
+    suite = suite or installed.declaration(task, told)
     if suite is None:
         raise UserError(f"{printable(task)} is not known here. {installed.ADVICE}")
     rows = task_table(suite, run, task, cache)
     questions, answers = columns_of(suite, rows)
     settings = _settings(run, task, metadata, told)
-    asked = (run.content.get("n-samples") or {}).get(task) or {}
+    asked = run.content.get("n-samples", {}).get(task, {})
     return Entry(
         suite=installed.suite_of(task, suite),
         task=task,
@@ -96,11 +91,11 @@ def columns_of(suite: Suite, rows: Samples) -> tuple[Questions, pa.Table]:
     order = pa.array(np.argsort(rows.column("id"), kind="stable"))
     used = [name for name in rows.columns if name in (*QUESTION, "trials", "judgement") or name not in OWN_COLUMNS]
     known = {name: compact(_without_texts(name, rows.arrow(name)).take(order)) for name in used}
-    tags = tuple(sorted(name for name in known if is_tag(suite, name, known[name])))
+    tags = sorted(name for name in known if is_tag(suite, name, known[name]))
     answers = [name for name in answer_columns(suite) if name in known]
     asked = {name: known[name] for name in (*QUESTION, *tags) if name in known}
     line = rows.arrow("line").take(order).cast(pa.uint32())
-    return questions_of(asked, tags), pa.table({**{name: known[name] for name in answers}, LINE: line})
+    return questions_of(asked), pa.table({**{name: known[name] for name in answers}, LINE: line})
 
 
 def answer_columns(suite: Suite) -> tuple[str, ...]:
@@ -118,13 +113,13 @@ def is_tag(suite: Suite, name: str, column: pa.DictionaryArray) -> bool:
     return not pa.types.is_string(column.type.value_type) or len(column.dictionary) <= _GROUPS
 
 
-def questions_of(columns: Mapping[str, pa.DictionaryArray], tags: Sequence[str]) -> Questions:
+def questions_of(columns: Mapping[str, pa.DictionaryArray]) -> Questions:
     """Questions with their digest; rows must be sorted by id."""
     digest = hashlib.sha256()
     for name, column in sorted(columns.items()):
         digest.update(f"\1{name}\0{column.dictionary.to_pylist()!r}".encode())
         digest.update(codes_of(column).astype("<u4").tobytes())
-    return Questions(pa.table(dict(columns)), tuple(tags), digest.hexdigest())
+    return Questions(pa.table(dict(columns)), digest.hexdigest())
 
 
 def _without_texts(name: str, column: pa.ChunkedArray) -> pa.Array:
@@ -184,7 +179,7 @@ def _data(metadata: Mapping[str, Any], rows: Samples) -> str:
 
 def model_of(content: Mapping[str, Any]) -> Model:
     """The model of a run; its arguments only as a digest, since they may hold keys."""
-    config = content.get("config") or {}
+    config = content.get("config", {})
     arguments = config.get("model_args") or ""
     if isinstance(arguments, Mapping):
         parts = [f"{name}={value}" for name, value in arguments.items()]
@@ -242,16 +237,12 @@ def _settings(run: Run, task: str, metadata: Mapping[str, Any], told: Mapping[st
     named = {each.partition(",")[0] for each in result if "_stderr" not in each}
     found = {
         "limit": limit(run),
-        "subset": subset(metadata),
         "data_counts": str(metadata.get("data_counts") or ""),
         "settings": ", ".join(settings_said(metadata)),
         "generation": json.dumps(config.get("generation_kwargs") or {}, sort_keys=True, default=str),
         "image_encoding": str(metadata.get("image_encoding") or ""),
         "other_model": answering_model.said(metadata),
-        "checkpoint_sampling_set_aside": str(metadata.get("checkpoint_sampling_set_aside") or ""),
-        "agreement": str(metadata.get("agreement") or ""),
         "arguments": shown_arguments(run.content),
-        "seed": str((run.content.get("config") or {}).get("random_seed", "")),
         **told,
         installed.METRICS: ",".join(sorted(named)),
     }
@@ -268,28 +259,3 @@ def _source(run: Run, task: str, cache: BuildCache) -> Source:
 
 def _text(value: object) -> str:
     return printable(str(value))
-
-
-def wrong_form(content: Mapping[str, Any], task: str = "") -> str:
-    """What of a run was damaged by hand, as a clause, so that it is a problem and no crash; "" if nothing is.
-
-    ``task``: one of its tasks, of a run that is right as a whole.
-    """
-    own, settings = ("configs", task, "metadata"), ("configs", task, "lmms_eval_specific_kwargs")
-    mappings: list[tuple[str, ...]] = [("configs",), ("config",), ("versions",), ("n-samples",)]
-    others: list[tuple[tuple[str, ...], Any, str]] = [(("config", "model_args"), str | Mapping, "a text or a mapping")]
-    if task:
-        mappings = [("results", task), ("n-samples", task), own, settings, ("configs", task, "dataset_kwargs"),
-                    (*own, "digests"), (*own, "judge"), (*settings, "default")]  # fmt: skip
-        others = [(("n-samples", task, name), int, "a number") for name in ("original", "effective")]
-        others += [((*own, "judge", "protocols"), list, "a list of mappings")]
-    for place, kind, wanted in [*((each, Mapping, "a mapping") for each in mappings), *others]:
-        value: Any = content
-        for name in place:  # what it lies in is a mapping, or not there: that was looked at before
-            value = (value or {}).get(name)
-        is_right = value is None or isinstance(value, kind)
-        if is_right and place == ("configs",):
-            is_right = all(isinstance(each, Mapping) for each in (value or {}).values())
-        if not is_right or (kind is list and not all(isinstance(each, Mapping) for each in value or ())):
-            return f"{', '.join(place)} is {value!r:.40}, expected {wanted}"
-    return ""

@@ -13,10 +13,10 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.run_entry import LINE
 from lmms_medtasks.record import KEY, from_json
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.samples.degraded import PICTURES
 from lmms_medtasks.short_texts import short
 
 _ENDS = 2_000
-_BLOCK = 2**20
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,12 @@ class SampleLogs:
         path = entry.source.samples
         if entry.credentialed and not self._local or path is None or not ids:
             return {}
-        known = entry.questions.ids
-        wanted = np.array(sorted(set(ids)))
-        rows = np.searchsorted(known, wanted)
-        here = rows < len(known)
-        here[here] = known[rows[here]] == wanted[here]
-        lines = np.asarray(entry.answers.column(LINE))[rows[here]]
+        rows = rows_of(entry, ids)
+        lines = np.asarray(entry.answers.column(LINE))[rows]
         starts = self._line_starts(path)
         found: dict[str, Shown] = {}
         with path.open("rb") as file:
-            for id, line in zip(wanted[here].tolist(), lines.tolist(), strict=True):
+            for id, line in zip(entry.questions.ids[rows].tolist(), lines.tolist(), strict=True):
                 file.seek(starts[line - 1])
                 shown = self._shown(results.row_of(file.readline(), line, path), f"{path}, line {line}")
                 if shown is not None:
@@ -66,29 +62,35 @@ class SampleLogs:
 
     def _line_starts(self, path: Path) -> np.ndarray:
         if path not in self._starts:
-            breaks, place = [np.zeros(1, np.int64)], 0
             with path.open("rb") as file:
-                while block := file.read(_BLOCK):
-                    breaks.append(np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + (place + 1))
-                    place += len(block)
-            self._starts[path] = np.concatenate(breaks)
+                self._starts[path] = np.cumsum([0, *map(len, file)])
         return self._starts[path]
 
     def _shown(self, row: Mapping[str, Any], where: str) -> Shown | None:
-        record = from_json(row.get(KEY), where)
-        drawn = record.details.get("degradation_parameters")
+        record = from_json(row[KEY], where) if KEY in row else None  # other tasks of the harness have none
+        drawn = row.get(PICTURES) or (record and record.details.get("degradation_parameters"))
         degraded_with = tuple(each for each in drawn if isinstance(each, dict)) if isinstance(drawn, list) else ()
-        if record.judgement is not None and isinstance(record.judgement.items, str):
+        if record and record.judgement is not None and isinstance(record.judgement.items, str):
             # Withheld by its terms, whatever the result file says of them: the log has no texts.
             return Shown("", "", (), degraded_with) if self._local else None
         replies = row.get("filtered_resps")
-        target = row.get("target", "") if record.right_answer is None else record.right_answer
+        while isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list):
+            replies = replies[0]
+        known = record and record.right_answer
+        target = row.get("target", "") if known is None else known
         return Shown(
             _cut(row.get("input", "")),
             _cut(target),
             tuple(map(_cut, replies)) if isinstance(replies, list) else (),
             degraded_with,
         )
+
+
+def rows_of(entry: Entry, ids: Collection[str]) -> list[int]:
+    """The rows of these questions, of those that the entry has, by id."""
+    known, wanted = entry.questions.ids, np.array(sorted(set(ids)), dtype=str)
+    rows = np.searchsorted(known, wanted)
+    return [int(row) for row, id in zip(rows, wanted, strict=True) if row < len(known) and known[row] == id]
 
 
 def _cut(text: object) -> str:

@@ -18,8 +18,8 @@ from lmms_medtasks.board.checks import problem
 from lmms_medtasks.board.columns import codes_of, compact
 from lmms_medtasks.board.entries import Entry, Problem, measure_of
 from lmms_medtasks.board.rules import Rules
-from lmms_medtasks.board.trust.owners import Owners
 from lmms_medtasks.board.trust.pins import Pins
+from lmms_medtasks.board.trust.rules_of_trust import Owners
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.contributions import SCORE_DIGITS
 

@@ -8,27 +8,113 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmms_medtasks.board import packs
 from lmms_medtasks.board.boards import Board, Reference
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import Entry, Problem
 from lmms_medtasks.board.rules import Rules
 from lmms_medtasks.board.site.ranking import Standing, rank
-from lmms_medtasks.board.submission_summary import Checked, Place, Remark
 from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report.cells import label
+from lmms_medtasks.report.document import Cell, Document, Frame, FrameRow, Part, Section
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.samples.result_files import SUFFIX
-from lmms_medtasks.short_texts import interval_text
+from lmms_medtasks.short_texts import first_named, interval_text
 
 _ENDINGS = (*packs.ENDINGS, ".jsonl")
 NOTHING = Board((), {}, ())
 _PUSHED = ("several_entries", "look_alike", "other_questions", "other_judge", "other_judge_prompt", "other_prompt")
 """Problems that an entry has because of another one, also where the ranking moves."""
+
+_NAMED = 5
+"""Tasks of a model that a reason names at most."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a new entry would stand on one measure.
+
+    Attributes:
+        model, task, level, measure: names, as on the board. score: the mean and its interval. rank: its rank, the
+            ranks that chance leaves open and the number of models; or why there is none. by_words: whether the judge
+            that compares words gave the score.
+    """
+
+    model: str
+    task: str
+    level: str
+    measure: str
+    score: str
+    rank: str
+    by_words: bool = False
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a submission is.
+
+    Attributes:
+        files: what was done (added, changed, removed) to which file, as seen from the folder of entries. wrong: why it
+            may not be merged, a sentence each. places: where its entries would stand. apart: why others are not
+            ranked. remarks: what is said of the ranked ones. results: its entries, one model on one task each; ranked:
+            how many of them would be. moves: rankings that would be of another version or data, a sentence each.
+    """
+
+    files: tuple[tuple[str, Path], ...] = ()
+    wrong: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    apart: tuple[Problem, ...] = ()
+    remarks: tuple[Problem, ...] = ()
+    results: int = 0
+    ranked: int = 0
+    moves: tuple[str, ...] = ()
+
+    def document(self) -> Document:
+        """What it is first, then why it is refused, and where its entries would stand."""
+        groups = dict.fromkeys((each.model, each.level) for each in self.places)
+        said = (
+            Section("files", "", items=tuple(f"{what}: {file}" for what, file in self.files)),
+            Section("refused", "Refused", items=self.wrong),
+            Section("moves", "Rankings that move", items=self.moves),
+            *(_placed(", ".join(group), [each for each in self.places if (each.model, each.level) == group])
+              for group in groups),
+            Section("apart", "Not ranked", items=_said_once(self.apart)),
+            Section("remarks", "Ranked, with a remark", items=_said_once(self.remarks)),
+        )  # fmt: skip
+        sections = tuple(each for each in said if each.items or each.tables)
+        # A check that holds is no rank.
+        holds = f"holds; ranked: {self.ranked} of {self.results} results" if self.results else "holds"
+        title = f"Submission: {'refused' if self.wrong else holds}"
+        return Document(title, (Part("submission", "", (), (), sections),))
+
+
+def _placed(title: str, places: Iterable[Place]) -> Section:
+    rows = tuple(
+        FrameRow((
+            Cell(each.task), Cell(each.measure), Cell(each.score, mark=LEXICAL * each.by_words), Cell(each.rank),
+        ))
+        for each in places
+    )  # fmt: skip
+    columns = tuple(map(label, ("task", "measure", "score", "rank")))
+    return Section(title, title, tables=(Frame(title, "", columns, rows, marks={LEXICAL: MEANINGS[LEXICAL]}),))
+
+
+def _said_once(problems: Iterable[Problem]) -> tuple[str, ...]:
+    """Each reason once, with the models and tasks that it is of."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for each in problems:
+        found.setdefault(each.reason, {}).setdefault(each.model, []).append(each.task)
+    return tuple(
+        f"{reason} ({'; '.join(f'{model}: {first_named(tasks, _NAMED)}' for model, tasks in models.items())})"
+        for reason, models in found.items()
+    )
 
 
 def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust, resamples: int) -> Checked:
@@ -40,43 +126,45 @@ def check(base: Path, submitted: Path, account: str, rules: Rules, trust: Trust,
     if submitted.is_symlink():
         raise UserError(f"{submitted}: the folder of entries is a link in this submission. Put the folder there.")
     before, after = (_digests(each) for each in (base, submitted))
-    added = tuple(sorted(set(after) - set(before)))
-    removed = tuple(sorted(set(before) - set(after)))
-    changed = tuple(sorted(file for file in set(before) & set(after) if before[file] != after[file]))
+    touched = sorted(file for file in {*before, *after} if before.get(file) != after.get(file))
+    files = [("changed" if file in before and file in after else "added" if file in after else "removed", file)
+             for file in touched]  # fmt: skip
     wrong = []
-    for file in (*added, *changed, *removed):
+    for _, file in sorted(files):
         if len(file.parts) < 2 or file.parts[0].casefold() != account.casefold():
             way_out = "Leave it as it is." if file in before else f"Put it into {account}/."
             wrong.append(f"{file}: not in the folder of {account}, who made the submission. {way_out}")
     wrong += _unread(base, submitted)
-    if not (added or changed or removed):
+    if not files:
         wrong.append("No pack and no run is added, changed or removed.")
     board, now = (
         collect([each], rules=rules, trust=trust, by_measure=True) if each.is_dir() else NOTHING
         for each in (submitted, base)
     )
-    touched = {submitted / file for file in (*added, *changed)}
+    brought = [file for file in touched if file in after]
+    paths = {submitted / file for file in brought}
     # A copy of what is there adds nothing that could be merged.
     for each in (each for each in board.problems if each.level == "refused" or each.code == "duplicate"):
-        if (file := Path(each.source)) in touched:
+        if (path := Path(each.source)) in paths:
             reason = _relative(each.reason, submitted)
-            wrong.append(reason if file.name in reason else f"{file.relative_to(submitted)}: {reason}")
-    wrong += _unused(board, submitted, (*added, *changed))
-    mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & touched]
+            wrong.append(reason if path.name in reason else f"{path.relative_to(submitted)}: {reason}")
+    wrong += _unused(board, submitted, brought)
+    mine = [entry for entry in board.entries if {entry.source.results, entry.source.samples} & paths]
     wrong += _too_many(mine, board)
-    wrong += _displaced(base, now, board, touched | {submitted / file for file in removed}, submitted)
-    remarks = [
-        Remark(entry.model.name, entry.task, entry.level, _relative(each.reason, submitted), entry.ranked)
-        for entry in mine
-        for each in entry.problems
-        if entry.ranked or each.level != "flag"
-    ]
+    wrong += _displaced(base, now, board, {submitted / file for file in touched}, submitted)
+    ranked, apart = ([entry for entry in mine if entry.ranked is wanted] for wanted in (True, False))
+    said = [[replace(each, reason=_relative(each.reason, submitted)) for entry in entries for each in entry.problems]
+            for entries in (apart, ranked)]  # fmt: skip
     return Checked(
-        added, changed, removed, tuple(dict.fromkeys(wrong)),
-        places=tuple(place for entry in mine if entry.ranked for place in _places(entry, board, resamples)),
-        remarks=tuple(remarks), results=len(mine), ranked=sum(entry.ranked for entry in mine),
+        tuple(sorted(files)),
+        tuple(dict.fromkeys(wrong)),
+        places=tuple(place for entry in ranked for place in _places(entry, board, resamples)),
+        apart=tuple(each for each in said[0] if each.level != "flag"),
+        remarks=tuple(said[1]),
+        results=len(mine),
+        ranked=len(ranked),
         moves=tuple(_moves(now, board)),
-    )  # fmt: skip
+    )
 
 
 def _unread(base: Path, submitted: Path) -> Iterator[str]:
@@ -97,7 +185,7 @@ def _too_many(mine: Iterable[Entry], board: Board) -> Iterator[str]:
     """Models of which a submission has more entries on a task than a page of a board can be asked to show."""
     rows = Counter((entry.model.name, entry.task) for entry in board.entries)
     for name, task in dict.fromkeys((entry.model.name, entry.task) for entry in mine):
-        most = limits.limits().rows
+        most = limits.limits()["rows"]
         if rows[name, task] > most:
             yield f"{name} on {task}: {rows[name, task]:,} entries; at most {most} of a name are taken. Remove some."
 
@@ -182,14 +270,9 @@ def _places(entry: Entry, board: Board, resamples: int) -> Iterator[Place]:
         beside = [each for each in board.of(task=entry.task, ranked=True) if metric in each.metrics]
         found = rank(beside, metric, resamples=resamples).standings
         own = found[next(row for row, each in enumerate(beside) if each is entry)]
-        ordered = sorted(zip(found, beside, strict=True), key=lambda pair: pair[0].rank or 0)
-        ranks = [(each.rank, other.model.name) for each, other in ordered if own.rank and each.rank]
-        yield Place(
-            entry.model.name, entry.task, entry.level, metric, _score(entry, metric, own), _rank(own, len(beside)),
-            ahead=tuple(name for rank, name in ranks if own.rank and rank < own.rank),
-            behind=tuple(name for rank, name in ranks if own.rank and rank > own.rank),
-            by_words=own.mean.estimate is not None and is_by_words(entry, metric),
-        )  # fmt: skip
+        by_words = own.mean.estimate is not None and is_by_words(entry, metric)
+        score, rank_of = _score(entry, metric, own), _rank(own, len(beside))
+        yield Place(entry.model.name, entry.task, entry.level, metric, score, rank_of, by_words)
 
 
 def _score(entry: Entry, metric: str, own: Standing) -> str:

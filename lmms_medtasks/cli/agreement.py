@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from lmms_medtasks.cli.default_command import group_with
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_bytes, write_text
 
 if TYPE_CHECKING:
     from lmms_medtasks.agreement.judged_answers import Judged
     from lmms_medtasks.agreement.rater_comparison import Result
 
-
-class Format(str, Enum):
-    """How the result is written to standard output."""
-
-    terminal = "terminal"
-    markdown = "md"
-    csv = "csv"
-    html = "html"
-
-
+Format = Literal["terminal", "md", "csv", "html"]
 app = typer.Typer(
     cls=group_with("compute"),
     no_args_is_help=True,
@@ -47,15 +37,9 @@ def compute(
         list[Path] | None, typer.Option("--ratings", help="CSV with ratings by people; may be given several times.")
     ] = None,
     key: Annotated[Path | None, typer.Option("--key", help="Key of the blind sheet that the ratings are on.")] = None,
-    by: Annotated[
-        list[str] | None, typer.Option("--by", help="Compare judge and people also in each value of this tag.")
-    ] = None,
     task: TaskOption = None,
     protocol: ProtocolOption = "",
-    settled: Annotated[
-        bool, typer.Option("--settled", help="Count also answers that a rule settled without a judge.")
-    ] = False,
-    format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.terminal,
+    format: Annotated[Format, typer.Option("--format", help="What to print.")] = "terminal",
 ) -> None:
     """Compare judges with people, people with one another, judges of the same answers, and repeated judgings.
 
@@ -68,11 +52,8 @@ def compute(
     if key is not None and not ratings:
         raise UserError("--key belongs to --ratings: it says whose answers the codes in these are.")
     judged = judged_answers.read(runs, task or [], protocol)
-    for tag in by or []:
-        if tag not in judged.tags:
-            raise unknown("tag", tag, judged.tags, "--by")
     people = rating_files.read(ratings, judged, key) if ratings else {}
-    result = rater_comparison.compare(judged, people, by=by or [], settled=settled)
+    result = rater_comparison.compare(judged, people)
     if not result.comparisons and not people:
         raise UserError(
             "Nothing to compare: no ratings by people, no two judges of the same answers, no repeated judgings. "
@@ -85,11 +66,11 @@ def compute(
 
 
 def _print(judged: Judged, result: Result, format: Format) -> None:
-    from lmms_medtasks.agreement.agreement_tables import document
-    from lmms_medtasks.report import formats
+    from lmms_medtasks.agreement.rater_comparison import document
+    from lmms_medtasks.report.terminal import document_text
 
-    if format is not Format.terminal or not sys.stdout.isatty():
-        typer.echo(formats.text(document(judged, result), format.value), nl=False)
+    if format != "terminal" or not sys.stdout.isatty():
+        typer.echo(document_text(document(judged, result), format), nl=False)
         return
     from rich.console import Console
 
@@ -106,9 +87,6 @@ def sheet(
     seed: Annotated[int, typer.Option(help="The same runs and seed give the same sheet.")] = 0,
     task: TaskOption = None,
     protocol: ProtocolOption = "",
-    settled: Annotated[
-        bool, typer.Option("--settled", help="Draw also questions whose answers a rule settled, without a judge.")
-    ] = False,
 ) -> None:
     """Draw a blind rating sheet: answers in random order, models and verdicts hidden, as CSV and as a page.
 
@@ -123,7 +101,7 @@ def sheet(
         if path.exists():
             raise UserError(f"{path} is there already, perhaps with ratings on it. Name a new folder with --output.")
     judged = judged_answers.read(runs, task or [], protocol)
-    drawn = sheets.draw(judged, questions, seed=seed, settled=settled)
+    drawn = sheets.draw(judged, questions, seed=seed)
     pictures = sheets.read_pictures(report_runs.find(runs), drawn)
     for problem in pictures.problems:
         typer.echo(f"lmms-medtasks: {problem}", err=True)

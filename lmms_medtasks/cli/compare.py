@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,16 +17,8 @@ if TYPE_CHECKING:
     from lmms_medtasks.board.comparison.measure_comparison import Compared
 
 
-class Format(str, Enum):
-    """How a comparison is written."""
-
-    terminal = "terminal"
-    markdown = "md"
-    csv = "csv"
-    json = "json"
-
-
-_BY_SUFFIX = {".md": Format.markdown, ".csv": Format.csv, ".json": Format.json, ".txt": Format.terminal}
+Format = Literal["terminal", "md", "csv", "json"]
+_BY_SUFFIX: dict[str, Format] = {".md": "md", ".csv": "csv", ".json": "json"}
 
 
 def register(app: typer.Typer) -> None:
@@ -45,12 +35,9 @@ def compare(
     pins: Annotated[Path | None, typer.Option(help="A board's pins.yml: say what is not as pinned.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json, .txt) says the format."),
+        typer.Option("-o", "--output", help="Write to this file; its suffix (.md, .csv, .json) says the format."),
     ] = None,
-    format: Annotated[Format | None, typer.Option("--format", help="Default: terminal, or by --output.")] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="In the terminal, all numbers, tests and questions.")
-    ] = False,
+    format: Annotated[Format | None, typer.Option("--format", help="What to print: a screen, or all of it.")] = None,
     questions: Annotated[
         int, typer.Option(min=0, help="How many of the questions that differ most to show for each task.")
     ] = 20,
@@ -62,27 +49,20 @@ def compare(
     Differences are B minus A over the same questions, with intervals and tests over images, Holm-corrected over all
     rows. For credentialed data questions are named by their ids only.
     """
-    from rich.console import Console
-
     from lmms_medtasks.board.comparison import compared_entries, measure_comparison
-    from lmms_medtasks.board.comparison.comparison_document import document, screen
-    from lmms_medtasks.report import terminal
     from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
     registry.give(include_path or ())
     sides = compared_entries.read_both(first, second, tasks=task or (), pins=pins)
     compared = measure_comparison.compare(*sides, telling=questions)
-    chosen = format or (_of_file(output) if output else Format.terminal)
-    if output is not None:
-        write_text(output, _text(compared, chosen))
-        typer.echo(f"Written: {output}", err=True)
-    elif chosen is Format.terminal and not everything:
-        typer.echo(terminal.screen(screen(compared)), nl=False)
-    elif chosen is Format.terminal and sys.stdout.isatty():
-        terminal.show(document(compared), Console(), everything=True)
+    chosen = format or (_of_file(output) if output else "terminal")
+    text = _text(compared, chosen)
+    if output is None:
+        typer.echo(text, nl=False)
     else:
-        typer.echo(_text(compared, chosen), nl=False)
+        write_text(output, text)
+        typer.echo(f"Written: {output}", err=True)
 
 
 def _of_file(output: Path) -> Format:
@@ -92,9 +72,11 @@ def _of_file(output: Path) -> Format:
 
 
 def _text(compared: Compared, chosen: Format) -> str:
-    from lmms_medtasks.board.comparison.comparison_document import document, to_json
-    from lmms_medtasks.report import formats
+    from lmms_medtasks.board.comparison.comparison_document import document, screen, to_json
+    from lmms_medtasks.report import terminal
 
-    if chosen is Format.json:
+    if chosen == "json":
         return json.dumps(to_json(compared), indent=1, allow_nan=False) + "\n"
-    return formats.text(document(compared), chosen.value)
+    if chosen == "terminal":
+        return terminal.screen(screen(compared))
+    return terminal.document_text(document(compared), chosen)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,21 +13,6 @@ from lmms_medtasks.statistics.confidence import DEFAULT
 
 _STATUS = {"passed": 0, "failed": 1, "undecided": 3}
 """2 is a user's mistake, as everywhere: nothing to read, a damaged baseline, bad rules."""
-
-
-class CannotTell(str, Enum):
-    """What a gate does with measures of which it can't tell."""
-
-    fail = "fail"
-    warn = "warn"
-    passes = "pass"
-
-
-class Format(str, Enum):
-    """How a decision is printed."""
-
-    terminal = "terminal"
-    markdown = "md"
 
 
 def register(app: typer.Typer) -> None:
@@ -49,13 +33,15 @@ def gate(
         typer.Option(help="Largest drop that counts as not worse, a share of the measure's range. Default: 0.02."),
     ] = None,
     cannot_tell: Annotated[
-        CannotTell | None,
+        Literal["fail", "warn", "pass"] | None,
         typer.Option(help="If neither is shown: fail (status 3, the default), warn, pass (both status 0)."),
     ] = None,
     task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be given again.")] = None,
     pins: Annotated[Path | None, typer.Option(help="A board's pins.yml: say what is not as pinned.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the Markdown summary here too.")] = None,
-    format: Annotated[Format, typer.Option("--format", help="What to print; md for a pull request.")] = Format.terminal,
+    format: Annotated[
+        Literal["terminal", "md"], typer.Option(help="What to print; md for a pull request.")
+    ] = "terminal",
     confidence: Confidence = DEFAULT,
     include_path: IncludePath = None,
 ) -> None:
@@ -65,19 +51,20 @@ def gate(
     with 3 if neither can be shown, and with 2 if nothing could be compared (unreadable files, bad rules). --margin and
     --cannot-tell are for measures that --rules does not name.
     """
-    from lmms_medtasks.board.comparison import compared_entries, gate_rules, gate_summary
+    from lmms_medtasks.board.comparison import compared_entries, gate_summary
     from lmms_medtasks.board.comparison.gate import gate as decided
+    from lmms_medtasks.board.comparison.gate import read_rules
     from lmms_medtasks.report.markdown import markdown
     from lmms_medtasks.report.terminal import screen
     from lmms_medtasks.suites import registry
     from lmms_medtasks.writing import write_text
 
     registry.give(include_path or ())
-    chosen = gate_rules.read(rules, margin=margin, on_cannot_tell=cannot_tell.value if cannot_tell else None)
+    chosen = read_rules(rules, margin=margin, on_cannot_tell=cannot_tell)
     sides = compared_entries.read_both(baseline, candidate, tasks=task or (), rules=chosen.board, pins=pins)
     found = decided(*sides, chosen)
     text = markdown(gate_summary.document(found))
-    printed = text if format is Format.markdown else screen(gate_summary.document(found, is_screen=True))
+    printed = text if format == "md" else screen(gate_summary.document(found, is_screen=True))
     typer.echo(printed, nl=False)
     if output is not None:
         write_text(output, text)

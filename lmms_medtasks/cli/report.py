@@ -125,6 +125,6 @@ def _print(document: Document, format: Format, everything: bool) -> None:
         console = Console() if sys.stdout.isatty() else Console(width=shutil.get_terminal_size((240, 0)).columns)
         show(document, console, everything=everything)
         return
-    from lmms_medtasks.report import formats
+    from lmms_medtasks.report.terminal import document_text
 
-    typer.echo(formats.text(document, format.value), nl=False)
+    typer.echo(document_text(document, format.value), nl=False)

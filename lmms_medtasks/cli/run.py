@@ -30,7 +30,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import settings as judge_settings
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.degraded import is_name
-from lmms_medtasks.samples.run_paths import new_folder
+from lmms_medtasks.samples.runs import new_folder
 from lmms_medtasks.writing import check_folder
 
 _CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}

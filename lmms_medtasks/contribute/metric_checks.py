@@ -11,7 +11,7 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.contributions import contributions
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.own_metrics import OwnMetric
-from lmms_medtasks.suites.templates.scoring_suites import Own, own_of
+from lmms_medtasks.suites.templates.measures import Own, own_of
 from lmms_medtasks.task_yaml.problems import Findings
 
 FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"

@@ -16,7 +16,7 @@ from lmms_medtasks.data import any_tables, text_tables
 from lmms_medtasks.data.adapter import from_columns
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import template_yaml
+from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import settings as schema
 
 UNFILLED = "(to be filled in)"
@@ -103,7 +103,7 @@ def _files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
     adapter = _adapter(wanted)
     return {
         **files,
-        templates.FILE: template_yaml.text_of(template.name),
+        templates.FILE: including.text_of(template.name),
         "prompt.txt": templates.prompt(PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))) + "\n",
         **({"adapter.py": adapter} if adapter else {}),
         "README.md": _card(wanted, template, [f"{name}{ending}" for ending in variants]),

@@ -10,7 +10,8 @@ from typing import Any
 
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.suites.templates.parser_form import Parser, Read
+from lmms_medtasks.parsing.outcomes import Answer
+from lmms_medtasks.suites.templates.parsers import Parser
 from lmms_medtasks.task_yaml.problems import Findings
 
 _LONG = 1_000_000
@@ -89,13 +90,13 @@ def check(task: Loaded, name: str, parser: Parser, docs: Sequence[Mapping[str, A
 
 def _read(
     task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], reply: str | None, kind: str, found: Findings
-) -> Read | None:
+) -> Answer | None:
     import time
 
     started = time.monotonic()
     what = f"the parser {name!r} fails on {kind}"
     key = f"question {doc['id']!r}"
-    read: Read | None = task.attempt(parser.read, doc, reply, what=what, found=found, key=key)
+    read: Answer | None = task.attempt(parser.read, doc, reply, what=what, found=found, key=key)
     took = time.monotonic() - started
     if read is not None and took > _SLOW:
         found.add(task.path, f"the parser {name!r} takes {took:.0f} s for {kind}", key=key)

@@ -19,7 +19,7 @@ from lmms_medtasks.contribute.new import UNFILLED
 from lmms_medtasks.degradations import modality_files, own_modalities
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import template_yaml
+from lmms_medtasks.suites.templates import including
 from lmms_medtasks.suites.templates.including import SETTINGS
 from lmms_medtasks.task_yaml import keys, places
 from lmms_medtasks.task_yaml.chain import Chain, follow
@@ -137,7 +137,7 @@ def _check_copy(chain: Chain, found: Findings) -> None:
     """The folder's copy of a template's lines against the installed one."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
-    if template is not None and copy is not None and copy.read_text("utf-8") != template_yaml.text_of(template.name):
+    if template is not None and copy is not None and copy.read_text("utf-8") != including.text_of(template.name):
         found.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
                   "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
 

@@ -22,11 +22,13 @@ class Record:
     """A record of a table: its number from 1 (the header does not count) and its cells by column.
 
     ``cells`` is None where the record has another number of cells than the header has; ``width`` is that number.
+    ``row``: where it stands as spreadsheets count, with the header and empty lines; 0 where that is not known.
     """
 
     number: int
     cells: Mapping[str, str] | None
     width: int
+    row: int = 0
 
 
 class Table:
@@ -68,10 +70,10 @@ class Table:
         with self._open() as (lines, rows):
             next(rows)
             offset = lines.offset
-            for row in rows:
+            for place, row in enumerate(rows, start=2):
                 if row:  # an empty line is no record
                     number += 1
-                    yield offset, self._record(number, row)
+                    yield offset, self._record(number, row, place)
                 progress(lines.offset - offset)
                 offset = lines.offset
 
@@ -80,9 +82,9 @@ class Table:
         with self._open(offset) as (_, rows):
             return self._record(0, next(rows))
 
-    def _record(self, number: int, row: list[str]) -> Record:
+    def _record(self, number: int, row: list[str], place: int = 0) -> Record:
         same = len(row) >= len(self.columns) and not any(map(str.strip, row[len(self.columns) :]))
-        return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row))
+        return Record(number, dict(zip(self.columns, row, strict=False)) if same else None, len(row), place)
 
     @contextmanager
     def _open(self, offset: int = 0) -> Iterator[tuple[_Lines, Iterator[list[str]]]]:

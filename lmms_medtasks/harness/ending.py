@@ -15,7 +15,7 @@ from typing import Any
 from lmms_medtasks.errors import is_command_line
 from lmms_medtasks.harness import stamps
 from lmms_medtasks.progress import say
-from lmms_medtasks.samples import failed_share, result_files
+from lmms_medtasks.samples import result_files
 
 ALLOW_FAILURES = "MEDTASKS_ALLOW_FAILURES"
 """Set to 1, failed requests move no exit status."""
@@ -62,7 +62,7 @@ def check_written(options: Any, tasks: Iterable[str]) -> None:
 
 def check_failures(results: Mapping[str, Any] | None) -> None:
     """Say of the harness's results which requests failed, and let the command fail where they are too many."""
-    failed = [each for each in failed_share.of_content(results or {}) if each.failed]
+    failed = [each for each in result_files.failed_requests(results or {}) if each.failed]
     for each in failed:
         say(f"lmms-medtasks: warning: {each}.")
     if failed and os.environ.get(ALLOW_FAILURES) != "1":
@@ -78,5 +78,5 @@ def failure_of(contents: list[Mapping[str, Any]]) -> str:
     from lmms_medtasks.board import rules
 
     most = rules.read().thresholds["failure_rate"]
-    found = failed_share.too_many(contents, most)
+    found = result_files.too_many_failed(contents, most)
     return f"{'; '.join(map(str, found))}, at most {most:.1%} may. {WAY_OUT}." if found else ""

@@ -85,15 +85,17 @@ def column_of(frame: DataFrame, name: Any, what: str) -> Any:
 
 def check_range(values: np.ndarray, bounds: tuple[float, float], what: str) -> None:
     """Raise UserError, with the place, for a value outside of ``bounds``."""
-    if len(bounds) != 2 or not bounds[0] < bounds[1]:
-        raise UserError(f"bounds must be the lowest and the highest value that there can be, got {bounds!r}.")
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        low = high = 0.0
+    if not low < high:
+        raise UserError(f"bounds must be the lowest and the highest value that there can be, (0, 1), got {bounds!r}.")
     with np.errstate(invalid="ignore"):
-        outside = np.flatnonzero((values < bounds[0]) | (values > bounds[1]))
+        outside = np.flatnonzero((values < low) | (values > high))
     if len(outside):
-        raise UserError(
-            f"{what[0].upper()}{what[1:]}: number {outside[0]} is {values[outside[0]]:g}, expected {bounds[0]:g} to "
-            f"{bounds[1]:g}."
-        )
+        said = f"number {outside[0]} is {values[outside[0]]:g}, expected {low:g} to {high:g}."
+        raise UserError(f"{what[0].upper()}{what[1:]}: {said}")
 
 
 def check_length(one: Any, other: Any, what: str) -> None:

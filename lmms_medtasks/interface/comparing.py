@@ -9,7 +9,7 @@ from lmms_medtasks.board.comparison import compared_entries, comparison_document
 from lmms_medtasks.board.comparison.measure_comparison import TELLING, Compared
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.run_report import RunReport
-from lmms_medtasks.samples.run_paths import RunPaths, paths_of
+from lmms_medtasks.samples.runs import RunPaths, paths_of
 from lmms_medtasks.statistics.confidence import DEFAULT, at
 from lmms_medtasks.suites import registry
 

@@ -125,7 +125,7 @@ def degrade(
         key: What an image's draw depends on beside name and seed. None: its pixels, so that an image in a batch is
             degraded as it is alone. A text or number, such as an id: images with one key share their draw. A list:
             a key for each image of a batch or list.
-        modality: What the images are of, see :func:`list_modalities`, or one of your own in a file,
+        modality: What the images are of, see :func:`list_degradations`, or one of your own in a file,
             "oct/modalities.yml:OCT". None: any.
         force: Allow a modality that the degradation is not for.
 
@@ -155,29 +155,23 @@ def degrade(
 
 def _each(images: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:
     """``images`` in their form, with ``picture`` of each image and its key; ``where`` is said in errors."""
-    if isinstance(images, (list, tuple)):
+    if _is_tensor(images):
+        return _as_tensor(_each(_array(images, where), key, picture, where), images)
+    is_batch = isinstance(images, np.ndarray) and images.ndim == 4
+    if is_batch or isinstance(images, (list, tuple)):
+        named = "Image {} of the batch: " if is_batch else "Item {}: "
         keys = _keys(key, len(images), where)
-        made = [_each(one, own, picture, f"{where}Item {number}: ")
+        made = [_each(one, own, picture, where + named.format(number))
                 for number, (one, own) in enumerate(zip(images, keys, strict=True))]  # fmt: skip
-        return type(images)(made)
+        if not is_batch:
+            return type(images)(made)
+        return np.stack(made) if made else images.copy()
+    if isinstance(images, np.ndarray):
+        _check_shape(images, where)
+        return np.asarray(_one(images, key, picture, where))
     if isinstance(images, Image.Image):
         return _one(images, key, picture, where)
-    if isinstance(images, np.ndarray):
-        return _of_array(images, key, picture, where)
-    if _is_tensor(images):
-        return _as_tensor(_of_array(_array(images, where), key, picture, where), images)
     raise UserError(f"{where}Images must be {_FORMS}. Got {type(images).__name__}.")
-
-
-def _of_array(array: np.ndarray, key: Any, picture: Callable[[Any, Key], Any], where: str) -> np.ndarray:
-    """The same of an array with its channels last."""
-    if array.ndim != 4:
-        _check_shape(array, where)
-        return np.asarray(_one(array, key, picture, where))
-    keys = _keys(key, len(array), where)
-    made = [_one(one, own, picture, f"{where}Image {number} of the batch: ")
-            for number, (one, own) in enumerate(zip(array, keys, strict=True))]  # fmt: skip
-    return np.stack(made) if made else array.copy()
 
 
 def _one(image: Any, key: Any, picture: Callable[[Any, Key], Any], where: str) -> Any:

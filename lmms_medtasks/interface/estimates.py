@@ -7,6 +7,7 @@ than five clusters there is no interval, and the result says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,11 +23,10 @@ from lmms_medtasks.interface.columns import (
     listed,
     numbers,
 )
-from lmms_medtasks.interface.estimate_result import BETA, MOVER, STUDENT, DifferenceResult, EstimateResult, of_interval
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import DEFAULT, at, checked
-from lmms_medtasks.statistics.intervals import intervals, mean_interval
-from lmms_medtasks.statistics.sums import Statistic, group, range_of
+from lmms_medtasks.statistics.intervals import Interval, mean_interval
+from lmms_medtasks.statistics.sums import range_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,7 +35,89 @@ Bounds = tuple[float, float]
 
 _SAME = 1e-9
 """Scores that differ by no more are the same."""
+
+BETA = "beta distribution with the variance over clusters (Korn and Graubard 1998)"
+MOVER = "variance estimates recovery over clusters (Zou and Donner 2008)"
+STUDENT = "Student's t with the jackknife over clusters"
+"""How intervals are made."""
 _SIGNS = "p: permutation test over clusters, by sign flips"
+
+
+@dataclass(frozen=True, repr=False)
+class EstimateResult:
+    """An estimate with its interval; it prints as ``0.667 [0.354, 0.887] (30 questions in 10 clusters)``.
+
+    Attributes:
+        value: The estimate; None where there is nothing to estimate from.
+        low, high: The interval's ends; None where there is no interval, and ``reason`` says why.
+        n: Values that were used; missing ones are not among them.
+        clusters: Independent clusters that these are of.
+        left_out: Values that were missing.
+        level: Nominal coverage of the interval.
+        standard_error: By the jackknife over clusters; None without an interval.
+        method: How interval and p value are made.
+        reason: Why there is no interval, or no value; "" where there is one.
+        unit: What a value is of.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    clusters: int
+    left_out: int
+    level: float
+    standard_error: float | None
+    method: str
+    reason: str = ""
+    unit: str = "questions"
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """``(low, high)``; None where there is no interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    def to_dict(self) -> dict[str, object]:
+        """The attributes by name: a row of a data frame."""
+        return asdict(self)
+
+    def __float__(self) -> float:
+        return float("nan") if self.value is None else float(self.value)
+
+    def __repr__(self) -> str:
+        own = f"{self.n:,} {self.unit}" + ("" if self.clusters == self.n else f" in {self.clusters:,} clusters")
+        missing = f", {self.left_out:,} without a value" if self.left_out else ""
+        why = f"; {'no value' if self.value is None else 'no interval'}: {self.reason}" if self.reason else ""
+        return f"{self._number('')} ({own}{missing}{why})"
+
+    def _number(self, sign: str) -> str:
+        """The number and its interval; ``sign``: "+" where a number has its sign."""
+        if self.value is None:
+            return "no value"
+        shown = f"{self.value:{sign}.3f}"
+        return shown if self.interval is None else f"{shown} [{self.low:{sign}.3f}, {self.high:{sign}.3f}]"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class DifferenceResult(EstimateResult):
+    """A paired difference, the second less the first; it prints as ``+0.100 [+0.020, +0.184], p = 0.017 (…)``.
+
+    Attributes:
+        first, second: The two means over the same questions.
+        p: Two-sided, of the permutation test over clusters; None without a pair.
+        wins, ties, losses: Questions on which the second is higher, equal, lower.
+    """
+
+    first: float | None
+    second: float | None
+    p: float | None
+    wins: int
+    ties: int
+    losses: int
+
+    def _number(self, sign: str) -> str:
+        said = "" if self.p is None else ", p < 0.001" if self.p < 0.001 else f", p = {self.p:.3f}"
+        return super()._number("+") + said
 
 
 def accuracy(
@@ -68,9 +150,7 @@ def accuracy(
         >>> accuracy([1, 0, 1, 1, 1, 0, 1, 1, 0, 1])
         0.700 [0.378, 0.916] (10 questions)
     """
-    values, own = _values(correct, clusters, column)
-    check_range(values, (0.0, 1.0), "accuracy takes values from 0 (wrong) to 1 (right)")
-    return _mean(values, own, None, level)
+    return mean(correct, clusters=clusters, column=column, bounds=(0.0, 1.0), level=level)
 
 
 def mean(
@@ -99,7 +179,11 @@ def mean(
     found, own = _values(values, clusters, column)
     if bounds is not None:
         check_range(found, bounds, "a value is outside of bounds")
-    return _mean(found, own, bounds, level)
+    checked(level, "level")
+    known = range_of(found[~np.isnan(found)], bounds)
+    method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
+    interval = mean_interval(own, found, bounds=bounds, level=level)
+    return _of_interval(interval, int(np.isnan(found).sum()), method)
 
 
 def difference(
@@ -155,75 +239,11 @@ def difference(
     with at(level):
         found = paired_change(lambda: tables[0], lambda: tables[1], Mean(measure="score", bounds=known))
     gains = np.where(np.abs(other - one) > _SAME, np.sign(other - one), 0)[used]
-    told: dict[str, Any] = of_interval(found.interval, len(one) - len(used), f"{method}; {_SIGNS}").to_dict()
+    told: dict[str, Any] = _of_interval(found.interval, len(one) - len(used), f"{method}; {_SIGNS}").to_dict()
     # The draw has a row for each of the two: what is paired are questions.
     told |= {"n": len(used), "clusters": len({own[row] for row in used})}
     told |= {name: int((gains == sign).sum()) for name, sign in (("wins", 1), ("ties", 0), ("losses", -1))}
     return DifferenceResult(**told, first=found.first, second=found.second, p=found.p)
-
-
-def ece(
-    confidence: Any,
-    correct: Any,
-    *,
-    clusters: Any = None,
-    bins: int = 10,
-    binning: Literal["width", "mass"] = "width",
-    level: float = DEFAULT,
-) -> EstimateResult:
-    """Expected calibration error: how far confidence is from the share of right answers, over bins of confidence.
-
-    Args:
-        confidence: (n,) numbers from 0 to 1. correct: (n,) truth values or shares from 0 to 1.
-        clusters, level: As for :func:`accuracy`.
-        bins: Number of bins, closed on the right. binning: of equal width, or with equally many answers ("mass").
-
-    Raises:
-        UserError: As :func:`accuracy`; lengths that differ; a number of bins below 1.
-
-    Source:
-        Naeini et al. (2015); Guo et al. (2017), equation 3. Biased upwards in small samples.
-
-    Example:
-        >>> round(ece([0.9, 0.8, 0.9, 0.6, 0.7], [1, 1, 0, 1, 0]).value, 3)
-        0.42
-    """
-    from lmms_medtasks.statistics import reliability
-
-    if not isinstance(bins, (int, np.integer)) or bins < 1 or binning not in ("width", "mass"):
-        raise UserError(f"ece takes 1 bin or more, of equal 'width' or 'mass', got {bins!r} and {binning!r}.")
-    checked(level, "level")
-    certain, right, own, left_out = _calibrated(confidence, correct, clusters)
-    edges = reliability.Binning(binning, int(bins)).edges(certain)
-    places = np.searchsorted(edges[1:-1], certain, side="left")
-    rows = group(own, certain, right, cells=places, cell_count=len(edges) - 1)
-    statistic = Statistic(reliability.ece, ("",), (0.0, 1.0), mean=False)
-    return of_interval(intervals({"": rows}, {"": statistic}, level=level)[""], left_out, STUDENT)
-
-
-def brier(confidence: Any, correct: Any, *, clusters: Any = None, level: float = DEFAULT) -> EstimateResult:
-    """Brier score: the mean squared distance of confidence from whether the answer is right, from 0 (best) to 1.
-
-    Args:
-        confidence: (n,) numbers from 0 to 1. correct: (n,) truth values, 0 or 1.
-        clusters, level: As for :func:`accuracy`.
-
-    Raises:
-        UserError: As :func:`ece`.
-
-    Source:
-        Brier (1950), the binary form, halved.
-
-    Example:
-        >>> round(brier([0.9, 0.8, 0.9, 0.6, 0.7], [1, 1, 0, 1, 0]).value, 3)
-        0.302
-    """
-    checked(level, "level")
-    certain, right, own, left_out = _calibrated(confidence, correct, clusters)
-    if not np.isin(right, (0.0, 1.0)).all():
-        raise UserError("brier takes answers that are right (1) or wrong (0), not shares.")
-    found = mean_interval(own, (certain - right) ** 2, bounds=(0.0, 1.0), level=level)
-    return of_interval(found, left_out, BETA)
 
 
 def cohen_kappa(
@@ -260,7 +280,7 @@ def cohen_kappa(
     checked(level, "level")
     (one, other), own = _ratings((first, second), clusters, ordered=weights is not None)
     found = agreement(one, other, own, names=[names[weights]], level=level)[names[weights]]
-    return of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
+    return _of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
 
 
 def krippendorff_alpha(
@@ -295,7 +315,19 @@ def krippendorff_alpha(
     checked(level, "level")
     coded, own = _ratings(ratings, clusters, ordered=measurement != "nominal")
     found = alpha_of(coded, own, measurement, coverage=level)
-    return of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
+    return _of_interval(found.interval, len(own) - found.interval.n, STUDENT, found.reason, "items")
+
+
+def _of_interval(
+    found: Interval, left_out: int, method: str, reason: str = "", unit: str = "questions"
+) -> EstimateResult:
+    """The result of an interval that was made of ``found.n`` values; ``reason``: why it has no value."""
+    why = reason or found.reason or ("no value is there" if found.estimate is None else "")
+    return EstimateResult(
+        found.estimate, found.low, found.high, found.n, found.clusters, left_out, found.level, found.standard_error,
+        # The statistics speak of images, which is what a cluster is in the benchmarks.
+        method, why.replace("images", "clusters"), unit,
+    )  # fmt: skip
 
 
 def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Samples:
@@ -303,14 +335,6 @@ def _table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) -> Sam
         {"id": f"{row:012d}", "cluster": clusters[row], "score.score": scores[row], "score.asked": True}
         for row in used.tolist()
     )
-
-
-def _mean(values: np.ndarray, own: Sequence[str], bounds: Bounds | None, level: float) -> EstimateResult:
-    checked(level, "level")
-    known = range_of(values[~np.isnan(values)], bounds)
-    method = STUDENT if known is None else MOVER if known[0] < 0 < known[1] else BETA
-    found = mean_interval(own, values, bounds=bounds, level=level)
-    return of_interval(found, int(np.isnan(values).sum()), method)
 
 
 def _values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:
@@ -380,26 +404,20 @@ def _pairs(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[i
     several = [[key for key, rows in side.items() if len(rows) > 1] for side in places]
     if all(several) or (on == "id" and any(several)):
         twice = (several[0] or several[1])[0]
-        raise UserError(f"The {on} {twice!r} stands twice in a data frame: it is not known which row is meant.")
+        raise UserError(
+            f"The {on} {twice!r} stands twice in a data frame: it is not known which row is meant. Choose one trial or "
+            "one form of each question; the column 'score' is of all trials of a question."
+        )
     shared = sorted(places[0].keys() & places[1].keys(), key=lambda key: (isinstance(key, str), key))
     if not shared:
         raise UserError(f"The two data frames have no {on} in common: they are not of the same questions.")
     return [(one, other) for key in shared for one in places[0][key] for other in places[1][key]]
 
 
-def _calibrated(confidence: Any, correct: Any, clusters: Any) -> tuple[np.ndarray, np.ndarray, list[str], int]:
-    certain, right = numbers(confidence, "confidences"), numbers(correct, "answers")
-    check_length(certain, right, "confidences and answers")
-    for each, what in ((certain, "a confidence"), (right, "an answer")):
-        check_range(each, (0.0, 1.0), f"{what} is outside of 0 to 1")
-    own = labels(clusters, "clusters", len(certain))
-    used = ~(np.isnan(certain) | np.isnan(right))
-    kept = [label for label, use in zip(own, used, strict=True) if use]
-    return certain[used], right[used], kept, int((~used).sum())
-
-
 def _ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
     """(raters, items) ratings, texts as numbers, NaN where one is missing; and the cluster of each item."""
+    if not isinstance(given, Iterable) or getattr(given, "ndim", 2) != 2:
+        raise UserError(f"Ratings must be a column for each rater: a list of columns, or an array, got {given!r:.40}.")
     rows = [listed(each, "ratings of a rater") for each in given]
     for each in rows[1:]:
         check_length(rows[0], each, "ratings")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files
-from lmms_medtasks.samples.run_paths import RunPaths, new_folder, paths_of
+from lmms_medtasks.samples.runs import RunPaths, new_folder, paths_of
 from lmms_medtasks.suites import registry
-from lmms_medtasks.suites.reported_numbers import numbers_of
+from lmms_medtasks.suites.suite_rows import numbers_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -42,19 +42,6 @@ def list_degradations(modality: str | None = None) -> DataFrame:
     return pd.DataFrame(rows, columns=["name", "category", "modalities", "source"])
 
 
-def list_modalities() -> DataFrame:
-    """The modalities, a row each: ``name``, and ``degradations`` (a list: those that are for it).
-
-    Example:
-        >>> list_modalities().name.tolist()[:3]
-        ['CT', 'MRI', 'X-ray']
-    """
-    import pandas as pd
-
-    rows = [(name, list(degradations.for_modality(name))) for name in degradations.modalities()]
-    return pd.DataFrame(rows, columns=["name", "degradations"])
-
-
 def list_tasks() -> DataFrame:
     """The installed benchmarks' tasks and groups, a row each.
 

@@ -8,8 +8,9 @@ from typing import Any, overload
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.interface.columns import is_missing, listed
+from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.suites.templates import parsers
-from lmms_medtasks.suites.templates.parsers import Parser, Read
+from lmms_medtasks.suites.templates.parsers import Parser
 
 _NEEDED = {"option": "options", "letter": "options", "several_letters": "options", "position": "grid"}
 """What a parser of ours must be told beside the reply."""
@@ -84,7 +85,7 @@ def _is_one(replies: Any) -> bool:
     return isinstance(replies, str) or is_missing(replies)
 
 
-def _read_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -> list[Read]:
+def _read_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -> list[Answer]:
     """What is read of a reply, or of each of a column; ``value`` is "" where nothing is."""
     one = _is_one(replies)
     column = [replies] if one else listed(replies, "replies")
@@ -103,7 +104,7 @@ def _read_all(replies: Any, name: str, options: Any, question: Any, grid: Any) -
     ]
 
 
-def _read(name: str, parser: Parser, row: int | None, reply: Any, options: Any, question: Any, grid: Any) -> Read:
+def _read(name: str, parser: Parser, row: int | None, reply: Any, options: Any, question: Any, grid: Any) -> Answer:
     """``row``: the number of a reply of several."""
     where = "" if row is None else f"Reply {row}: "
     if not _is_one(reply):
@@ -118,7 +119,7 @@ def _read(name: str, parser: Parser, row: int | None, reply: Any, options: Any, 
         example = {"options": '["cyst", "nodule"]', "grid": '"2x2"'}[_NEEDED[name]]
         raise UserError(f"{where}the parser {name!r} needs {_NEEDED[name]}, such as {_NEEDED[name]}={example}.")
     read = parser.read(doc, None if is_missing(reply) else reply)
-    return Read(read.status, read.value if read.status == "ok" else "")
+    return Answer(read.status, read.value if read.status == "ok" else "")
 
 
 def _parser(name: str) -> Parser:

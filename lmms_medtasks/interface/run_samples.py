@@ -11,8 +11,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, from_json
 from lmms_medtasks.samples.degraded import PICTURES, SCORES, base_of
 from lmms_medtasks.samples.result_files import Run
-from lmms_medtasks.samples.run_paths import RunPaths, paths_of
-from lmms_medtasks.samples.runs import distinct_names, find, model_name, printable
+from lmms_medtasks.samples.runs import RunPaths, distinct_names, find, model_name, paths_of, printable
 from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite import Suite

@@ -8,9 +8,9 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.document import Document
 from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.reported_suites import build
 
 __all__ = ["Document", "Options", "build"]
 

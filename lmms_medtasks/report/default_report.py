@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lmms_medtasks import degradations
 from lmms_medtasks.judges import own_scales
-from lmms_medtasks.report import document, judged_tables
+from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.about import own
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.published import Published, read_rows
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.runs import printable
@@ -32,12 +28,11 @@ from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
-from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
 from lmms_medtasks.suites.outcomes import ANSWERED, OUTCOMES, READINGS, outcome_of
 from lmms_medtasks.suites.own_parts import KEY, NotFound
-from lmms_medtasks.suites.reported_numbers import numbers_of
 from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
+from lmms_medtasks.suites.suite_rows import numbers_of
 from lmms_medtasks.suites.templates import DRAWN
 
 MOST_VALUES = 20
@@ -46,7 +41,6 @@ MOST_VALUES = 20
 _MOST_OPTIONS = 26
 _NO_BREAKDOWNS = OWN_COLUMNS | {"data"}
 _OUTCOMES = ("right", "wrong", *OUTCOMES)
-_NO_IMAGE = "no image"
 _REPLIES = (
     "Number of replies; each trial of a question is one. Answered: with a text that a judge scores. "
     "Unreadable: words without one answer, or with several. Cut: cut off before an answer. A reply without an "
@@ -66,10 +60,9 @@ def default_report(suite: Suite, folder: Path | None) -> Report:
             View("results", "Results", (tables.results(),)),
             beside,
             View("levels", "Degradation", (tables.levels(),)),
-            View("benefit", "Above what language alone gets", (tables.benefit,)),
             *tables.rotations(),
             View("tags", "By tag", (tables.tags(),)),
-            View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
+            View("judgements", "Judgements", judged_tables.judging_tables()),
             View("replies", "Replies", (outcome_table(),)),
         ),
         compared=(
@@ -214,28 +207,6 @@ class _Tables:
             Column("difference", unit="points" if unit == "%" else unit, digits=digits, statistic="change"),
         )
 
-    def benefit(self, sources: Sequence[Source]) -> document.Frame | None:
-        """What degraded pictures, or a test out of distribution, lose of the image's benefit."""
-        source, on = sources[0], self._question
-        blind = rows_without_image(source, {"condition": _NO_IMAGE})
-        if source.condition or not len(blind):
-            return None
-        sides: dict[str, tuple[Where, Where, tuple[str, ...]]] = {
-            f"level {level}": ({"severity": 0}, {"severity": level}, on) for level in _levels(source)[1:]
-        }
-        if set(source.rows.values("set")) >= {"iid", "ood"}:
-            sides["out of distribution"] = ({"set": "iid"}, {"set": "ood"}, ())
-        found = []
-        for measure in self._main(sources):
-            floor = floor_of(blind, measure.name, on)
-            for name, (first, second, pair) in sides.items():
-                lost = LostBenefit(measure=measure.name, bounds=measure.range, floor=floor, first=first, second=second,
-                                   pair=pair, question=on)  # fmt: skip
-                found.append(Comparison((name, measure.name), lost, {}, "%" if measure.unit == "%" else ""))
-        title = "What is lost of the image's benefit"
-        heads, names = ("under", "measure"), ("clean or i.i.d.", "degraded or out of distribution")
-        return benefit_table(title, heads, names, source, found, self.suite.cluster)
-
     def tags(self) -> Table:
         """Each main measure by each tag with few values."""
 
@@ -249,7 +220,8 @@ class _Tables:
         def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
             found = [Column("questions", Count(), "count")]
             for measure in self._main(sources):
-                found += [_mean(measure), *_bounds(measure, sources)]
+                mean = Mean(measure=measure.name, bounds=measure.range)
+                found += [Column(measure.name, mean, measure.unit, measure.digits), *_bounds(measure, sources)]
             exact = (
                 each.name
                 for each in self.suite.metrics
@@ -268,7 +240,7 @@ def outcome_table() -> Table:
     def columns(sources: Sequence[Source]) -> tuple[Column, ...]:
         there = _outcomes(sources[0].rows) if sources else Counter()
         return tuple(
-            Column(name, Count(function=functools.partial(_outcome, name=name)), "count")
+            Column(name, Count(function=lambda rows, name=name: _outcomes(rows)[name]), "count")  # type: ignore[misc]
             for name in _OUTCOMES
             if there[name] or name in READINGS
         )
@@ -277,10 +249,6 @@ def outcome_table() -> Table:
         return [Row((task,), {"task": task}) for task in sources[0].tasks]
 
     return Table("replies", "What became of the replies", ("task",), rows, columns, (_REPLIES,), folded=True)
-
-
-def _mean(measure: Measure) -> Column:
-    return Column(measure.name, Mean(measure=measure.name, bounds=measure.range), measure.unit, measure.digits)
 
 
 def _bounds(measure: Measure, sources: Sequence[Source]) -> list[Column]:
@@ -317,11 +285,8 @@ def _printed_only(suite: Suite, source: Source, task: str) -> Mapping[str, Estim
     """An estimate without interval, of what the run printed of a task, for each metric whose code is not here."""
     missing = [name for name, estimate in suite.estimates.items() if isinstance(estimate, NotFound)]
     said = next((numbers_of(run.tasks.get(task, {})) for run, tasks in source.asked if task in tasks), {})
-    return {name: Count(function=functools.partial(_constant, value=said[name])) for name in missing if name in said}
-
-
-def _constant(rows: Samples, value: float) -> float:
-    return value
+    known = {name: said[name] for name in missing if name in said}
+    return {name: Count(function=lambda rows, value=value: value) for name, value in known.items()}  # type: ignore[misc]
 
 
 def _levels(source: Source) -> list[int]:
@@ -351,35 +316,13 @@ def _outcomes(rows: Samples) -> Counter[str]:
     return found
 
 
-def _outcome(rows: Samples, name: str) -> int:
-    return _outcomes(rows)[name]
-
-
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
 def _caveats(suite: Suite, source: Source) -> Iterator[Flag]:
     """Who judged, whether judgements are missing, and which numbers could not be made again."""
     yield from _not_ours(suite, source)
-    names = {json.loads(each)["name"] for each in source.rows.column("judge") if each}
-    if names:
-        yield Flag("note", f"Judged by {', '.join(sorted(map(printable, names)))}.")
-    for task, judging in _judgings(source).items():
-        yield from (Flag("warning", f"{task}: {text}") for text in judged_tables.constant_verdict(judging))
-    for measure in suite.measures:
-        obtained, requested = judged_measures.judgement_counts(source.rows, measure.name)
-        if requested and obtained / requested < judged_measures.COMPLETE:
-            mean = Mean(measure=measure.name).value(source.rows)
-            said = "no mean" if mean is None or np.isnan(mean) else "the mean is over those"
-            yield Flag(
-                "warning",
-                f"{requested - obtained:,} of {requested:,} judgements are missing: {said}. Fill the gaps without the "
-                "model: lmms-medtasks judge RUN",
-            )
-
-
-def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
-    return judged_tables.judgings(source.rows, ["task"], str)
+    yield from judged_tables.flags(judged_tables.by_task(source))
 
 
 def _not_ours(suite: Suite, source: Source) -> Iterator[Flag]:

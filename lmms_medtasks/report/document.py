@@ -63,7 +63,8 @@ class FrameColumn:
     """A column of a frame: its name, and how its numbers are written; ``unit`` ("%", "points") stands in its head.
 
     ``fewer``: the least number is the best, and comes first where a page sorts by the column. ``long``: a screen leaves
-    it to the files. ``letters``: a screen cuts its texts to so many; 0: they are wrapped.
+    it to the files. ``letters``: a screen cuts its texts to so many; 0: they are wrapped. ``key``: what charts call it
+    where two columns have one name; the name if "".
     """
 
     name: str
@@ -74,6 +75,7 @@ class FrameColumn:
     fewer: bool = False
     long: bool = False
     letters: int = 0
+    key: str = ""
 
     @property
     def head(self) -> str:
@@ -109,11 +111,12 @@ PUBLISHED: tuple[Kind, ...] = ("average", "reference")
 @dataclass(frozen=True)
 class FrameRow:
     """A row of a frame; ``kind`` says whose it is: this run's, counts of questions, published averages, or a published
-    model's.
+    model's. ``source``: the name of the source that it is of, for charts of several.
     """
 
     cells: tuple[Cell, ...]
     kind: Kind = "run"
+    source: str = ""
 
 
 @dataclass(frozen=True)

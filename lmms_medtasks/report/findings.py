@@ -123,10 +123,18 @@ class Number:
 
     @property
     def guessing(self) -> str:
-        """``no better than guessing``, ``below guessing`` where its whole interval is; "" where it is better."""
+        """``no better than guessing``, ``below guessing`` where its whole interval is; "" where it is better.
+
+        Without an interval the number counts.
+        """
         if self.chance is None or np.isnan(self.value):
             return ""
-        return against_guessing(self.value, self.cell.low, self.cell.high, self.chance, self.higher_is_better)
+        low, high = (self.value if end is None else end for end in (self.cell.low, self.cell.high))
+        if not self.higher_is_better:
+            return "" if high < self.chance else NO_BETTER
+        if low > self.chance:
+            return ""
+        return BELOW if self.cell.high is not None and high < self.chance else NO_BETTER
 
     @property
     def guessing_text(self) -> str:
@@ -152,20 +160,6 @@ class Number:
     def whole(self) -> str:
         """The number for a clause, a share without decimals: ``69 %``, ``3.50 of 5``."""
         return replace(self, decimals=0).short if self.digits == 1 else self.short
-
-
-def against_guessing(
-    value: float, low: float | None, high: float | None, chance: float, higher_is_better: bool = True
-) -> str:
-    """``no better than guessing``, ``below guessing`` where the whole interval is; "" where it is better.
-
-    All in one unit. Without an interval the number counts.
-    """
-    if not higher_is_better:
-        return "" if (value if high is None else high) < chance else NO_BETTER
-    if (value if low is None else low) > chance:
-        return ""
-    return BELOW if high is not None and high < chance else NO_BETTER
 
 
 @dataclass(frozen=True)

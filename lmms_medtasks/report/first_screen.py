@@ -1,20 +1,37 @@
-"""The first screen of a report: whose runs they are, what was found in a sentence, and whether it may be quoted."""
+"""The first screen of a report: whose runs they are, what was found in a sentence, and whether it may be quoted.
+
+Of several models it says who is best at a benchmark's numbers, by the test of ranks
+(:mod:`lmms_medtasks.statistics.rank_intervals`) on the questions that all of them have.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from lmms_medtasks.report import about, best_models, judged_tables, quotable
+from lmms_medtasks.report import about, judged_tables, quotable
 from lmms_medtasks.report.document import MARKS
-from lmms_medtasks.report.findings import BELOW, NOTHING_SAID, Finding, Number, said_of_guessing, sentence
+from lmms_medtasks.report.findings import (
+    BELOW,
+    NOTHING_SAID,
+    Finding,
+    Number,
+    quoted,
+    said_of_guessing,
+    sentence,
+    titles,
+)
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.quotable import Asked, Check
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import date_of, model_name, printable
 from lmms_medtasks.short_texts import listed
+from lmms_medtasks.statistics.rank_intervals import rank_intervals
+from lmms_medtasks.suites.contributions import contributions
 
 NO_FINDING = "No question has a score."
 """What stands where a finding would, of a run without one."""
@@ -174,7 +191,7 @@ def first_screen(
         ModelFindings(
             name,
             tuple(each.finding for each in own.values()),
-            _trial(pair for each in own.values() for pair in each.asked),
+            _trial(pair for each in own.values() for pair in each.source.asked),
         )
         for name, own in kept.items()
         if own
@@ -186,7 +203,7 @@ def first_screen(
         whose = [model_name(each.source.run.content) for each, _ in asked if each.suite.title == title]
         empty[title] = f"{listed(list(dict.fromkeys(whose)))}: {empty[title]}"
     checks, others = quotable.checks([each for each, _ in asked], unread), tuple(_other_runs(kept, asked))
-    return FirstScreen(_facts(runs, asked), models, checks, sentences, others, *_best(kept), empty)
+    return FirstScreen(_facts(runs, asked), models, checks, sentences, others, *_best_at(kept), empty)
 
 
 class _Kept(NamedTuple):
@@ -196,20 +213,12 @@ class _Kept(NamedTuple):
     finding: Finding
 
     @property
-    def asked(self) -> _Runs:
-        return self.source.asked
-
-    @property
-    def run(self) -> Run:
-        return self.asked[0][0]
-
-    @property
     def rests_on(self) -> tuple[int, int]:
         """Questions, and how early a leaderboard looks at their tasks."""
         return len(self.source.rows), -self.finding.place
 
 
-def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], str]:
+def _best_at(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], str]:
     """Who is best at each benchmark that several models were asked, by its title, and at all of them."""
     found: dict[str, dict[str, _Kept]] = {}
     for model, own in kept.items():
@@ -218,13 +227,13 @@ def _best(kept: Mapping[str, Mapping[object, _Kept]]) -> tuple[dict[str, str], s
                 found.setdefault(each.finding.suite, {}).setdefault(model, each)
     said, every = dict[str, str](), list[str]()
     for suite, by_model in found.items():
-        asked = [each.asked for each in by_model.values()]
+        asked = [each.source.asked for each in by_model.values()]
         if len(asked) > 1 and (len({_trial(each) for each in asked}) > 1 or about.other_data(asked)):
-            said[suite] = best_models.OTHER_QUESTIONS
-        elif best := best_models.best({model: each.finding for model, each in by_model.items()}):
-            said[suite] = best_models.sentence(best)
+            said[suite] = OTHER_QUESTIONS
+        elif best := best_models({model: each.finding for model, each in by_model.items()}):
+            said[suite] = best_sentence(best)
             every += best.values()
-    return said, "" if best_models.OTHER_QUESTIONS in said.values() else best_models.leader(every)
+    return said, "" if OTHER_QUESTIONS in said.values() else leader_sentence(every)
 
 
 def _without_finding(asked: Asked) -> str:
@@ -255,21 +264,23 @@ def _other_runs(
             continue
         whose, shown = f"{name}: " if len(kept) > 1 else "", own.source
         of_others = not {*source.tasks}.intersection(shown.tasks)
-        if shown.name == name if of_others else own.run is source.run:
+        if shown.name == name if of_others else shown.run is source.run:
             continue
         if of_others:
             # Of other tasks it was asked otherwise, as without images.
             said = f"shown is {shown.name}; other ways to ask are below."
         else:
-            place, other = own.run.path, source.run.path
+            place, other = shown.run.path, source.run.path
             if place.parent != other.parent:
                 place, other = place.parent, other.parent
             judges = judged_tables.deciding([shown.rows, source.rows])
-            more = ", ".join(sorted(_arguments(source.asked) - _arguments(own.asked)))
+            numbers = [{bar.title: bar.value for bar in of.bars} for of in (own.finding, finding)]
+            settings = [{about.settings_of(*pair) for pair in of.asked} for of in (shown, source)]
+            more = ", ".join(sorted(_arguments(source.asked) - _arguments(shown.asked)))
             differs = [
-                *(["other numbers"] if [*map(_value, own.finding.bars)] != [*map(_value, finding.bars)] else []),
-                *(["other data"] if about.other_data([own.asked, source.asked]) else []),
-                *(["other settings"] if _settings(own.asked) != _settings(source.asked) else []),
+                *(["other numbers"] if numbers[0] != numbers[1] else []),
+                *(["other data"] if about.other_data([shown.asked, source.asked]) else []),
+                *(["other settings"] if settings[0] != settings[1] else []),
                 *([f"other model arguments ({more})"] if more else []),
                 *(["another judge or another text of its prompt"] if judges[0] != judges[1] else []),
             ]
@@ -288,14 +299,6 @@ def _arguments(asked: _Runs) -> set[str]:
     return {printable(pair) for own in pairs for pair in own if pair}
 
 
-def _value(bar: Number) -> tuple[str, float]:
-    return bar.title, bar.value
-
-
-def _settings(asked: _Runs) -> set[str]:
-    return {about.settings_of(*each) for each in asked}
-
-
 def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -> tuple[str, ...]:
     tasks = {task for each, _ in asked for task in each.source.tasks}
     suites = {each.suite.title for each, _ in asked}
@@ -308,3 +311,50 @@ def _facts(runs: Sequence[Run], asked: Sequence[tuple[Asked, Finding | None]]) -
         *([f"up to {trials} trials a question"] if trials > 1 else []),
         *([days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"] if days else []),
     )
+
+
+OTHER_QUESTIONS = "Not of the same questions: no model is called the best."
+BEST_MEANING = "best: better than every other beyond chance, by the test of ranks on the questions of all"
+
+
+def best_models(findings: Mapping[str, Finding]) -> dict[str, str]:
+    """Of each number that several models have, by its title, the model that is best; "" where none is.
+
+    ``findings``: of one benchmark, by model. Where words were compared nobody is best.
+    """
+    found = {}
+    for title in titles(list(findings.values())):
+        own = {model: bar for model, each in findings.items() for bar in each.bars if bar.title == title}
+        if len(own) > 1 and not any(bar.by_words for bar in own.values()):
+            place = _place_of_best(list(own.values()))
+            found[title] = "" if place is None else list(own)[place]
+    return found
+
+
+def best_sentence(found: Mapping[str, str]) -> str:
+    """``m is best at clean images (L0); n is best at false alarms.``."""
+    said: dict[str, list[str]] = {}
+    for title, model in found.items():
+        said.setdefault(model, []).append(title)
+    return "; ".join(f"{who or 'none'} is best at {quoted(what)}" for who, what in said.items()) + "."
+
+
+def leader_sentence(found: Sequence[str]) -> str:
+    """In how many numbers that several models have each is best, a sentence; ``found``: who is, "" of none."""
+    if not found:
+        return ""
+    whose = "that several of these models have"
+    if len(found) == 1:
+        return f"Better than every other beyond chance in the one number {whose}: {found[0] or 'none'}."
+    said = [f"{model} in {count}" for model, count in Counter(filter(None, found)).most_common()]
+    return f"Better than every other beyond chance: {listed(said) or 'none in any'} of {len(found)} numbers {whose}."
+
+
+def _place_of_best(bars: Sequence[Number]) -> int | None:
+    """The place of the one that is better than every other beyond chance; None where that can't be tested."""
+    rows, estimate = [bar.rows for bar in bars if bar.rows is not None and bar.cell.low is not None], bars[0].estimate
+    if estimate is None or len(rows) < len(bars) or any(bar.estimate != estimate for bar in bars):
+        return None
+    found = contributions([functools.partial(each.where, {}) for each in rows], estimate)
+    pairs = found and rank_intervals(found.sums if bars[0].higher_is_better else -found.sums, sizes=found.sizes)
+    return next((place for place, rank in enumerate(pairs.high) if rank == 1), None) if pairs else None

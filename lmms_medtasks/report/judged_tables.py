@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lmms_medtasks.judges import identity, judge_check, registry
+from lmms_medtasks.judges.own_scales import PAPER_JUDGE
 from lmms_medtasks.judges.protocol import Protocol
 from lmms_medtasks.report.cells import count, frame, label, share
 from lmms_medtasks.report.document import Flag, Frame
@@ -169,6 +170,11 @@ def judgings(rows: Samples, names: Sequence[str], label_of: Callable[..., str]) 
     return {name: each for name, each in found if each is not None}
 
 
+def by_task(source: Source) -> dict[str, Judging]:
+    """The judgements of each task of a source."""
+    return judgings(source.rows, ["task"], str)
+
+
 def protocols(rows: Samples) -> dict[str, Judging]:
     """The judgements of each protocol, by its name, in the order of their first rows."""
     return judgings(rows, ["protocol"], str)
@@ -269,8 +275,9 @@ def flags(found: Mapping[str, Judging]) -> Iterator[Flag]:
 
 def _limits(judging: Judging) -> Iterator[Flag]:
     names, missing, coverage = judging.names, judging.statuses["missing"], judging.coverage
+    has_paper = judging.protocol.paper_judge != PAPER_JUDGE
     how = "Judge from the log alone, without the model: lmms-medtasks judge RUN."
-    warnings, notes = [], []
+    warnings = []
     if not names and missing:
         warnings.append(f"no judge was configured; {missing:,} judgements are missing. {how}")
     if len(names) > 1:
@@ -286,6 +293,7 @@ def _limits(judging: Judging) -> Iterator[Flag]:
     warnings += [
         f"judged by {name}; the paper's judge is {judging.protocol.paper_judge}. Scores need not compare."
         for name in judging.others
+        if has_paper
     ]
     warnings += constant_verdict(judging)
     if names and coverage is not None and coverage < COMPLETE:
@@ -293,12 +301,14 @@ def _limits(judging: Judging) -> Iterator[Flag]:
             f"INCOMPLETE, {coverage:.1%} of the judgements were obtained (required: {COMPLETE:.0%}), "
             f"{missing:,} are missing. Means are over the others; the bounds say where they may lie. {how}"
         )
-    elif names and missing:
-        notes.append(f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
-    if (served := len(judging.system_fingerprints)) > 1:
-        notes.append(f"the judge's server changed while it judged: it reported {served} system_fingerprints.")
     yield from (Flag("warning", text) for text in warnings)
-    yield from (Flag("note", text) for text in notes)
+    if judging.others and not has_paper:
+        yield Flag("note", f"judged by {', '.join(judging.others)}.")
+    if names and missing and coverage is not None and coverage >= COMPLETE:
+        yield Flag("note", f"{missing:,} of {judging.requested:,} judgements are missing. {how}")
+    if (served := len(judging.system_fingerprints)) > 1:
+        said = f"the judge's server changed while it judged: it reported {served} system_fingerprints."
+        yield Flag("note", said)
 
 
 def constant_verdict(judging: Judging) -> list[str]:
@@ -325,11 +335,13 @@ def marks(*found: Judging | None) -> str:
 # --- Tables and columns -----------------------------------------------------------------------------------------------
 
 
-def judging_tables(found: Callable[[Source], Mapping[str, Judging]]) -> tuple[Callable[..., Frame | None], ...]:
+def judging_tables(
+    found: Callable[[Source], Mapping[str, Judging]] = by_task,
+) -> tuple[Callable[..., Frame | None], ...]:
     """The tables on the judgements of a view's first source, grouped as ``found`` groups them."""
     return tuple(
         lambda sources, make=make: make(found(sources[0]))  # type: ignore[misc]
-        for make in (judgements, causes, verdict_shares)
+        for make in (judgements, causes)
     )
 
 
@@ -358,19 +370,6 @@ def causes(found: Mapping[str, Judging]) -> Frame | None:
         for reason, number in reasons.most_common()
     )
     return frame("judgement_causes", "Settled by a rule, or missing: why", columns, rows, folded=True)
-
-
-def verdict_shares(found: Mapping[str, Judging]) -> Frame | None:
-    """How often a judge gave each label, by group and dimension; None where no judge gave a verdict."""
-    rows = []
-    for name, each in found.items():
-        for dimension in each.protocol.dimensions:
-            given = {text: each.labels[dimension.name, text] for text in dimension.labels}
-            total = sum(given.values())
-            rows += [(name, dimension.name, text, number, number / total) for text, number in given.items() if total]
-    columns = (label("task"), label("dimension"), label("verdict"), count("judgements"), share("share"))
-    notes = ("Verdicts of the judge alone, without those that a rule settled.",)
-    return frame("verdict_shares", "What the judge said, how often", columns, rows, notes, folded=True)
 
 
 def judged_columns(head: str, estimate: Estimate, measure: str, digits: int = 2) -> tuple[Column, ...]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lmms_medtasks.report import best_models
 from lmms_medtasks.report.document import Document, Frame, FrameRow, Part
-from lmms_medtasks.report.first_screen import FirstScreen
+from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen
 from lmms_medtasks.visible_text import visible
 
 # What Markdown or HTML in it could take for markup, wherever it stands.
@@ -42,7 +41,7 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
     for suite, why in first.empty.items():
         yield from ("", f"{escaped(suite)}: {escaped(why)}")
     if first.best:
-        yield from ("", f"**Who is best** ({best_models.MEANING})", "")
+        yield from ("", f"**Who is best** ({BEST_MEANING})", "")
     for suite, said in first.best.items():
         yield f"- {escaped(suite)}: {escaped(said)}"
     for text in first.others:

@@ -17,11 +17,10 @@ from urllib.parse import quote
 import yaml
 
 from lmms_medtasks import __version__
-from lmms_medtasks.report import best_models
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import MARKS, Document, Figure, Frame, Part, Section
 from lmms_medtasks.report.findings import Finding, Number, Sketch, titles
-from lmms_medtasks.report.first_screen import ALL, NAMED
+from lmms_medtasks.report.first_screen import ALL, BEST_MEANING, NAMED
 from lmms_medtasks.report.judged_tables import MEANINGS
 from lmms_medtasks.report.suite_report import part_key
 from lmms_medtasks.statistics import confidence
@@ -90,7 +89,7 @@ def page(document: Document, home: str = "") -> str:
             home=home,
             groups=groups,
             sentences=document.first.sentences if document.first else {},
-            best_meaning=best_models.MEANING,
+            best_meaning=BEST_MEANING,
             common=common,
             marks={**MARKS, **MEANINGS},
             note_number=numbers.get,

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.document import Document, Frame, Part
 from lmms_medtasks.report.report_options import RESAMPLES, Options
-from lmms_medtasks.samples.run_paths import RunPaths, paths_of
+from lmms_medtasks.report.reported_suites import build
+from lmms_medtasks.samples.runs import RunPaths, paths_of
 from lmms_medtasks.statistics.confidence import DEFAULT, at, level
 from lmms_medtasks.writing import write_text
 

@@ -12,21 +12,19 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import unknown
-from lmms_medtasks.report import about, judged_tables, paper_line, readability, views
+from lmms_medtasks.report import about, comparability, judged_tables, readability, views
 from lmms_medtasks.report.document import Flag, Part, Section
 from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.headlines import Headline, default_headline
 from lmms_medtasks.report.quotable import Asked, remarks
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.report.same_questions import with_marks
 from lmms_medtasks.report.views import Source, View
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import distinct_names, model_name, printable
 from lmms_medtasks.samples.table import OWN_COLUMNS, Samples
 from lmms_medtasks.suites import registry
-from lmms_medtasks.suites.reported_numbers import differences, numbers_of
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.suite_rows import suite_table
+from lmms_medtasks.suites.suite_rows import differences, numbers_of, suite_table
 
 COMPARISON = "Comparison"
 _HARMLESS = re.compile(r"(?!all$|judge)[A-Za-z0-9_-]{1,48}")
@@ -43,8 +41,8 @@ class Report:
         caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
-        compare: makes the whole comparison of several sources where it is more than sections: from the sources and the
-            part's key. It stands in place of ``compared``, ``more`` and ``tests``.
+        mark: marks the rows of the comparison that are over other questions than most, where its rows are no sources;
+            it stands in place of ``tests``.
         one_comparison: whether sources of different judges stand in one comparison, whose tables then must not mix the
             judges; else each judge has a comparison of its own.
         tests: from a source to the tests that its row in the comparison is of, each with the ids of its questions. A
@@ -61,7 +59,7 @@ class Report:
     compared_caveats: Callable[[Sequence[Source]], Iterable[Flag]] = lambda sources: ()
     sources: Callable[[Suite, Sequence[Run], Samples, Options], list[Source]] | None = None
     more: Callable[[Sequence[Source], Options], Iterable[Section]] = lambda sources, options: ()
-    compare: Callable[[Sequence[Source], str, Options], Part] | None = None
+    mark: Callable[[Part, Sequence[Source]], Part] | None = None
     one_comparison: bool = False
     tests: Callable[[Source], Mapping[str, frozenset[str]]] = lambda source: {"all": question_ids(source.rows)}
     uses: frozenset[str] = frozenset()
@@ -83,25 +81,15 @@ def question_ids(rows: Samples) -> frozenset[str]:
     return frozenset(rows.column("id"))
 
 
-@dataclass(frozen=True, eq=False)
-class Planned:
-    """A part that is not made yet. ``model``: whose it is, "" for a comparison."""
-
-    key: str
-    title: str
-    model: str
-    make: Callable[[], Part]
-
-
 @dataclass(frozen=True)
 class SuiteReport:
-    """A benchmark's parts of a document, comparisons first, and each of its sources with what was found of it.
+    """A benchmark's parts of a document: comparisons, and the sources' ``own`` in their order; what was found of each.
 
-    The last parts are the sources' own, in their order. A part is made when it is asked for, and so is what was found:
-    a board wants the comparisons alone.
+    A part is made when it is called, and what was found when it is asked for: a board wants the comparisons alone.
     """
 
-    parts: tuple[Planned, ...]
+    comparisons: tuple[Callable[[], Part], ...]
+    own: tuple[Callable[[], Part], ...]
     find: Callable[[], tuple[tuple[Asked, Finding | None], ...]]
 
     @functools.cached_property
@@ -124,12 +112,8 @@ def suite_report(suite: Suite, report: Report, runs: Sequence[Run], options: Opt
             for source in sources
         )
 
-    own = []
-    for source in sources:
-        key = f"{options.prefix}{part_key(source.name)}"
-        make_part = functools.partial(_part, suite, report, source, key, options)
-        own.append(Planned(key, source.name, model_name(source.run.content), make_part))
-    return SuiteReport((*_comparisons(suite, report, sources, options), *own), find)
+    own = tuple(functools.partial(_part, suite, report, source, options) for source in sources)
+    return SuiteReport(tuple(_comparisons(suite, report, sources, options)), own, find)
 
 
 def part_key(name: str) -> str:
@@ -176,8 +160,11 @@ def sources_by_model(
     """
     of_runs: dict[tuple[Any, ...], list[_Asked]] = {}
     for (number, task, *own), rows in table.by(["run", "task", *apart], key=lambda values: 0).items():
-        asked = _Asked([(number, task)], rows.rows.tolist(), _values(rows, once), set())
-        _join(of_runs.setdefault((*_model_of(runs[number], task), *own, number), []), asked)
+        values = set(zip(*(rows.column(name) for name in once), strict=True))
+        run = runs[number]
+        model = *_model_arguments(run), *about.data_of(run, [task])
+        asked = _Asked([(number, task)], rows.rows.tolist(), values, set())
+        _join(of_runs.setdefault((*model, *own, number), []), asked)
     groups: dict[tuple[Any, ...], list[_Asked]] = {}
     if one_judge:
         every = [each for found in of_runs.values() for each in found]
@@ -214,15 +201,6 @@ def _model_arguments(run: Run) -> tuple[str, ...]:
     config = run.content.get("config") or {}
     told = about.settings_of(run, list(run.content.get("configs") or {}))
     return str(config.get("model")), str(config.get("model_args")), told
-
-
-def _values(rows: Samples, names: Sequence[str]) -> set[tuple[Any, ...]]:
-    return set(zip(*(rows.column(name) for name in names), strict=True))
-
-
-def _model_of(run: Run, task: str) -> tuple[str, ...]:
-    """What tasks of one model have in common: the harness's model, its arguments, settings, and the kind of data."""
-    return *_model_arguments(run), *about.data_of(run, [task])
 
 
 def _join(groups: list[_Asked], asked: _Asked) -> None:
@@ -306,21 +284,21 @@ def _other_numbers(suite: Suite, source: Source) -> Iterator[Flag]:
             yield Flag("warning", f"{printable(task)}: {said[0]}{more} {changed}")
 
 
-def _part(suite: Suite, report: Report, source: Source, key: str, options: Options) -> Part:
+def _part(suite: Suite, report: Report, source: Source, options: Options) -> Part:
     facts: dict[str, dict[str, None]] = {}
     for run, tasks in source.asked:
         for name, text in about.facts(run, tasks, *_asked_facts(suite, source)):
             facts.setdefault(name, {})[text] = None
     flags = dict.fromkeys([*_other_numbers(suite, source), *_flags(suite, report, source)])
     part = Part(
-        key,
+        f"{options.prefix}{part_key(source.name)}",
         source.name,
         tuple((name, "; ".join(texts)) for name, texts in facts.items()),
         tuple(sorted(flags, key=lambda flag: flag.kind != "warning")),
         _sections(report.views, [source], options),
         origin(source),
     )
-    return paper_line.with_lines(suite, part, [source])
+    return comparability.add_paper_lines(suite, part, [source])
 
 
 def origin(source: Source) -> tuple[tuple[str, str], ...]:
@@ -338,34 +316,33 @@ def settings_of(source: Source) -> str:
 
 def _with_settings(part: Part, sources: Sequence[Source]) -> Part:
     """The comparison with a warning where not all sources read the same data, or were asked by the same settings."""
-    other = about.other_data([each.asked for each in sources])
-    if other:
-        text = f"Rows here are of different data, and do not compare: {', '.join(map(printable, other))}."
-        part = replace(part, flags=(Flag("warning", text), *part.flags))
     found = {each.name: settings_of(each) or "ours" for each in sources}
-    if len(set(found.values())) < 2:
-        return part
-    said = "; ".join(f"{name}: {settings}" for name, settings in found.items())
-    text = f"Rows here are of different settings, and do not compare: {said}."
-    return replace(part, flags=(Flag("warning", text), *part.flags))
+    settings = [f"{name}: {said}" for name, said in found.items()] if len(set(found.values())) > 1 else []
+    data = list(map(printable, about.other_data([each.asked for each in sources])))
+    apart = (("settings", "; ".join(settings)), ("data", ", ".join(data)))
+    flags = [Flag("warning", f"Rows here are of different {what}, and do not compare: {said}.")
+             for what, said in apart if said]  # fmt: skip
+    return replace(part, flags=(*flags, *part.flags))
 
 
-def _comparisons(suite: Suite, report: Report, sources: Sequence[Source], options: Options) -> Iterator[Planned]:
+def _comparisons(
+    suite: Suite, report: Report, sources: Sequence[Source], options: Options
+) -> Iterator[Callable[[], Part]]:
     """The comparison, or one for each judge where the sources have different ones: no table has two.
 
     A source alone has nothing to be compared with.
     """
-    compare = report.compare or functools.partial(_comparison, report)
 
-    def planned(group: Sequence[Source], more: str = "", said: str = "", *flags: Flag) -> Planned:
+    def planned(group: Sequence[Source], more: str = "", said: str = "", *flags: Flag) -> Callable[[], Part]:
         chosen = replace(options, prefix=f"{options.prefix}{more}")
         key, title = f"{chosen.prefix}all", f"{COMPARISON}{said}"
 
         def make() -> Part:
-            part = paper_line.with_lines(suite, _with_settings(compare(group, key, chosen), group), group)
+            whole = _with_settings(_comparison(report, group, key, chosen), group)
+            part = comparability.add_paper_lines(suite, whole, group)
             return replace(part, title=title, flags=(*flags, *part.flags))
 
-        return Planned(key, title, "", make)
+        return make
 
     groups = {(): list(sources)} if report.one_comparison else judged_tables.by_judge(sources)
     if len(groups) == 1 and len(sources) > 1:
@@ -388,7 +365,9 @@ def _comparison(report: Report, sources: Sequence[Source], key: str, options: Op
     flags = (*(() if data == ["full"] else (Flag("warning", text),)), *report.compared_caveats(sources))
     sections = (*_sections(report.compared, sources, options), *report.more(sources, options))
     whole = Part(key, COMPARISON, facts, flags, sections, origin)
-    return with_marks(whole, {each.name: report.tests(each) for each in sources})
+    if report.mark is not None:
+        return report.mark(whole, sources)
+    return comparability.with_marks(whole, {each.name: report.tests(each) for each in sources})
 
 
 def _sections(views: Iterable[View], sources: Sequence[Source], options: Options) -> tuple[Section, ...]:

@@ -1,27 +1,33 @@
-"""Documents on a terminal: a report, and the screen of a comparison, a gate, a plan or a submission."""
+"""Documents on a terminal: a report, and the screen of a comparison, a gate, a plan or a submission.
+
+The first screen of a report has at most 100 columns: the finding first, then bars, then what to trust.
+"""
 
 from __future__ import annotations
 
 import io
 import textwrap
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report import degradation_loss, terminal_first_screen
+from lmms_medtasks.report import degradation_loss
 from lmms_medtasks.report.document import Document, Frame, Kind, Part
-from lmms_medtasks.report.terminal_first_screen import WIDTH
+from lmms_medtasks.report.findings import Number, titles
+from lmms_medtasks.report.first_screen import BEST_MEANING, FirstScreen, ModelFindings
 from lmms_medtasks.samples.runs import printable
-from lmms_medtasks.short_texts import cut_apart
+from lmms_medtasks.short_texts import cut_apart, without_common_start
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.visible_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
 MOST_ROWS = 24
 """Rows that a screen has room for; who makes its table says what is left out."""
+_WIDE = 240
+"""Columns where a text has no width of its own: wide enough that no table of a comparison is cut."""
 _MOST_LINES = 3
 """Of a remark on a screen."""
 _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim italic", "reference": "dim"}
@@ -34,10 +40,10 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
     other parts are named. ``everything``: they are printed too.
     """
     for text in document.unread:
-        for line in terminal_first_screen.wrapped(_text(f"! Left out: {text}", style="bold yellow")):
+        for line in wrapped(_text(f"! Left out: {text}", style="bold yellow")):
             console.print(line, soft_wrap=True)
     if document.first is not None:
-        for line in terminal_first_screen.lines(document.first, document.title):
+        for line in first_screen_lines(document.first, document.title):
             console.print(line, soft_wrap=True)
         console.print()
         if not everything:
@@ -59,6 +65,27 @@ def show(document: Document, console: Console, *, everything: bool = False) -> N
     if len(shown) < len(document.parts):
         names = "; ".join(part.title for part in document.parts[len(shown) :])
         console.print(_text(f"More: {names}. --all shows them.", style="dim"))
+
+
+def document_text(document: Document, form: str) -> str:
+    """The document as "md", "csv", "html", or "terminal": all of it, without colours."""
+    if form == "md":
+        from lmms_medtasks.report.markdown import markdown
+
+        return markdown(document)
+    if form == "csv":
+        from lmms_medtasks.report.csv_writer import all_csv
+
+        return all_csv(document)
+    if form == "html":
+        from lmms_medtasks.report.report_page import page
+
+        return page(document)
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    show(document, Console(file=buffer, width=_WIDE), everything=True)
+    return buffer.getvalue()
 
 
 def screen(document: Document) -> str:
@@ -187,3 +214,154 @@ def _rich_table(table: Frame, places: Sequence[int], gap: int) -> RichTable:
     for row, cells in zip(table.rows, zip(*texts, strict=True), strict=True):
         shown.add_row(*(_text(text, style=_STYLES[row.kind]) for text in cells))
     return shown
+
+
+WIDTH = 100
+"""Of a screen, in columns."""
+_BAR = 24
+_SUITE, _TITLE, _SCORE, _INTERVAL, _PUBLISHED = 17, 26, 7, 17, 9
+_LONGEST_NAME = 60
+_MOST_MODELS = 4
+"""Models whose numbers stand side by side; of more the comparison has the rest."""
+
+_SIGNS = {"yes": ("✓", "green"), "unknown": ("?", "yellow"), "partly": ("~", "yellow"), "no": ("✕", "red")}
+
+
+def first_screen_lines(first: FirstScreen, title: str) -> Iterator[Text]:
+    """The lines of the screen, none longer than :data:`WIDTH`."""
+    from rich.text import Text
+
+    one = first.models[0] if len(first.models) == 1 else None
+    names = cut_apart([each.model for each in first.models], _LONGEST_NAME)
+    whose = names[one.model] if one else title
+    yield from wrapped(Text.assemble((whose, "bold"), "   ", (", ".join(first.facts), "dim")))
+    yield Text()
+    if first.leader:
+        yield from wrapped(Text(first.leader, style="bold"), indent=0)
+    for each in first.ranked[:_MOST_MODELS]:
+        whose = "" if one else f"{names[each.model]}: "
+        yield from wrapped(Text(f"{whose}{each.sentence}", style="" if first.leader else "bold"), indent=0)
+    for text in first.others[:_MOST_MODELS]:
+        yield from wrapped(Text(f"! {text}", style="yellow"))
+    if len(first.others) > _MOST_MODELS:
+        yield Text(f"! and {len(first.others) - _MOST_MODELS} more of other runs: --all", style="yellow")
+    yield Text()
+    if first.models:
+        yield from _number_lines(first.ranked)
+    else:
+        yield Text(first.no_finding, style="bold")
+    for suite, said in [*first.empty.items(), *first.best.items()]:
+        yield from wrapped(Text(f"{suite}: {said}"))
+    if first.best:
+        yield from wrapped(Text(BEST_MEANING, style="dim"))
+    for mark, text in first.marks.items():
+        yield from wrapped(Text(f"{mark} {text}", style="dim"))
+    losses = [f"{each.suite} {each.loss}" for each in one.findings if each.loss] if one else []
+    if losses:
+        yield Text()
+    for text in losses:
+        yield from wrapped(Text(text))
+    if first.checks:
+        yield Text()
+        yield from wrapped(Text.assemble(("May these numbers be quoted?  ", "bold"), first.verdict))
+    for check in first.checks:
+        (sign, style), mend = _SIGNS[check.state], f" → {check.mend}" if check.mend else ""
+        head = Text.assemble("  ", (sign, style), f" {check.title:<23}")
+        yield from wrapped(Text.assemble(check.reason, (mend, "dim")), len(head), head)
+
+
+def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
+    """A line a number: of one model with its bar, of several side by side."""
+    from rich.text import Text
+
+    shown = models[:_MOST_MODELS]
+    width = (WIDTH - _SUITE - _TITLE) // len(shown)
+    if len(models) == 1:
+        heads = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
+        heads += f"{'score':>{_SCORE}}{f'{confidence.percent()} interval':^{_INTERVAL}}{'published':>{_PUBLISHED}}"
+    else:
+        # Better without what all names begin with than cut in the middle.
+        plain = without_common_start([each.model for each in shown])
+        cut = cut_apart(plain.values(), width - 2)
+        heads = "".join(f"{cut[plain[each.model]]:>{width}}" for each in shown)
+    yield Text(f"{'':{_SUITE + _TITLE}}{heads}", style="dim")
+    suites = cut_apart([finding.suite for each in models for finding in each.findings], _SUITE - 1)
+    named = cut_apart([_title_text(bar) for each in shown for own in each.findings for bar in own.bars], _TITLE - 1)
+    for suite in suites:
+        own = [[finding for finding in each.findings if finding.suite == suite] for each in shown]
+        found = [{bar.title: bar for finding in each for bar in finding.bars} for each in own]
+        for number, title in enumerate(titles([finding for each in own for finding in each])):
+            bars = [each.get(title) for each in found]
+            name = named[_title_text(next(filter(None, bars)))]
+            start = Text.assemble((f"{suites[suite] if number == 0 else '':<{_SUITE}}", "bold"), f"{name:<{_TITLE}}")
+            if len(models) == 1 and bars[0]:
+                yield start + _write_bar(bars[0])
+                continue
+            scores, intervals = (
+                ["–" if bar is None else _score_text(bar) for bar in bars],
+                [bar.interval if bar else "" for bar in bars],
+            )
+            if all(len(score + interval) < width for score, interval in zip(scores, intervals, strict=True)):
+                scores, intervals = [score + interval for score, interval in zip(scores, intervals, strict=True)], []
+            yield start + "".join(f"{score:>{width}}" for score in scores)
+            if any(intervals):
+                yield Text(f"{'':{_SUITE + _TITLE}}{''.join(f'{each:>{width}}' for each in intervals)}", style="dim")
+    if len(models) > len(shown):
+        yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
+    signs = (
+        ["█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"] if len(models) == 1 else []
+    )
+    if any(not bar.higher_is_better for each in shown for own in each.findings for bar in own.bars):
+        signs.append("↓ less is better")
+    if signs:
+        yield Text("  ".join(signs), style="dim")
+
+
+def _write_bar(bar: Number) -> Text:
+    from rich.text import Text
+
+    published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
+    return Text.assemble(
+        (_draw_bar(bar), "dark_orange3" if bar.guessing else "blue"),
+        (f"{_score_text(bar):>{_SCORE}}", "bold"),
+        f"{bar.interval:^{_INTERVAL}}",
+        (f"{published:>{_PUBLISHED}}", "dim"),
+    )
+
+
+def _score_text(bar: Number) -> str:
+    """``46.9◊``."""
+    return f"{bar.value:.{bar.digits}f}{bar.cell.mark}"
+
+
+def _title_text(bar: Number) -> str:
+    scale = f", {bar.scale}" if bar.scale else ""
+    return f"{bar.title}{scale}{'' if bar.higher_is_better else ' ↓'}"
+
+
+def _draw_bar(bar: Number) -> str:
+    """The bar in :data:`_BAR` cells over its scale."""
+    low, high = (bar.value if end is None else end for end in (bar.cell.low, bar.cell.high))
+    start, end = round(_BAR * bar.place(low)), round(_BAR * bar.place(high))
+    if high > low:
+        start = min(start, _BAR - 1)
+        end = max(end, start + 1)
+    cells = ["█" * start, "▒" * (end - start), "·" * (_BAR - end)]
+    drawn = "".join(cells)
+    if bar.chance is None:
+        return drawn
+    chance = min(int(_BAR * bar.place(bar.chance)), _BAR - 1)
+    return f"{drawn[:chance]}│{drawn[chance + 1 :]}"
+
+
+def wrapped(text: Text, indent: int = 2, head: Text | None = None) -> Iterator[Text]:
+    """The text in lines of at most :data:`WIDTH`, behind ``head`` and below it moved in."""
+    from io import StringIO
+
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(width=WIDTH, file=StringIO())
+    for number, line in enumerate(text.wrap(console, WIDTH - indent) or [text]):
+        line.rstrip()
+        yield (Text(" " * indent) if number else head or Text()) + line

@@ -8,14 +8,17 @@ from typing import Any, Protocol
 
 from lmms_medtasks.report import document
 from lmms_medtasks.report.cells import NONE, negated, number, percent
-from lmms_medtasks.report.detectable import detectable, note
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples, Where
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.power import Criterion, detectable_with
 from lmms_medtasks.suites.estimates import EMPTY, Count, Estimate
 
+_WHOLE = 100.0
+"""The largest difference that a scale of percent allows."""
 Transform = Callable[[Samples], Samples]
 """Makes another table of a source's rows."""
 
@@ -126,11 +129,11 @@ class Column:
     def column(self) -> document.FrameColumn:
         """How its cells are written."""
         if self.unit == "text":
-            return document.FrameColumn(self.head, "text")
+            return document.FrameColumn(self.head, "text", key=self.key)
         if self.unit in ("n", "count"):
-            return document.FrameColumn(self.head)
+            return document.FrameColumn(self.head, key=self.key)
         signed, unit = self.signed or self.unit == "points", "points" if self.unit == "drop" else self.unit
-        return document.FrameColumn(self.head, digits=self.digits, signed=signed, unit=unit)
+        return document.FrameColumn(self.head, digits=self.digits, signed=signed, unit=unit, key=self.key)
 
     def difference(self, source: Source, row: Row) -> Interval | None:
         """The difference of a row; None where the column has none, or it is no estimate."""
@@ -191,7 +194,7 @@ class Table:
 
     Below one with differences that are estimates (columns in points) stands the smallest true difference that these
     data would have shown with 80 % probability: two-sided at alpha over the number of its differences, from their
-    standard errors over clusters (:mod:`lmms_medtasks.report.detectable`).
+    standard errors over clusters.
 
     Attributes:
         key: names its CSV file. labels: the heads of the columns of texts before the declared ones.
@@ -240,13 +243,26 @@ class Table:
         """Its published rows, the averages first."""
         return self.published.filled([each.name for each in columns]) if self.published else ()
 
+    def heads(self, columns: Sequence[Column]) -> tuple[document.FrameColumn, ...]:
+        """Its labels and these columns, as a frame has them."""
+        return (*(document.FrameColumn(name, "text") for name in self.labels), *(each.column() for each in columns))
+
+    def charted(self, rows: Sequence[Row], sources: Sequence[Source]) -> document.Frame:
+        """These rows with all intervals, also those that the table leaves out, and the published ones: for a chart."""
+        columns, made = self.columns_of(sources), []
+        for row in rows:
+            source = row.source or sources[0]
+            cells = (each.cell(source, row, with_interval=True) for each in columns)
+            made.append(document.FrameRow((*map(_label, row.labels), *cells), row.kind, source.name))
+        return document.Frame(self.key, "", self.heads(columns), (*made, *self.printed_rows(columns)))
+
     def _table(
         self, rows: tuple[document.FrameRow, ...], columns: Sequence[Column], sources: Sequence[Source]
     ) -> document.Frame:
         return document.Frame(
             self.key,
             self.title(sources) if callable(self.title) else self.title,
-            (*(document.FrameColumn(name, "text") for name in self.labels), *(each.column() for each in columns)),
+            self.heads(columns),
             (*rows, *self.printed_rows(columns)),
             self.notes(sources) if callable(self.notes) else self.notes,
             self.published.notes if self.published else (),
@@ -262,11 +278,33 @@ def _add_detectable(
     """Gives the cells of differences what would have been shown; the note that says it, "" where there are none."""
     places = [(row, place) for row in range(len(rows)) for place in range(len(columns))]
     differences = [columns[place].difference(rows[row].source or sources[0], rows[row]) for row, place in places]
-    found = detectable(differences)
-    for (row, place), least in zip(places, found, strict=True):
-        if least is not None and least <= 1:
-            filled[row][place] = replace(filled[row][place], detectable=100 * least)
-    return note(found, more="each in the CSV file")
+    criterion = Criterion(comparisons=max(1, sum(1 for each in differences if each and each.standard_error)))
+    known = []
+    for (row, place), each in zip(places, differences, strict=True):
+        least = detectable_with(each.standard_error, each.clusters, criterion) if each else None
+        if least is not None:
+            known.append(100 * least)
+            if least <= 1:
+                filled[row][place] = replace(filled[row][place], detectable=100 * least)
+    return _detectable_note(known)
+
+
+def _detectable_note(known: Sequence[float]) -> str:
+    """The sentence below a table on the differences, in points, that would have been found; "" without any."""
+    if not known:
+        return ""
+    shown = [each for each in known if each <= _WHOLE]
+    corrected = "" if len(known) == 1 else f", corrected for the {len(known)} differences of the table"
+    test = f"by a two-sided test over images (items, cases) at {confidence.alpha():g}"
+    criterion = f"with 80 % probability {test}{corrected} (each in the CSV file)"
+    if not shown:
+        none = f"no true difference that the scale allows would have been found {criterion}."
+        return f"What these data can show: {none}"
+    beyond = len(known) - len(shown)
+    ends = list(dict.fromkeys(f"{end:.1f}" for end in (min(shown), max(shown))))
+    said = f"a true difference of {' to '.join(ends)} points would have been found {criterion}."
+    few = f" For {beyond} of the {len(known)} none that the scale allows would have been found." if beyond else ""
+    return f"What these data can show: {said} A smaller one may be there unseen.{few}"
 
 
 def _label(label: str | Cell | None) -> Cell:
@@ -304,9 +342,9 @@ class Drawn(Protocol):
 class View:
     """A section of a report: tables, and figures drawn from them.
 
-    ``shown``: whether these sources have it. ``paragraphs``: given, or made from the sources. A table may also be a
+    ``shown``: whether these sources have it. ``paragraphs``: made from the sources. A table may also be a
     function that makes a document's table, for analyses across models that are no estimates of a row.
-    ``folded``: a page shows its title and ``summary`` (given, or made from the sources) only until it is opened; so it
+    ``folded``: a page shows its title and ``summary`` only until it is opened; so it
     does for a section without figures, as long as the part has others.
     """
 
@@ -315,9 +353,9 @@ class View:
     tables: tuple[Table | Callable[[Sequence[Source]], document.Frame | None], ...]
     figures: tuple[Drawn, ...] = ()
     shown: Callable[[Sequence[Source]], bool] = lambda sources: True
-    paragraphs: tuple[str, ...] | Callable[[Sequence[Source]], tuple[str, ...]] = ()
+    paragraphs: Callable[[Sequence[Source]], tuple[str, ...]] = lambda sources: ()
     folded: bool = False
-    summary: str | Callable[[Sequence[Source]], str] = ""
+    summary: str = ""
 
     def section(self, sources: Sequence[Source], drawn: bool) -> document.Section | None:
         """The section; None where it has no table, or is not shown."""
@@ -328,13 +366,12 @@ class View:
         if not tables:
             return None
         figures = (each.figure(sources) for each in self.figures) if drawn else ()
-        paragraphs = self.paragraphs(sources) if callable(self.paragraphs) else self.paragraphs
         return document.Section(
             self.key,
             self.title,
-            paragraphs,
+            self.paragraphs(sources),
             tables,
             tuple(each for each in figures if each is not None),
             self.folded,
-            self.summary(sources) if callable(self.summary) else self.summary,
+            self.summary,
         )

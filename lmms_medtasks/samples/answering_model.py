@@ -20,23 +20,20 @@ def said(told: Mapping[str, Any]) -> str:
 
     ``told``: the metadata of a task, with the ``server`` that its run recorded.
     """
-    server = told.get("server")
-    if not isinstance(server, Mapping):
-        return ""
-    serves = server.get("serves")
-    listed_as = [serves.get(name) for name in ("id", "root")] if isinstance(serves, Mapping) else []
-    asked = [server.get("model"), *listed_as]
-    known = {_plain(each) for each in asked if isinstance(each, str) and each}
-    names = server.get("answers_as")
-    names = sorted({each for each in names if isinstance(each, str)}) if isinstance(names, list) else []
-    plain = {_plain(each) for each in names}
+    server = told.get("server") or {}
+    serves = server.get("serves") or {}
+    asked = [
+        each for each in (server.get("model"), serves.get("id"), serves.get("root")) if isinstance(each, str) and each
+    ]
+    known = set(map(_plain, asked))
+    names = sorted(set(server.get("answers_as") or ()))
+    plain = set(map(_plain, names))
     same = known.union(*map(_without_dates, known))
     if not known or not plain or (len(plain) == 1 and (plain <= same or _without_dates(*plain) & known)):
         return ""
-    asked_for = next(each for each in asked if isinstance(each, str) and each)
     more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
     answered = listed([*map(_shown, names[:_MOST]), *more])
-    return f"asked for {_shown(asked_for)}, answered as {answered}{' in turn' if len(names) > 1 else ''}"
+    return f"asked for {_shown(asked[0])}, answered as {answered}{' in turn' if len(names) > 1 else ''}"
 
 
 def _plain(name: str) -> str:

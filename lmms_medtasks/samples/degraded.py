@@ -32,21 +32,20 @@ def is_name(name: object) -> bool:
 
 def base_of(task: str, config: Mapping[str, Any]) -> str | None:
     """The task that a degraded one was made of; None for any other, and for one that its own YAML degrades."""
-    metadata = config.get("metadata")  # a list in many of the harness's own tasks
-    told = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
-    base = told.get("of") if isinstance(told, Mapping) else None
+    base = _told(config).get("of")
     return base if isinstance(base, str) and base != task else None
 
 
 def failures(content: Mapping[str, Any]) -> dict[str, str]:
     """The degraded tasks of a result file that have no result though the model was asked, and why."""
-    found = {}
-    for task, config in (content.get("configs") or {}).items():
-        metadata = (config or {}).get("metadata")
-        told = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
-        if isinstance(told, Mapping) and told.get(FAILED):
-            found[str(task)] = str(told[FAILED])
-    return found
+    told = {task: _told(config).get(FAILED) for task, config in content.get("configs", {}).items()}
+    return {task: str(why) for task, why in told.items() if why}
+
+
+def _told(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = config.get("metadata")  # a list in many of the harness's own tasks
+    told = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
+    return told if isinstance(told, Mapping) else {}
 
 
 def units(pictures: Sequence[Sequence[str]]) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import json
+import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,49 @@ import orjson
 from lmms_medtasks import redacting
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import degraded
+from lmms_medtasks.visible_text import visible
 
+FEWEST_FAILED = 2
+"""One failed request of few says nothing of a share: from so many on a command fails."""
 SUFFIX = "_results.json"
 
 REREAD = "reread"
 """Key in a result file: when its replies were read again, by which version, and from which files."""
+
+
+_OUR_DATA = "medtasks://"
+"""Stands in the ``data_files`` of our tasks' configurations."""
+_MAPPING, _COUNT = "a mapping", "a whole number from 0"
+_FORM: Mapping[tuple[str, ...], Sequence[str]] = {
+    (_MAPPING,): (
+        "results", "results *", "configs", "configs *", "config", "versions", "n-samples", "n-samples *", "groups",
+        "group_subtasks",
+    ),
+    (_MAPPING, "null"): (
+        "config resolved_cli_args", "configs * dataset_kwargs", "configs * lmms_eval_specific_kwargs",
+        "configs * lmms_eval_specific_kwargs default", "configs * metadata digests", "configs * metadata judge",
+        "configs * metadata subset", "configs * metadata settings", "configs * metadata server",
+        "configs * metadata server serves",
+    ),
+    # Many of the harness's own tasks have a list.
+    (_MAPPING, "a list of mappings", "null"): ("configs * metadata",),
+    ("a list of mappings", "null"): ("judged_again", REREAD, "configs * metadata judge protocols"),
+    ("a list of texts",): ("group_subtasks *",),
+    ("a list of texts", "null"): ("configs * metadata server answers_as",),
+    ("a text", "a list of texts", "null"): ("configs * tag",),
+    ("a text", _MAPPING, "null"): ("config model_args",),
+    (_COUNT,): ("n-samples * original", "n-samples * effective"),
+    (_COUNT, "null"): ("configs * repeats",),
+}  # fmt: skip
+"""What may stand at places of a result file (keys, * for any) if they are there; no others are looked at."""
+_IS: Mapping[str, Callable[[Any], bool]] = {
+    _MAPPING: lambda value: isinstance(value, dict),
+    _COUNT: lambda value: type(value) is int and value >= 0,
+    "a text": lambda value: isinstance(value, str),
+    "a list of texts": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
+    "a list of mappings": lambda value: isinstance(value, list) and all(isinstance(each, dict) for each in value),
+    "null": lambda value: value is None,
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +73,16 @@ class Run:
     def tasks(self) -> dict[str, dict[str, Any]]:
         """The results by task and group, as the harness wrote them."""
         found: dict[str, dict[str, Any]] = self.content.get("results", {})
+        return found
+
+    def config(self, task: str) -> Mapping[str, Any]:
+        """What the task was run by; empty of a group, and of a task that the file does not know."""
+        found: Mapping[str, Any] = self.content.get("configs", {}).get(task, {})
+        return found
+
+    def asked(self, task: str) -> int | None:
+        """How many questions were to be asked; None where the file does not say it."""
+        found: int | None = self.content.get("n-samples", {}).get(task, {}).get("effective")
         return found
 
     def samples_file(self, task: str) -> Path:
@@ -69,16 +119,38 @@ class Run:
 
 
 def read(path: Path) -> Run:
-    """Read a result file. Raises UserError when it is no result file of the harness."""
+    """Read a result file.
+
+    Raises UserError when it is no result file of the harness, and, with the key, where what stands in it has another
+    form than the harness writes: whoever has a :class:`Run` need not look at that again.
+    """
     try:
         content = _without_secrets(json.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         raise UserError(f"{path} is not there. Give a result folder of a run, or its *_results.json.") from None
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"Can't read {path} as a result file of the harness: {error}") from error
-    if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
+    if not isinstance(content, dict) or "results" not in content:
         raise UserError(f"{path} is no result file of the harness: it has no 'results'.")
+    for kinds, places in _FORM.items():
+        for keys, value in itertools.chain.from_iterable(_values(content, place.split()) for place in places):
+            if not any(_IS[kind](value) for kind in kinds):
+                named = ", ".join(visible(key[:60]) for key in keys)
+                said = f"{path}: {named} is {value!r:.40}; expected {' or '.join(kinds)}."
+                raise UserError(f"{said} Was the file edited? Take it as the harness wrote it, or run it again.")
+    for task, config in content.get("configs", {}).items():
+        if isinstance(config.get("metadata"), list) and _OUR_DATA in str(config.get("dataset_kwargs")):
+            raise UserError(f"{path}: configs, {task}, metadata is a list; expected {_MAPPING}. Was the file edited?")
     return Run(path, content)
+
+
+def _values(within: Any, place: Sequence[str], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The values that stand at a place of :data:`_FORM`, with their keys."""
+    if not place:
+        yield keys, within
+    elif isinstance(within, dict):
+        for name in within if place[0] == "*" else {place[0]} & set(within):
+            yield from _values(within[name], place[1:], (*keys, name))
 
 
 def _without_secrets(content: Any) -> Any:
@@ -132,7 +204,7 @@ def unwritten(paths: Iterable[Path], tasks: Iterable[str], log_samples: bool) ->
         runs = [read(each) for each in paths]
         for run in runs if log_samples else ():
             for task in tasks:
-                expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
+                expected = run.asked(task)
                 if expected is not None and (count := run.whole_count(task)) != expected:
                     return f"{run.samples_file(task)} has {count or 0} whole samples of {expected}"
         for each in (file for run in runs for file in (run.path, *map(run.samples_file, tasks)) if file.exists()):
@@ -169,25 +241,9 @@ def _named(run: Run, name: str) -> list[str]:
 
 def _tags(run: Run, task: str) -> list[str]:
     """The tags of a task; a degraded task TASK@DEGRADATION.LEVEL has those of its base, degraded alike."""
-    tags = (run.content.get("configs", {}).get(task) or {}).get("tag") or []
+    tags = run.config(task).get("tag") or []
     suffix = "".join(task.partition("@")[1:])
     return [f"{tag}{suffix}" for tag in ([tags] if isinstance(tags, str) else tags)]
-
-
-def _unjudged(run: Run, task: str, metrics: dict[str, Any]) -> bool:
-    """Whether the task only waits for a judge: none was configured, and every reply arrived."""
-    judge = ((run.content.get("configs", {}).get(task) or {}).get("metadata") or {}).get("judge") or {}
-    failed = [value for key, value in metrics.items() if key.startswith("failed_requests")]
-    return judge.get("name") == "none" and not any(failed)
-
-
-def _all_failed(run: Run, task: str, metrics: dict[str, Any], questions: int | None) -> bool:
-    """Whether every request of the task failed, as with a server that is not there."""
-    failed = [value for key, value in metrics.items() if key.partition(",")[0] == "failed_requests"]
-    repeats = (run.content.get("configs", {}).get(task) or {}).get("repeats") or 1
-    if not questions:
-        return False
-    return any(isinstance(value, int | float) and value >= questions * repeats for value in failed)
 
 
 def _incomplete(run: Run, task: str) -> list[str]:
@@ -199,14 +255,63 @@ def _incomplete(run: Run, task: str) -> list[str]:
     metrics = {key: value for key, value in result.items() if key != "alias" and "_stderr" not in key}
     if not any(isinstance(value, int | float) for value in metrics.values()):
         return [f"Task {task!r} has no metric with a value in {run.path.name}."]
+    requests = _requests(run.content, task)
     accuracies = [value for key, value in metrics.items() if key.startswith("accuracy")]
-    if accuracies and all(value is None for value in accuracies) and not _unjudged(run, task, metrics):
-        failed = next((value for key, value in metrics.items() if key.startswith("failed_requests")), None)
-        return [f"Task {task!r} has no accuracy: no question got a reply that counts (failed requests: {failed})."]
-    rows = run.whole_count(task)
-    expected = run.content.get("n-samples", {}).get(task, {}).get("effective")
-    if _all_failed(run, task, metrics, expected):
+    has_none = bool(accuracies) and all(value is None for value in accuracies)
+    if has_none and (requests.failed or not _waits_for_a_judge(run, task)):
+        said = f"no question got a reply that counts (failed requests: {requests.failed})."
+        return [f"Task {task!r} has no accuracy: {said}"]
+    rows, expected = run.whole_count(task), run.asked(task)
+    if expected and requests.failed >= requests.requests:
         return [f"Task {task!r} has no score: none of its {expected} questions got a reply, all requests failed."]
     if rows is not None and expected is not None and rows != expected:
         return [f"Task {task!r} has {rows} samples in its log, {expected} were asked for."]
     return []
+
+
+def _waits_for_a_judge(run: Run, task: str) -> bool:
+    return ((run.config(task).get("metadata") or {}).get("judge") or {}).get("name") == "none"
+
+
+@dataclass(frozen=True)
+class FailedRequests:
+    """The requests of ``task`` (or of what it says) that ``failed``, of so many ``requests``."""
+
+    task: str
+    failed: int
+    requests: int
+
+    @property
+    def share(self) -> float:
+        return self.failed / self.requests if self.requests else 0.0
+
+    def are_too_many(self, most: float) -> bool:
+        """Whether they are two at least, and more than ``most``, a share in [0, 1]."""
+        return self.failed >= FEWEST_FAILED and self.share > most
+
+    def __str__(self) -> str:
+        return f"{self.failed:,} of {self.requests:,} requests of {self.task} failed ({self.share:.1%})"
+
+
+def failed_requests(content: Mapping[str, Any]) -> list[FailedRequests]:
+    """The requests of each task of a result file's content, of which none failed where a task counts none."""
+    return [_requests(content, task) for task in content.get("configs", {}) if task in content.get("n-samples", {})]
+
+
+def _requests(content: Mapping[str, Any], task: str) -> FailedRequests:
+    """Those of one task. A task has the number of its failed requests once for each of its filters: the largest."""
+    repeats = content.get("configs", {}).get(task, {}).get("repeats") or 1
+    questions = content.get("n-samples", {}).get(task, {}).get("effective", 0)
+    result = content["results"].get(task, {})
+    counted = [value for name, value in result.items() if name.partition(",")[0] == "failed_requests"]
+    failed = max((int(each) for each in counted if isinstance(each, int | float) and math.isfinite(each)), default=0)
+    return FailedRequests(task, failed, questions * repeats)
+
+
+def too_many_failed(contents: Iterable[Mapping[str, Any]], most: float) -> list[FailedRequests]:
+    """The tasks of a run of which too many requests failed; where of none did, all tasks together if theirs are."""
+    every = [each for content in contents for each in failed_requests(content)]
+    if found := [each for each in every if each.are_too_many(most)]:
+        return found
+    total = FailedRequests("all tasks", sum(each.failed for each in every), sum(each.requests for each in every))
+    return [total] if total.are_too_many(most) else []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lmms_medtasks import record as records_form
@@ -20,6 +21,39 @@ _WITHOUT_SCORES = "bypass"
 
 _DATE = "%Y%m%d_%H%M%S"
 _MODEL_ARGUMENTS = ("pretrained", "model_version", "model", "model_name")
+"""Arguments that name the model."""
+_WORDS = ("attn_implementation", "conv_template", "device_map", "dtype", "quantization", "revision", "torch_dtype")
+"""Arguments whose words may be shown: they name a setting."""
+_SECRET = re.compile(
+    r"key|secret|pass|pwd|auth|credential|bearer|session|cookie|account|phone|(^|_)(token|pin|pincode|pat|otp)(_|$)"
+)
+_KEY = re.compile(r"(ghp|gho|ghs|ghu|github_pat|hf|sk|pk|rk|xox[a-z]|glpat|AKIA)[-_A-Z0-9]")
+"""How keys of services begin: they are shown under no name."""
+
+RunPaths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]], Any]
+"""A result file or a folder with some below, what ``evaluate`` gave (it has a ``result_file``), or several of these."""
+
+
+def paths_of(given: Any) -> list[Path]:
+    """Paths as a list; of something with a ``result_file`` that.
+
+    Raises UserError for what is no path.
+    """
+    single = isinstance(given, (str, os.PathLike)) or not isinstance(given, Iterable)
+    every: list[Any] = [given] if single else list(given)
+    named = [getattr(each, "result_file", each) for each in every]
+    found = []
+    for each in named:
+        if not isinstance(each, (str, os.PathLike)):
+            raise UserError(f"A run is named by the path of its folder or result file, got {type(each).__name__}.")
+        found.append(Path(each).expanduser())
+    return found
+
+
+def new_folder() -> Path:
+    """A new folder for a run, in ``runs/``: the harness names files by the second and appends to a sample log that is
+    there already."""
+    return Path("runs") / datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
 
 
 def find(paths: Iterable[Path]) -> list[Run]:
@@ -93,12 +127,39 @@ def model_name(content: Mapping[str, Any]) -> str:
 
     Other arguments are not shown: they may hold keys.
     """
-    config = content.get("config") or {}
-    arguments = config.get("model_args") or {}
-    if isinstance(arguments, str):
-        arguments = dict(part.partition("=")[::2] for part in arguments.split(","))
+    arguments = _arguments(content)
     named = [arguments[name] for name in _MODEL_ARGUMENTS if arguments.get(name)]
-    return printable(str((named or [config.get("model")])[0] or content.get("model_source") or "unnamed model"))
+    of_harness = content.get("config", {}).get("model") or content.get("model_source")
+    return printable(str((named or [of_harness])[0] or "unnamed model"))
+
+
+def _arguments(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The model's arguments by name."""
+    given = content.get("config", {}).get("model_args") or {}
+    return given if isinstance(given, Mapping) else dict(part.strip().partition("=")[::2] for part in given.split(","))
+
+
+def shown_arguments(content: Mapping[str, Any]) -> str:
+    """The arguments of the model that can hold no key or path, sorted: ``dtype=float16,max_pixels=1024``.
+
+    Numbers, True, False and None of any argument that is not called after a secret; words of :data:`_WORDS` alone.
+    """
+    pairs = ((str(name), str(value)) for name, value in _arguments(content).items() if name not in _MODEL_ARGUMENTS)
+    return ",".join(sorted(f"{name}={value}" for name, value in pairs if _may_be_shown(name, value)))
+
+
+def read_arguments(text: str) -> dict[str, str]:
+    """What :func:`shown_arguments` gave, by name; a stranger's other text is left out."""
+    pairs = (part.partition("=")[::2] for part in text.split(","))
+    return {name: value for name, value in pairs if _may_be_shown(name, value)}
+
+
+def _may_be_shown(name: str, value: str) -> bool:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or _SECRET.search(name):
+        return False
+    plain = re.fullmatch(r"[+-]?[0-9]{1,8}(\.[0-9]{1,6})?|True|False|None|true|false|none", value)
+    word = name in _WORDS and re.fullmatch(r"[A-Za-z0-9_.-]{1,24}", value) and not _KEY.match(value)
+    return bool(plain or word)
 
 
 def date_of(content: Mapping[str, Any]) -> str:
@@ -108,7 +169,7 @@ def date_of(content: Mapping[str, Any]) -> str:
     time whose zone is not recorded, as of ``simple_evaluate`` called from Python, is given as it is, without a zone.
     """
     date = str(content.get("date") or "")
-    zone = ((content.get("config") or {}).get("resolved_cli_args") or {}).get("timezone")
+    zone = (content.get("config", {}).get("resolved_cli_args") or {}).get("timezone")
     if not date or not zone:
         return printable(date)
     try:

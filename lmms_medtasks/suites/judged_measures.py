@@ -6,6 +6,7 @@ bounds, which take every missing judgement as the worst and as the best that the
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -63,17 +64,12 @@ def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Recor
 
 def coverage(measure: str, where: Where | None = None) -> Count:
     """Share of the judgements requested that were obtained, by a rule or by a judge; None where none was requested."""
-    return Count(where=where or {}, function=lambda rows: _coverage(rows, measure))
+    return Count(where=where or {}, function=functools.partial(_coverage, measure=measure))
 
 
 def bound(measure: str, which: str, where: Where | None = None) -> Count:
     """Mean had every missing judgement been the worst (``which`` is "low") or the best ("high") of the scale."""
     return Count(where=where or {}, function=lambda rows: bound_of(rows, measure, which))
-
-
-def complete(measure: str) -> Count:
-    """1 where :func:`coverage` reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
-    return Count(function=lambda rows: _complete(rows, measure))
 
 
 def bound_of(rows: Samples, measure: str, which: str) -> float | None:
@@ -97,7 +93,7 @@ def judged_metrics(measure: str) -> tuple[Metric, ...]:
         Metric("bound_best", bound(measure, "high"), about="Mean, missing judgements at best."),
         Metric(
             "complete",
-            complete(measure),
+            Count(function=functools.partial(is_complete, measure=measure)),
             about=f"1 if coverage is {COMPLETE:.0%} or more.",
             notice=incomplete_notice(measure),
             unit="count",
@@ -128,6 +124,7 @@ def _coverage(rows: Samples, measure: str) -> float | None:
     return obtained / requested if requested else None
 
 
-def _complete(rows: Samples, measure: str) -> float | None:
+def is_complete(rows: Samples, measure: str) -> float | None:
+    """1 where the coverage reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
     share = _coverage(rows, measure)
     return None if share is None else float(share >= COMPLETE)

@@ -11,7 +11,7 @@ import fnmatch
 import functools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,8 +92,8 @@ class Difference:
         """Whether a run of ``task`` with these facts has it."""
         return (
             any(fnmatch.fnmatchcase(task, pattern) for pattern in self.tasks)
-            and _hold(self.only, facts)
-            and not any(_hold(each, facts) for each in self.gone)
+            and hold(self.only, facts)
+            and not any(hold(each, facts) for each in self.gone)
         )
 
     def said(self, facts: Facts) -> str:
@@ -114,7 +114,7 @@ class Paper:
         return [each for each in self.differences if not each.card_only and each.is_there(task, facts)]
 
 
-def _hold(wanted: Mapping[str, Any], facts: Facts) -> bool:
+def hold(wanted: Mapping[str, Any], facts: Facts) -> bool:
     return all(facts.get(name) == value for name, value in wanted.items())
 
 
@@ -206,42 +206,3 @@ def _difference(each: Mapping[str, Any]) -> Difference:
 
 def _text(value: object) -> str:
     return " ".join(str(value or "").split())
-
-
-# --- The card ---------------------------------------------------------------------------------------------------------
-
-
-def card_lines(paper: Paper) -> Iterator[str]:
-    """The card's list: each difference, whose it is, and whether the papers' settings leave it."""
-    for each in paper.differences:
-        line = each.said(paper.ours)
-        parts = [f"- **{each.title}**: {line}{f' ({each.place})' if each.place else ''}."]
-        parts += [each.more] if each.more else []
-        names = [name for name, settings in paper.settings.items() if each.gone and _leaves(each, settings)]
-        parts += [f"Not so with {_options(names)}."] if names else []
-        if each.only:
-            held = [name for name, settings in paper.settings.items() if _hold(each.only, _facts(settings))]
-            parts += [f"Only with {_options(held)}."] if held else []
-        yield from _wrapped(" ".join(parts))
-
-
-def _leaves(difference: Difference, settings: Settings) -> bool:
-    return any(_hold(each, _facts(settings)) for each in difference.gone)
-
-
-def _facts(settings: Settings) -> dict[str, Any]:
-    return {
-        **facts_of({"lmms_eval_specific_kwargs": {"default": settings.default}}),
-        **{f"generation.{name}": value for name, value in settings.generation.items()},
-        "settings": settings.name,
-    }
-
-
-def _options(names: Sequence[str]) -> str:
-    return " or ".join(f"`--settings {name}`" for name in names)
-
-
-def _wrapped(text: str) -> Iterator[str]:
-    import textwrap
-
-    yield from textwrap.wrap(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

@@ -97,9 +97,9 @@ def get(name: str) -> Suite:
     Raises UserError where there is no such folder, it declares no SUITE, has no YAML, or is named otherwise.
     """
     if name.startswith(_TEMPLATE):
-        from lmms_medtasks.suites.templates import scoring_suites
+        from lmms_medtasks.suites.templates import measures
 
-        return scoring_suites.of_name(name)
+        return measures.of_name(name)
     if name not in names() and name not in _GIVEN:
         raise unknown("benchmark", name, (*names(), *_GIVEN), str(folder()))
     place = folder() / name if name in names() else _GIVEN[name]

@@ -1,4 +1,4 @@
-"""What is measured where a multiple-choice question is asked once for each rotation of its options.
+"""The record of a question with options, and what is measured where it is asked once for each rotation of them.
 
 Questions are copied by :func:`lmms_medtasks.data.rotated_options.rotations`. The record of a copy is paired by its
 question's id and has the tags ``rotation`` (0: as the question is) and ``option_count``; its trials are letters.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.reply import Reply
+from lmms_medtasks.record import FAILED, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Unit, Units
 from lmms_medtasks.suites.suite import Metric
@@ -23,38 +27,60 @@ LETTERS = "ABCDE"
 """The letters that most benchmarks' options have."""
 
 
-@dataclass(frozen=True)
-class WholeQuestions:
-    """Units of a circular task: each question with the value of its copies' scores, which are in rotation order.
+# --- A question -------------------------------------------------------------------------------------------------------
+
+
+def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: Mapping[str, Any]) -> Record:
+    """The record of a question whose answer is an option's letter, or of one rotation of it.
+
+    An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
+    another reply there is no score.
+    """
+    replies = [Reply.of(each) for each in results]
+    readings = [read_option(reply, doc["options"]) for reply in replies]
+    correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
+    turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
+    return Record(
+        id=str(doc["id"]),
+        cluster=str(doc["image_id"]),
+        trials=tuple(each.value or each.status for each in readings),
+        expected=str(doc["answer"]),
+        measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
+        tags={**tags, "option_count": len(doc["options"]), **turned},
+        pair=str(doc.get("question_id") or ""),
+        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
+    )
+
+
+# --- Whole questions --------------------------------------------------------------------------------------------------
+
+
+def whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) -> list[Unit]:
+    """Image of each question, and the ``value`` of its copies' scores in rotation order, in the order of first rows.
 
     A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
     """
-
-    value: Callable[[Sequence[float]], float]
-
-    def __call__(self, rows: Samples) -> list[Unit]:
-        """Image and value of each question, in the order of their first rows."""
-        copies: dict[str, list[tuple[int, float, str, int]]] = {}
-        columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
-        for question, *copy in zip(*columns, strict=True):
-            copies.setdefault(question, []).append(tuple(copy))
-        found: list[Unit] = []
-        for each in copies.values():
-            scores = [score for _, score, *_ in sorted(each)]
-            _, _, cluster, wanted = each[0]
-            whole = len(scores) == wanted and not any(map(math.isnan, scores))
-            found.append((cluster, self.value(scores) if whole else None))
-        return found
+    copies: dict[str, list[tuple[int, float, str, int]]] = {}
+    columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
+    for question, *copy in zip(*columns, strict=True):
+        copies.setdefault(question, []).append(tuple(copy))
+    found: list[Unit] = []
+    for each in copies.values():
+        scores = [score for _, score, *_ in sorted(each)]
+        _, _, cluster, wanted = each[0]
+        whole = len(scores) == wanted and not any(map(math.isnan, scores))
+        found.append((cluster, value(scores) if whole else None))
+    return found
 
 
 def _survived(scores: Sequence[float]) -> float:
     return float(all(score == 1 for score in scores))
 
 
-EVERY_ROTATION = Units(units=WholeQuestions(_survived))
+EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=_survived))
 """Share of the questions that are right under every rotation; None if no question is whole."""
 
-UNROTATED = Units(units=WholeQuestions(lambda scores: scores[0]))
+UNROTATED = Units(units=functools.partial(whole_questions, value=operator.itemgetter(0)))
 """Accuracy of the copy that is not rotated, over the whole questions."""
 
 INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
-from lmms_medtasks.task_configs.bones_joints import pairing
-from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
+from lmms_medtasks.seeding import generator
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms, sites
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -61,7 +63,7 @@ def t3_swapped(dataset: Dataset) -> Dataset:
 
     The right answer stays that of the question: a model that looks should leave it.
     """
-    order = pairing.other_cases(list(dataset["image_id"]), list(dataset["disease"]), "t3", SEED)
+    order = other_cases(list(dataset["image_id"]), list(dataset["disease"]), "t3", SEED)
     return _with_images_of(dataset, order)
 
 
@@ -90,7 +92,7 @@ def t8_made(dataset: Dataset) -> Dataset:
             f"Task VIII: {len(cases) - len(rows)} of {len(cases)} cases have none of the seven sites and take no part."
         )
     chosen = cases.select(rows)
-    made = _with_images_of(chosen, pairing.other_sites(list(chosen["site"]), list(chosen["image_id"]), "t8", SEED))
+    made = _with_images_of(chosen, other_sites(list(chosen["site"]), list(chosen["image_id"]), "t8", SEED))
     answers = [contradiction(*both) for both in zip(made["site"], made["image_site"], strict=True)]
     ids = [f"t8-{name.removeprefix('t4-')}" for name in made["id"]]
     made = made.remove_columns(["id", "task", "answer"])
@@ -111,6 +113,57 @@ def _with_images_of(dataset: Dataset, order: Sequence[int]) -> Dataset:
     for name in _OF_IMAGES:
         table = table.set_column(table.column_names.index(name), table.schema.field(name), others.column(name))
     return Dataset(table, info=dataset.info.copy(), split=dataset.split)
+
+
+Fits = Callable[[int, int], bool]
+"""Whether row ``one`` may have the images of row ``other``."""
+
+
+def partners(count: int, fits: Fits, *seed: str | int) -> list[int]:
+    """For each of ``count`` rows the row whose images it gets; a row's images are given to one other row.
+
+    Of all assignments in which every pair ``fits`` one is drawn by ``seed``. Where there is none for all rows (one site
+    has more than half of the cases), those that are left get images that another row has too.
+
+    Raises:
+        UserError: a row has no partner that fits.
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    rng = generator("bones_joints partners", *seed)
+    rows, columns = rng.permutation(count), rng.permutation(count)
+    allowed = np.array([[fits(int(one), int(other)) for other in columns] for one in rows], dtype=bool).reshape(
+        count, count
+    )
+    lonely = [int(rows[place]) for place in range(count) if not allowed[place].any()]
+    if lonely:
+        raise UserError(
+            f"{len(lonely)} of {count} cases have no other case whose images could be shown with their text."
+        )
+    matched = maximum_bipartite_matching(csr_matrix(allowed), perm_type="column")
+    found = [0] * count
+    for place, partner in enumerate(matched):
+        free = np.flatnonzero(allowed[place])
+        found[int(rows[place])] = int(columns[partner if partner >= 0 else free[rng.integers(len(free))]])
+    return found
+
+
+def other_sites(sites: Sequence[str], images: Sequence[str], *seed: str | int) -> list[int]:
+    """For each case one of another site: never the same site, nor the same images under another site's name."""
+    return partners(len(sites), lambda one, other: sites[one] != sites[other] and images[one] != images[other], *seed)
+
+
+def other_cases(images: Sequence[str], diseases: Sequence[str], *seed: str | int) -> list[int]:
+    """For each question the images of another case, of another disease where every case can have one."""
+
+    def other_disease(one: int, other: int) -> bool:
+        return images[one] != images[other] and (not diseases[one] or diseases[one] != diseases[other])
+
+    try:
+        return partners(len(images), other_disease, *seed)
+    except UserError:
+        return partners(len(images), lambda one, other: images[one] != images[other], *seed)
 
 
 def _warn(text: str) -> None:

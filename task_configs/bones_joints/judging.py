@@ -19,7 +19,7 @@ An answer without a word is wrong without a judge; nothing else is settled by a 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from lmms_medtasks.judges import checklists
 from lmms_medtasks.judges.checklists import Checklist
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.parsing.steps import split_steps
-from lmms_medtasks.task_configs.bones_joints.forms import forms
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms
 
 PAPER_JUDGE = "GPT-4o"
 TRIALS = 3
@@ -40,8 +40,7 @@ CONTRADICTION = Dimension("verdict", {NAMED: 1.0, WENT_ON: 1.0, MISSED: 0.0, OTH
 
 STEPS = Checklist("steps_found", "reference")
 NOT_KNOWN = "not known"
-_PROMPTS = Path(__file__).resolve().parent / "prompts"
-_CHECKS = Path(__file__).resolve().parent / "judge_checks"
+_FOLDER = Path(__file__).resolve().parent
 
 
 def _item(steps: bool, doc: Mapping[str, Any], reply: str) -> Item:
@@ -78,47 +77,42 @@ _SOURCE = (
     "Prompts, Unclear as 0 and steps: ours."
 )
 
-ANSWER = Protocol(
-    name="bones_joints_answer",
-    prompt=str(_PROMPTS / "bones_joints_answer.txt"),
-    version=2,
-    dimensions=(VERDICT,),
-    fields=("question", "asked", "reference", "answer"),
-    paper_judge=PAPER_JUDGE,
-    item=functools.partial(_item, False),
-    settle=functools.partial(_settle, INCORRECT, False),
-    trials=TRIALS,
-    check=str(_CHECKS / "bones_joints_answer.yml"),
-    source=_SOURCE,
-)
 
-REASONING = Protocol(
-    name="bones_joints_reasoning",
-    prompt=str(_PROMPTS / "bones_joints_reasoning.txt"),
-    version=2,
-    dimensions=(VERDICT,),
-    fields=("question", "asked", "reference", "answer"),
-    paper_judge=PAPER_JUDGE,
-    item=functools.partial(_item, True),
-    settle=functools.partial(_settle, INCORRECT, True),
-    checklist=STEPS,
-    trials=TRIALS,
-    check=str(_CHECKS / "bones_joints_reasoning.yml"),
-    source=_SOURCE,
-)
+def _protocol(
+    kind: str,
+    dimension: Dimension,
+    fields: tuple[str, ...],
+    item: Callable[[Mapping[str, Any], str], Item],
+    wrong: str,
+    judge: str = PAPER_JUDGE,
+    checklist: Checklist | None = None,
+) -> Protocol:
+    """A protocol; ``wrong``: the label of an answer without a word."""
+    return Protocol(
+        name=f"bones_joints_{kind}",
+        prompt=str(_FOLDER / "prompts" / f"bones_joints_{kind}.txt"),
+        version=2,
+        dimensions=(dimension,),
+        fields=fields,
+        paper_judge=judge,
+        item=item,
+        settle=functools.partial(_settle, wrong, checklist is not None),
+        checklist=checklist,
+        trials=TRIALS,
+        check=str(_FOLDER / "judge_checks" / f"bones_joints_{kind}.yml"),
+        source=_SOURCE,
+    )
 
-INCONSISTENCY = Protocol(
-    name="bones_joints_inconsistency",
-    prompt=str(_PROMPTS / "bones_joints_inconsistency.txt"),
-    version=2,
-    dimensions=(CONTRADICTION,),
-    fields=("question", "text_site", "image_site", "reference", "answer"),
-    paper_judge="human experts",
-    item=_inconsistency_item,
-    settle=functools.partial(_settle, MISSED, False),
-    trials=TRIALS,
-    check=str(_CHECKS / "bones_joints_inconsistency.yml"),
-    source=_SOURCE,
-)
 
+_OF_ANSWERS = ("question", "asked", "reference", "answer")
+ANSWER = _protocol("answer", VERDICT, _OF_ANSWERS, functools.partial(_item, False), INCORRECT)
+REASONING = _protocol("reasoning", VERDICT, _OF_ANSWERS, functools.partial(_item, True), INCORRECT, checklist=STEPS)
+INCONSISTENCY = _protocol(
+    "inconsistency",
+    CONTRADICTION,
+    ("question", "text_site", "image_site", "reference", "answer"),
+    _inconsistency_item,
+    MISSED,
+    "human experts",
+)
 PROTOCOLS = (ANSWER, REASONING, INCONSISTENCY)

@@ -17,9 +17,8 @@ from typing import Any, Literal
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reply import Reply
-from lmms_medtasks.record import FAILED, KEY, Judgement, MeasureValue, Record
+from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import confidence
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
@@ -31,10 +30,10 @@ from lmms_medtasks.suites.judged_measures import (
     with_measures,
 )
 from lmms_medtasks.suites.outcomes import WRONG
-from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
+from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, option_record, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging
-from lmms_medtasks.task_configs.bones_joints.forms import forms, sites
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms, sites
 
 AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED = "", "reports", "no image", "swapped", "released"
 CONDITIONS = (AS_PUBLISHED, REPORTS, NO_IMAGE, SWAPPED, RELEASED, ROTATED)
@@ -68,27 +67,8 @@ MEASURES = (
 
 
 def choice_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
-    """The record of a multiple-choice question.
-
-    An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request has no score.
-    """
-    replies = [Reply.of(each) for each in results]
-    readings = [read_option(reply, doc["options"]) for reply in replies]
-    right = [reading.value == doc["answer"] for reading in readings if reading.status != FAILED]
-    return Record(
-        id=str(doc["id"]),
-        cluster=str(doc["image_id"]),
-        trials=tuple(reading.value or reading.status for reading in readings),
-        expected=str(doc["answer"]),
-        measures={"accuracy": MeasureValue(sum(right) / len(right) if right else None)},
-        tags={
-            **_tags(doc),
-            "option_count": len(doc["options"]),
-            **({"rotation": doc["rotation"]} if "rotation" in doc else {}),
-        },
-        pair=str(doc.get("question_id") or ""),
-        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
-    )
+    """The record of a multiple-choice question, or of one rotation of it."""
+    return option_record(doc, results, _tags(doc))
 
 
 def judged_record(doc: Mapping[str, Any], results: Sequence[str | None], protocol: Protocol) -> Record:

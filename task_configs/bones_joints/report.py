@@ -8,7 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.findings import Number, chance_of_options
+from lmms_medtasks.report.headlines import BoardColumn, Headline
+from lmms_medtasks.report.published import span
+from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.runs import printable
@@ -18,17 +21,17 @@ from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean, Unit, Units
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
 from lmms_medtasks.suites.outcomes import READINGS
-from lmms_medtasks.task_configs.bones_joints import report_finding, report_tests
-from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, paper_share, sites
+from lmms_medtasks.task_configs.bones_joints import report_paper
 from lmms_medtasks.task_configs.bones_joints.measures import (
     ACCURACY,
     AS_PUBLISHED,
     NO_IMAGE,
     REPORTS,
     ROTATED,
+    SUITE,
     SWAPPED,
 )
-from lmms_medtasks.task_configs.bones_joints.report_tables import (
+from lmms_medtasks.task_configs.bones_joints.report_published import (
     INTERVALS,
     PATHWAY,
     PATHWAY_OF_MODELS,
@@ -37,9 +40,11 @@ from lmms_medtasks.task_configs.bones_joints.report_tables import (
     asked,
     judged_marks,
     label_of,
+    sketch,
     sources,
     where_asked,
 )
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms, paper_share, sites
 
 STRUCTURED, TEXT_ONLY, OPEN = ("t1", "t2", "t3"), ("t1", "t2"), ("t4", "t5", "t6", "t7")
 """Tasks I to III, multiple choice; those of them without images; Tasks IV to VII, open questions."""
@@ -161,19 +166,18 @@ GAPS = Table(
 # --- Does it look -----------------------------------------------------------------------------------------------------
 
 
-def _read_twice(rows: Samples, condition: str) -> list[tuple[str, str, str, str]]:
-    """The case, the letters read with the images and under ``condition``, and the right one, where both were read."""
+def _read_twice(rows: Samples, condition: str) -> list[tuple[str, str, str]]:
+    """The case, and the letters read with the images and under ``condition``, where both were read."""
     shown, other = (rows.where({"paper_task": "t3", "condition": each}) for each in (AS_PUBLISHED, condition))
     shown, other = shown.paired(other, ("id",))
-    columns = (shown.column("case_id"), shown.column("trials"), other.column("trials"), shown.column("expected"))
-    found = [(case, one[0], two[0], right) for case, one, two, right in zip(*columns, strict=True)]
+    columns = (shown.column("case_id"), shown.column("trials"), other.column("trials"))
+    found = [(case, one[0], two[0]) for case, one, two in zip(*columns, strict=True)]
     return [each for each in found if len(each[1]) == len(each[2]) == 1]
 
 
-def _stayed(rows: Samples, condition: str, *, of_right: bool = False) -> list[Unit]:
-    """Whether each answer stayed the same; ``of_right``: of those that were right with the images."""
-    found = _read_twice(rows, condition)
-    return [(case, float(one == two)) for case, one, two, right in found if one == right or not of_right]
+def _stayed(rows: Samples, condition: str) -> list[Unit]:
+    """Whether each answer stayed the same."""
+    return [(case, float(one == two)) for case, one, two in _read_twice(rows, condition)]
 
 
 def _by_chance(rows: Samples, condition: str) -> float | None:
@@ -189,10 +193,8 @@ SAME_ANSWERS = {said: Units(units=functools.partial(_stayed, condition=each)) fo
 
 
 def _shortcut_row(said: str, condition: str) -> Row:
-    of_right = Units(units=functools.partial(_stayed, condition=condition, of_right=True))
     estimates = {
         **dict.fromkeys(("questions", "same answer"), SAME_ANSWERS[said]),
-        "same answer, of the right ones": of_right,
         "by chance": Count(function=functools.partial(_by_chance, condition=condition)),
     }
     return Row((said,), estimates=estimates)
@@ -207,7 +209,6 @@ SHORTCUT = Table(
     (
         Column("questions", unit="n"),
         Column("same answer"),
-        Column("same answer, of the right ones"),
         Column("by chance"),
     ),
     (
@@ -224,8 +225,8 @@ WITHOUT_IMAGES = Table(
     ("task",),
     lambda sources: [
         Row((f"{task.numeral}: {task.name}",), {"paper_task": task.key})
-        for task, condition in asked(sources[0])
-        if condition == NO_IMAGE and (task, AS_PUBLISHED) in asked(sources[0])
+        for task in forms().values()
+        if sources[0].interval(_BENEFIT, {"paper_task": task.key}, "second").n
     ],
     (
         Column("questions", _BENEFIT, "n", statistic="second"),
@@ -241,17 +242,18 @@ WITHOUT_IMAGES = Table(
 )
 
 
-# --- Sites and diseases -----------------------------------------------------------------------------------------------
+# --- Sites ----------------------------------------------------------------------------------------------------------
 
 
-def _part_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
-    """How many questions the paper's way, and a column a task and condition: the accuracy in a row's part.
+def _site_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+    """How many questions the paper's way, and a column a task and condition: the accuracy at a row's site.
 
-    None for a task without an accuracy: a part of it of which all was settled by rules has none either.
+    None for a task without an accuracy.
     """
     rows = sources[0].rows
     found = [each for each in asked(sources[0]) if each[1] != ROTATED]
     return (
+        Column("of the paper's questions", _paper_share),
         Column("questions", row_count, "count", within={"condition": SHOWN}),
         *(
             Column(label_of(*each), ACCURACY, within=where_asked(*each), mark=judged_marks)
@@ -275,49 +277,18 @@ SITES = Table(
     "Accuracy by site",
     ("site",),
     _site_rows,
-    lambda sources: (Column("of the paper's questions", _paper_share), *_part_columns(sources)),
+    _site_columns,
     (INTERVALS, "Task VIII is by the site of the text."),
     marks=judged_tables.MEANINGS,
-)
-
-
-def _disease_rows(sources: Sequence[Source]) -> list[Row]:
-    """The most frequent first."""
-    found = sources[0].rows.by(["disease", "disease_listed"]).items()
-    return [
-        Row((printable(name), listed or "not given"), {"disease": name, "disease_listed": listed})
-        for (name, listed), own in sorted(found, key=lambda each: -len(each[1]))
-        if name
-    ]
-
-
-DISEASES = Table(
-    "diseases",
-    "Accuracy by disease",
-    ("disease", "in the paper's list"),
-    _disease_rows,
-    _part_columns,
-    (
-        INTERVALS,
-        f"The paper counts {disease_count()} diseases and does not list them: 'listed' are those that its text names, "
-        "all others are 'unlisted'.",
-    ),
-    marks=judged_tables.MEANINGS,
-    long=True,
 )
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
 
 
-def _judgings(source: Source) -> dict[str, judged_tables.Judging]:
-    """What became of the judgements, by the harness's task."""
-    return judged_tables.judgings(source.rows, ["task"], str)
-
-
 def caveats(source: Source) -> Iterator[Flag]:
     """Who judged and what is missing, which tasks were not asked, whether the model looks."""
-    yield from judged_tables.flags(_judgings(source))
+    yield from judged_tables.flags(judged_tables.by_task(source))
     shown = {task.key for task, condition in asked(source) if condition in SHOWN}
     missing = [task.numeral for key, task in forms().items() if key not in shown]
     if missing:
@@ -342,8 +313,43 @@ def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
         yield Flag(flag.kind, f"{', '.join(names)}: {flag.text}")
 
 
+# --- The headline -----------------------------------------------------------------------------------------------------
+
+# Those that stand on the first screen where they were asked come first.
+_TITLES = {
+    "t3": "reading the image (III)", "t4": "diagnosis (IV)", "t5": "diagnostic reasoning (V)", "t1": "knowledge (I)",
+    "t2": "clinical notes (II)", "t6": "treatment (VI)", "t7": "treatment reasoning (VII)",
+    "t8": "finding the contradiction (VIII)",
+}  # fmt: skip
+
+
+def _numbers(source: Source) -> Iterator[Number]:
+    """The accuracy of each task as the paper asks it."""
+    for key, title in _TITLES.items():
+        where = {"paper_task": key, "condition": AS_PUBLISHED}
+        rows = source.rows.where(where)
+        if len(rows.scored("accuracy")):
+            chance = chance_of_options(rows)
+            printed = span(SUITE, str(rows.values("task")[0]), "accuracy")
+            yield Number(title, f"at {title}", ACCURACY, where, chance=chance, published=printed)
+
+
+HEADLINE = Headline(
+    _numbers,
+    "orthopedic cases",
+    (
+        BoardColumn("bones_joints_t3_image", "accuracy", "on reading the image"),
+        BoardColumn("bones_joints*", "accuracy"),
+        BoardColumn("bones_joints*", "*"),
+        BoardColumn("bones_joints_t1_knowledge", "accuracy", "on questions of knowledge", heads=False),
+        BoardColumn("bones_joints_t2_note", "accuracy", "on clinical notes", heads=False),
+    ),
+    most=3,
+    sketch=sketch,
+)
+
 REPORT = Report(
-    headline=report_finding.HEADLINE,
+    headline=HEADLINE,
     views=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY,)),
         View("tasks", "Tasks", (TASKS, CONTRADICTIONS)),
@@ -354,12 +360,12 @@ REPORT = Report(
             INTERVALS,
             groups={f"Task {forms()[key].numeral}": {"paper_task": key} for key in STRUCTURED},
         ),
-        View("parts", "Sites and diseases", (SITES, DISEASES)),
-        View("judgements", "Judgements", judged_tables.judging_tables(_judgings)),
+        View("sites", "Sites", (SITES,)),
+        View("judgements", "Judgements", judged_tables.judging_tables()),
     ),
     compared=(
         View("main", "Beside the paper", (PUBLISHED_TABLE,), (PATHWAY_OF_MODELS,)),
-        View("paper-tests", "As the paper tests it", (report_tests.kruskal_table, report_tests.dunn_table)),
+        View("paper-tests", "As the paper tests it", (report_paper.kruskal_table, report_paper.dunn_table)),
     ),
     caveats=caveats,
     compared_caveats=compared_caveats,

@@ -1,13 +1,12 @@
 """Bones and Joints: exam questions and 203 cases of orthopedics and sports medicine, in eight tasks.
 
-The release was not seen: columns are found by the names that they may have (``bones_joints.yml``), and what is wanted
-and not there is named together with what was found (:mod:`.bones_joints_layout`).
+The release was not seen: columns are found by the names that they may have (``forms.yml``), and what is wanted and not
+there is named together with what was found (:mod:`.source_layout`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +14,11 @@ from lmms_medtasks.data.image_cells import ImageCells
 from lmms_medtasks.data.release_counts import Expected
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import RowReader
-from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, Candidate, DataSource, RejectedRow, Split
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.progress import say
-from lmms_medtasks.task_configs.bones_joints.forms import disease_count, forms, sites
+from lmms_medtasks.task_configs.bones_joints.source_forms import forms
 from lmms_medtasks.task_configs.bones_joints.source_layout import rows, survey
-from lmms_medtasks.task_configs.bones_joints.source_rows import UNLISTED, Question
+from lmms_medtasks.task_configs.bones_joints.source_rows import Question
 
 
 class BonesJointsReader(RowReader):
@@ -40,7 +38,13 @@ class BonesJointsReader(RowReader):
             )
         self._cells = ImageCells(release)
         self.records = sum(table.tasks.get(task.key, 0) for table in self._tables for task in self._tasks)
-        self.notes = self._notes([])
+        self.notes = {
+            "records": self.records,
+            "paper": sum(task.paper for task in self._tasks),
+            "layout": {table.name: table.layout for table in self._tables},
+            "columns": {table.name: dict(table.used) for table in self._tables},
+            "columns_unused": {table.name: list(table.unused) for table in self._tables},
+        }
 
     def read_rows(self) -> Iterator[tuple[int, Question | RejectedRow]]:
         """Every row as a question of each of its tasks."""
@@ -67,56 +71,6 @@ class BonesJointsReader(RowReader):
     def make_document(self, row: Question) -> dict[str, Any]:
         """The document of a question; RejectedRow with the reason why it is none."""
         return row.document(self._cells)
-
-    def candidates(self) -> Iterator[Candidate]:
-        """As every reader's; the notes then have counts of the documents."""
-        kept: list[dict[str, Any]] = []
-        for candidate in super().candidates():
-            if candidate.document is not None:
-                kept.append({name: candidate.document[name] for name in _SEEN})
-            yield candidate
-        self.notes = self._notes(kept)
-        told = "; ".join(f"{self.notes[name]:,} {said}" for name, (said, _) in _COUNTED.items() if self.notes[name])
-        if told:
-            say(
-                f"Bones and Joints, {self._split.name}: of the questions kept, {told} (all counts are in the manifest)."
-            )
-
-    def _notes(self, kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What was found, ``kept`` being what is looked at of the documents."""
-        return {
-            "records": self.records,
-            "paper": sum(task.paper for task in self._tasks),
-            "layout": {table.name: table.layout for table in self._tables},
-            "columns": {table.name: dict(table.used) for table in self._tables},
-            "columns_unused": {table.name: list(table.unused) for table in self._tables},
-            "sites": dict(Counter(each["site"] or "not given" for each in kept).most_common()),
-            "diseases": dict(Counter(each["disease"] or "not given" for each in kept).most_common()),
-            "diseases_paper": disease_count(),
-            **{name: sum(map(counts, kept)) for name, (_, counts) in _COUNTED.items()},
-        }
-
-
-_SEEN = ("site", "disease", "disease_listed", "figures", "image_count", "task", "report")
-_COUNTED: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
-    "disease_unlisted": (
-        "with a disease that the paper's text does not name",
-        lambda each: each["disease_listed"] == UNLISTED,
-    ),
-    "site_unlisted": (
-        "of a site that is none of the seven",
-        lambda each: bool(each["site"]) and each["site"] not in sites(),
-    ),
-    "text_names_more_images": (
-        "whose text names more figures than there are images",
-        lambda each: each["figures"] > each["image_count"],
-    ),
-    "without_report": (
-        "without a radiology report",
-        lambda each: forms()[each["task"]].split == "open" and not each["report"],
-    ),
-}
-"""What is counted of the documents that are kept: in words, and whether a document counts."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +129,7 @@ BONES_JOINTS = DataSource(
     notes=(
         "The paper's 1,245 questions are Tasks I to VII; Task VIII is made from the cases of Task IV.",
         "The paper counts 42 diseases and does not list them: one that its text does not name is kept as 'unlisted'.",
-        "A text that names more figures than there are images is kept and counted (text_names_more_images).",
+        "A text that names more figures than there are images is kept (figures, image_count).",
         REVISION_NOT_KNOWN,
     ),
     strata=("site", "disease"),

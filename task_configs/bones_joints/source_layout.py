@@ -19,8 +19,8 @@ from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import Row, Spellings
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.bones_joints.forms import columns as known_columns
-from lmms_medtasks.task_configs.bones_joints.forms import (
+from lmms_medtasks.task_configs.bones_joints.source_forms import columns as known_columns
+from lmms_medtasks.task_configs.bones_joints.source_forms import (
     folded,
     forms,
     option_columns,

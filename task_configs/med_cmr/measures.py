@@ -9,11 +9,13 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import folders
 from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.judges import records
-from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reasoned import read_reasoned
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import EMPTY, FAILED, KEY, Judgement, MeasureValue, Record
@@ -23,12 +25,29 @@ from lmms_medtasks.suites import judged_measures
 from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
 from lmms_medtasks.suites.estimates import Count, Macro, Mean
 from lmms_medtasks.suites.outcomes import LOWEST, WRONG
-from lmms_medtasks.suites.rotated_options import circular_task, rotation_metrics
+from lmms_medtasks.suites.rotated_options import circular_task, option_record, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
-from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
 from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total
 
 Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One of the seven: its short and long name, its side ("visual" or "reasoning"), and what it is in a few words."""
+
+    short: str
+    name: str
+    side: str
+    words: str
+
+
+@functools.cache
+def dimensions() -> tuple[Dimension, ...]:
+    """The seven dimensions in the paper's order, visual ones first."""
+    rows = folders.read_yaml(Path(__file__).with_name("dimensions.yml"))["dimensions"]
+    return tuple(Dimension(short, row["name"], row["side"], row["words"]) for short, row in rows.items())
+
 
 FORMS = ("mcq", "circular", "open")
 TASKS = ("med_cmr_mcq", "med_cmr_mcq_circular", "med_cmr_open")
@@ -71,26 +90,9 @@ MEASURES = (
 
 
 def choice_record(doc: Document, results: Sequence[str | None]) -> Record:
-    """The record of a multiple-choice question, or of one rotation of it.
-
-    An empty, unreadable, ambiguous or refusing reply is incorrect; a failed request counts for nothing, and without
-    another reply there is no score. The rotations of a question are forms of it: they are paired by its id.
-    """
-    replies = [Reply.of(each) for each in results]
-    readings = [read_option(reply, doc["options"]) for reply in replies]
-    correct = [each.value == doc["answer"] for each in readings if each.status != FAILED]
+    """The record of a multiple-choice question, or of one rotation of it."""
     tags = {name: doc[name] for name in _TAGS if doc.get(name) is not None}
-    turned = {"rotation": doc["rotation"]} if "rotation" in doc else {}
-    return Record(
-        id=str(doc["id"]),
-        cluster=str(doc["image_id"]),
-        trials=tuple(each.value or each.status for each in readings),
-        expected=str(doc["answer"]),
-        measures={"accuracy": MeasureValue(sum(correct) / len(correct) if correct else None)},
-        tags={**tags, "form": "circular" if turned else "mcq", "option_count": len(doc["options"]), **turned},
-        pair=str(doc.get("question_id") or ""),
-        replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
-    )
+    return option_record(doc, results, {**tags, "form": "circular" if "rotation" in doc else "mcq"})
 
 
 # --- An open question -------------------------------------------------------------------------------------------------

@@ -9,15 +9,17 @@ from typing import Any
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.default_report import outcome_table
 from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.findings import Number, chance_of_options
+from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.judged_tables import judged_columns
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.published import span
+from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.estimates import Contrast
-from lmms_medtasks.task_configs.med_cmr import report_comparison, report_finding
-from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
+from lmms_medtasks.task_configs.med_cmr import report_paper
 from lmms_medtasks.task_configs.med_cmr.judging import WEIGHTS
 from lmms_medtasks.task_configs.med_cmr.measures import (
     ACCURACY,
@@ -31,10 +33,18 @@ from lmms_medtasks.task_configs.med_cmr.measures import (
     SIDES,
     SUITE,
     TOTAL,
+    dimensions,
 )
-from lmms_medtasks.task_configs.med_cmr.report_figures import DIMENSIONS_CHART
-from lmms_medtasks.task_configs.med_cmr.report_models import MEASURE_OF, asked, judging, judgings, models, was_asked
-from lmms_medtasks.task_configs.med_cmr.report_published import MAIN
+from lmms_medtasks.task_configs.med_cmr.report_published import (
+    DIMENSIONS_CHART,
+    MAIN,
+    MEASURE_OF,
+    asked,
+    judging,
+    models,
+    sketch,
+    was_asked,
+)
 
 _TITLES = {each.short: f"{each.name} ({each.short})" for each in dimensions()}
 _INTERVALS = f"In brackets: {LEVEL} interval over images."
@@ -137,6 +147,36 @@ def _by_tag(form: str, tag: str) -> Table:
     return Table(f"{form}_{tag}", title, (name,), rows, _means(form, 1), _notes(form), long=long, folded=long)
 
 
+# --- The headline -----------------------------------------------------------------------------------------------------
+
+
+_ON_CHOICE, _ON_OPEN = "on choice questions", "points of 100 for open answers"
+
+
+def _numbers(source: Source) -> Iterator[Number]:
+    """Of the questions with their image."""
+    printed = {name: span(SUITE, f"med_cmr_{name}", of) for name, of in (("mcq", "accuracy"), ("open", "total"))}
+    where = asked("mcq")
+    chance = chance_of_options(source.rows.where(where))
+    yield Number("choice questions", _ON_CHOICE, ACCURACY, where, chance=chance, published=printed["mcq"])
+    yield Number(
+        "open answers, points", "of 100 for open answers", TOTAL, asked("open"), "points", 1.0,
+        published=printed["open"],
+    )  # fmt: skip
+
+
+HEADLINE = Headline(
+    _numbers,
+    "reasoning over fine detail",
+    (
+        BoardColumn("med_cmr_mcq", "accuracy", _ON_CHOICE),
+        BoardColumn("med_cmr*", "*"),
+        BoardColumn("med_cmr_open", "total", _ON_OPEN, heads=False),
+    ),
+    sketch=sketch,
+)
+
+
 # --- Sections ---------------------------------------------------------------------------------------------------------
 
 
@@ -153,7 +193,7 @@ _FORMS = {"mcq": "multiple choice", "circular": "rotated options", "open": "open
 _PUBLISHED = View("main", "Beside the published models", (MAIN,), (DIMENSIONS_CHART,))
 
 REPORT = Report(
-    headline=report_finding.HEADLINE,
+    headline=HEADLINE,
     views=(
         _PUBLISHED,
         *(_view("mcq", shown) for shown in (True, False)),
@@ -161,13 +201,13 @@ REPORT = Report(
             asked("circular"), _INTERVALS, groups={_TITLES[name]: each for name, each in BY_DIMENSION.items()}
         ),
         *(_view("open", shown) for shown in (True, False)),
-        View("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(judgings), outcome_table())),
+        View("replies", "Requests, replies and judgements", (*judged_tables.judging_tables(), outcome_table())),
     ),
-    compared=(View("models", "The models together", (report_comparison.MODELS,)), _PUBLISHED),
-    caveats=lambda source: judged_tables.flags(judgings(source)),
-    compared_caveats=report_comparison.caveats,
+    compared=(_PUBLISHED,),
+    caveats=lambda source: judged_tables.flags(judged_tables.by_task(source)),
+    compared_caveats=report_paper.caveats,
     sources=models,
-    more=report_comparison.sections,
+    more=report_paper.sections,
     one_comparison=True,
     tests=lambda source: {
         _FORMS[form]: question_ids(source.rows.where(asked(form))) for form in FORMS if was_asked(source, form)

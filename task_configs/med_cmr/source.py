@@ -7,11 +7,14 @@ it was written against the fields that public code reads.
 
 from __future__ import annotations
 
+import functools
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from lmms_medtasks import folders
 from lmms_medtasks.data import json_lists
 from lmms_medtasks.data.archives import ZipFolder
 from lmms_medtasks.data.image_bytes import stored
@@ -28,8 +31,7 @@ from lmms_medtasks.data.sources import (
     Size,
     Split,
 )
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.med_cmr.dimensions import dimension_counts, dimension_name
+from lmms_medtasks.errors import UserError, unknown
 
 ARCHIVE = "dataset.zip"
 LISTS: Mapping[str, str] = {
@@ -88,7 +90,6 @@ class MedCMRReader(RowReader):
             "fields": fields,
             "records": self.records,
             "paper": PAPER[self._split],
-            "more_than_the_paper": self.records - PAPER[self._split],
             "repeated_indices": sum(count - 1 for index, count in indices.items() if index),
         }
 
@@ -179,6 +180,50 @@ def _paths(row: Row) -> list[str]:
     return [path.strip().replace("\\", "/") for path in paths]
 
 
+# --- Dimensions -------------------------------------------------------------------------------------------------------
+
+
+def dimension_name(text: str) -> str:
+    """The short name ("SOD" ... "MSI") for a release's spelling of a dimension.
+
+    Raises:
+        UserError: no dimension is called so; the allowed names are in the message.
+    """
+    short = _short_names().get(_folded(text))
+    if short is None:
+        raise unknown("dimension", text, [f"{each} ({row['name']})" for each, row in _dimensions().items()])
+    return short
+
+
+def _dimensions() -> Mapping[str, Any]:
+    table: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("dimensions.yml"))["dimensions"]
+    return table
+
+
+@functools.cache
+def _short_names() -> Mapping[str, str]:
+    """Every spelling, folded -> the short name."""
+    return {
+        _folded(spelling): short
+        for short, row in _dimensions().items()
+        for name in (row["name"], *row["also"])
+        for spelling in (short, name, name + short, short + name)
+    }
+
+
+def _folded(text: str) -> str:
+    return re.sub("[^a-z0-9]", "", text.lower())
+
+
+def dimension_counts(of: str) -> Mapping[str, int]:
+    """How many multiple-choice questions each dimension has: in the "release", or as the paper's table fits ("mcq")."""
+    counts: dict[str, dict[str, int]] = folders.read_yaml(Path(__file__).with_name("reference") / "counts.yml")
+    return counts[of]
+
+
+# --- The source -------------------------------------------------------------------------------------------------------
+
+
 def examine(record: DataSource, readers: Mapping[str, RowReader]) -> Examination:
     """The numbers of questions here, in the release and in the paper; of multiple choice for each dimension too."""
     sizes, findings = [], []
@@ -221,8 +266,7 @@ MED_CMR = DataSource(
     open_split=MedCMRReader,
     examine=examine,
     notes=(
-        "The release has 3,999 open questions, the paper says 3,998. Nothing is dropped; what was found is in each "
-        "split's notes (more_than_the_paper).",
+        "The release has 3,999 open questions, the paper says 3,998. Nothing is dropped.",
         "The dimension of a question is what the release says. The paper's columns SU and MSI look swapped against it "
         "(371 and 709 questions in the release; the paper's table fits 709 and 371).",
         "There is no split of training or development: all of it is the test set.",

@@ -26,7 +26,6 @@ from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
 from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
-from lmms_medtasks.task_configs.medobvious import paper_reading
 
 FORMATS = ("detection_mcq", "detection_open", "referring_mcq", "referring_open", "visual_referring")
 """The paper's tasks A to E (Table 2)."""
@@ -92,8 +91,8 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
     sent = [reply.sent for reply, each in zip(replies, readings, strict=True) if each.status != FAILED]
     scores = {
         "accuracy": _share(correct),
-        PAPER_RULE: _share(paper_reading.is_right(doc, reply) for reply in sent),
-        PAPER_RULE_HOSTED: _share(paper_reading.is_right(doc, reply, hosted=True) for reply in sent),
+        PAPER_RULE: _share(is_right_by_scripts(doc, reply) for reply in sent),
+        PAPER_RULE_HOSTED: _share(is_right_by_scripts(doc, reply, hosted=True) for reply in sent),
     }
     measures = {name: MeasureValue(score) for name, score in scores.items() if score is not None or name == "accuracy"}
     measures |= {name: MeasureValue(each) for name, each in triage.measures(trials, bool(doc["negative"])).items()}
@@ -130,6 +129,62 @@ def rotated_record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Rec
         tags={**plain.tags, "option_count": len(places), "rotation": doc["rotation"]},
         pair=str(doc["question_id"]),
     )
+
+
+# --- As the authors' scripts read a reply -----------------------------------------------------------------------------
+
+# The scripts lie beside the authors' data. Those for open-weight models look for a letter from A to E, so that F to J
+# of a 3x3 grid are never read; that for hosted models looks for any letter. All else is the same in both. What they do
+# is kept to the letter, with its mistakes: that is what the numbers of Table 2 are. Our own reading is :func:`read`.
+
+_FIRST_TO_FIFTH = (re.compile(r"\b[A-E]\b"), re.compile(r"[A-E]"))
+"""A letter that stands alone, else any; looked for in the reply in capitals, where "an apple" holds two."""
+
+_ANNOUNCED = re.compile(r"\b(?:answer|option|choice)\s*[:\-]?\s*([A-Z])\b", re.IGNORECASE)
+_ALONE = re.compile(r"\b[A-Z]\b")
+_YES_NO = re.compile(r"\b(?:yes|no)\b")
+_DASHES = str.maketrans("_—–", "---")
+
+
+def is_right_by_scripts(doc: Mapping[str, Any], reply: str, *, hosted: bool = False) -> bool:
+    """Whether a reply to the question ``doc`` counts as right; ``hosted``: as the script for hosted models reads it.
+
+    Multiple choice: the letter that is read is the answer's. A highlighted panel: the first yes or no is the answer.
+    Open questions: the right place, or "none", occurs anywhere in the reply.
+    """
+    if doc["options"]:
+        return letter_by_scripts(reply, hosted=hosted) == doc["answer"]
+    if doc["task_type"] == VISUAL:
+        found = _YES_NO.search(_plain(reply))
+        return found is not None and found[0] == doc["answer"]
+    return _joined(doc["answer_position"]) in _joined(reply)
+
+
+def letter_by_scripts(reply: str, *, hosted: bool = False) -> str | None:
+    """The option's letter that is read from a reply, None for none.
+
+    >>> letter_by_scripts("The answer is B"), letter_by_scripts("The answer is B", hosted=True)
+    ('B', 'B')
+    >>> letter_by_scripts("G"), letter_by_scripts("G", hosted=True), letter_by_scripts("Image G differs")
+    (None, 'G', 'A')
+    """
+    text = reply.strip()
+    if hosted:
+        announced = _ANNOUNCED.search(text)
+        found = None if announced else _ALONE.search(text.upper())
+        return announced[1].upper() if announced else found and found[0]
+    found = next((match for rule in _FIRST_TO_FIFTH if (match := rule.search(text.upper()))), None)
+    return found and found[0]
+
+
+def _plain(text: str) -> str:
+    """Small letters, digits, hyphens and single spaces."""
+    return " ".join(re.sub(r"[^a-z0-9 \-]", " ", " ".join(text.lower().translate(_DASHES).split())).split())
+
+
+def _joined(text: str) -> str:
+    """The same with hyphens in place of spaces, no two of them in a row."""
+    return re.sub("-+", "-", _plain(text).replace(" ", "-"))
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
@@ -264,16 +319,6 @@ def condition(task: str, settings: Mapping[str, Any]) -> str:
     return ", ".join([*said, *([] if own_prompt else [task])])
 
 
-def check(found: Record) -> str:
-    """What is wrong with the tags of a record, "" for nothing."""
-    tags = found.tags
-    if tags.get("task_type") not in FORMATS:
-        return f"task_type is {tags.get('task_type')!r}, expected one of {', '.join(FORMATS)}."
-    if not re.fullmatch("[1-9]x[1-9]", str(tags.get("grid"))) or tags.get("negative") not in (0, 1):
-        return f"grid is {tags.get('grid')!r}, negative {tags.get('negative')!r}; expected 2x2 ..., 0 or 1."
-    return "" if tags.get("tier") in TIERS else f"tier is {tags.get('tier')!r}, expected 1 to 5."
-
-
 SUITE = Suite(
     name="medobvious",
     title="MedObvious",
@@ -289,7 +334,7 @@ SUITE = Suite(
         "all": (*_TIER, *(f"accuracy_t{tier}" for tier in TIERS), *_ALARMS, *_ACROSS, *READ_NAMES),
     },
     condition=condition,
-    check=check,
+    tag_values={"task_type": FORMATS, "tier": TIERS, "negative": tuple(SIGNS.values())},
 )
 
 

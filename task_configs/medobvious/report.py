@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.grids import triage
 from lmms_medtasks.record import FAILED, NO_ANSWER
 from lmms_medtasks.report.about import data_of
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Flag
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.findings import Number, Sketch
+from lmms_medtasks.report.headlines import BoardColumn, Headline
+from lmms_medtasks.report.published import span
+from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count, rows_by, rows_of_sources
 from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.outcomes import READINGS
-from lmms_medtasks.task_configs.medobvious import report_finding
 from lmms_medtasks.task_configs.medobvious.measures import (
     ABSTENTIONS,
     ACCURACY,
@@ -25,11 +28,14 @@ from lmms_medtasks.task_configs.medobvious.measures import (
     FORMAT_GAPS,
     FORMATS,
     LETTERS,
+    PAPER_AVERAGE,
     SIGNS,
+    SUITE,
     TABLE_2,
 )
 from lmms_medtasks.task_configs.medobvious.report_published import (
     CHANCE,
+    CHANCE_AVERAGE,
     FORMAT_POINTS,
     FORMATS_TABLE,
     INTERVALS,
@@ -38,6 +44,7 @@ from lmms_medtasks.task_configs.medobvious.report_published import (
     POSITIVES,
     RULES_TABLE,
     SHORT,
+    SIGNS_TABLE,
     TIERS_TABLE,
     is_rotated,
 )
@@ -124,7 +131,7 @@ KINDS = Table(
 
 def _panels(grid: str) -> int:
     """9 for "3x3"."""
-    return int(grid[0]) * int(grid[2])
+    return len(parse_size(grid).positions)
 
 
 def _size_rows(sources: Sequence[Source]) -> Iterator[Row]:
@@ -238,6 +245,42 @@ WAYS = Table(
 )
 
 
+# --- The headline -----------------------------------------------------------------------------------------------------
+
+# A board ranks by accuracy over all questions; the paper's average weighs questions otherwise.
+
+
+def _numbers(source: Source) -> Iterator[Number]:
+    """None for questions that were asked otherwise than in the paper."""
+    if source.condition:
+        return
+    whole = set(source.rows.column("task_type")) == set(FORMATS)
+    title = "all questions" if whole else "the formats asked"
+    chance, printed = source.interval(CHANCE).estimate, span(SUITE, "medobvious", "accuracy") if whole else None
+    yield Number(title, f"on {title}", ACCURACY, chance=chance, published=printed)
+    if whole:
+        level, printed = source.interval(CHANCE_AVERAGE).estimate, span(SUITE, "medobvious", "paper_average")
+        words = f"by the paper's average of {len(TABLE_2)} groups of questions"
+        yield Number("the paper's average", words, PAPER_AVERAGE, chance=level, published=printed, main=False)
+    words = "false alarms among the answers about consistent grids"
+    yield Number("false alarms", words, FALSE_ALARMS, higher_is_better=False, main=False)
+
+
+HEADLINE = Headline(
+    _numbers,
+    "finding what is obviously wrong",
+    (
+        BoardColumn("medobvious", "accuracy", "over all questions, not the paper's average"),
+        BoardColumn("medobvious*", "accuracy"),
+        BoardColumn("medobvious*", "*"),
+    ),
+    sketch=lambda source: Sketch(
+        PLANE.small(source),
+        "correct with an outlier (%) against wrong without one (%); dashed: guessing; hollow: published",
+    ),
+)
+
+
 # --- The report, and what a reader must know --------------------------------------------------------------------------
 
 _ALWAYS, _FEW = 0.97, 20
@@ -274,7 +317,12 @@ def _once(view: View) -> View:
 
 
 _VIEWS = (
-    View("published", "Beside the published models", (FORMATS_TABLE, RULES_TABLE, TIERS_TABLE), (PLANE, FORMAT_POINTS)),
+    View(
+        "published",
+        "Beside the published models",
+        (SIGNS_TABLE, FORMATS_TABLE, RULES_TABLE, TIERS_TABLE),
+        (PLANE, FORMAT_POINTS),
+    ),
     View("formats", "Formats", (GAPS, AGREEMENT)),
     View("alarms", "False alarms and abstentions", (ALARMS,)),
     View("sizes", "Number of panels", (SIZES,), (SCALING,), shown=several_sizes, folded=True),
@@ -290,7 +338,7 @@ ROTATIONS = rotation_view(
     },
 )
 REPORT = Report(
-    headline=report_finding.HEADLINE,
+    headline=HEADLINE,
     views=(*map(_once, _VIEWS), ROTATIONS),
     compared=(
         _VIEWS[0],

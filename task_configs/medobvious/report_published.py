@@ -58,35 +58,43 @@ def _rows(chances: Mapping[str, Estimate | None]) -> Callable[[Sequence[Source]]
 
 
 PRINTED_FORMATS = Published(FOLDER, {"source": "Table 2"})
-_FORMAT_COLUMNS = (
-    *(Column(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()),
-    Column("Avg", PAPER_AVERAGE, key="average"),
+_COLUMNS = {name: Column(SHORT.get(name, name), ACCURACY, within=where, key=name) for name, where in TABLE_2.items()}
+_AVERAGE = Column("Avg", PAPER_AVERAGE, key="average")
+_GUESSING = (
+    "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of the first "
+    "row."
 )
+# The table of the paper in two: eleven columns with their intervals are too narrow to be read.
 FORMATS_TABLE = Table(
     "formats",
-    "Accuracy by format and sign (Table 2)",
+    "Accuracy by format (Table 2)",
     ("model", "source"),
-    _rows(
-        {
-            **dict.fromkeys((*TABLE_2, "all questions"), CHANCE),
-            "average": CHANCE_AVERAGE,
-            **dict.fromkeys(("questions", "balanced")),
-        }
-    ),
-    (
-        *_FORMAT_COLUMNS,
-        Column("all questions", ACCURACY),
-        Column("balanced", BALANCED_ACCURACY),
-        Column("questions", ACCURACY, "n"),
-    ),
+    _rows(dict.fromkeys(FORMATS, CHANCE)),
+    tuple(_COLUMNS[name] for name in FORMATS),
     (
         "Task D is scored by its position, as in the authors' scripts; the paper's numbers look as if something else "
         "was asked for.",
-        "Avg is the paper's: the plain mean of the seven columns before it. It is no share of correct answers: each "
-        "question counts in two columns. Balanced: the mean of positives and negatives.",
         "A reply that could not be read counts as incorrect, a failed request as nothing.",
-        "Uniform guessing: one of all positions and none, or of yes and no; by arithmetic, for the questions of the "
-        "first row.",
+        _GUESSING,
+        INTERVALS,
+    ),
+    PRINTED_FORMATS,
+)
+SIGNS_TABLE = Table(
+    "signs",
+    "Accuracy by sign, and over all questions (Table 2)",
+    ("model", "source"),
+    _rows({**dict.fromkeys((*SIGNS, "all questions"), CHANCE), "average": CHANCE_AVERAGE, "balanced": None}),
+    (
+        *(_COLUMNS[name] for name in SIGNS),
+        _AVERAGE,
+        Column("all questions", ACCURACY),
+        Column("balanced", BALANCED_ACCURACY),
+    ),
+    (
+        "Avg is the paper's: the plain mean of the five formats and both signs. It is no share of correct answers: "
+        "each question counts in two of these. Balanced: the mean of positives and negatives.",
+        _GUESSING,
         INTERVALS,
     ),
     PRINTED_FORMATS,
@@ -112,7 +120,7 @@ RULES_TABLE = Table(
     "Accuracy by format and sign (Table 2), replies read as the authors' scripts read them",
     ("model", "source", "script for"),
     _rule_rows,
-    tuple(replace(each, of=None, bare=True) for each in _FORMAT_COLUMNS),
+    tuple(replace(each, of=None, bare=True) for each in (*_COLUMNS.values(), _AVERAGE)),
     (
         "The scripts for open-weight models read the letters A to E only: on 3×3 grids F to J are never right. A row "
         "is to be compared with published rows of its script.",
@@ -155,7 +163,7 @@ PLANE = Chart(
     "outlier at the right edge. "
     "Dashed: guessing. It ends below 100, as the place of the outlier must be correct too. Hollow: published models, "
     f"across 100 less their accuracy where there is none. Bars: {LEVEL} intervals.",
-    FORMATS_TABLE,
+    SIGNS_TABLE,
     ("positive",),
     x="negative",
     rest={"negative": 100},

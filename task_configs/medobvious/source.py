@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import folders
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.data.image_files import StoredImages
 from lmms_medtasks.data.release_counts import Expected
@@ -23,7 +21,6 @@ from lmms_medtasks.data.row_reader import Row, RowReader, need, require
 from lmms_medtasks.data.sources import DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import NONE_OPTION, Size, parse_size
-from lmms_medtasks.progress import say
 
 ROOT = "benchmark_refined"
 TASKS = "all_tasks.jsonl"
@@ -50,7 +47,6 @@ _FORMS = dict(
     zip(("det_mcq", "det_open", "ref_mcq", "ref_open", "vis_pos", "vis"), (*FORMATS, FORMATS[4]), strict=True)
 )
 _SIZE = re.compile(r"(?<!\d)(\d{1,2}) ?[×xX] ?(\d{1,2})(?!\d)")
-_LISTED = 20
 
 
 class MedObviousReader(RowReader):
@@ -66,16 +62,7 @@ class MedObviousReader(RowReader):
         objects = [row for _, row in self._lines if not isinstance(row, RejectedRow)]
         require(name, _FIELDS, max(objects, key=lambda row: len(set(_FIELDS) & set(row)), default=()))
         self._outliers = _outliers(objects)
-        counts = _counts(objects)
-        images = dict.fromkeys(_inside(row) for row in objects if row.get("image_path"))
-        missing = sorted(self._images.missing(images))
-        if missing:
-            shown = ", ".join(missing[:_LISTED]) + (" ..." if len(missing) > _LISTED else "")
-            say(
-                f"{len(missing):,} of {len(images):,} images are missing; their questions are rejected (once the "
-                f"images are there, prepare with --force): {shown}"
-            )
-        self.notes = {**counts, "images": len(images), "missing_images": missing}
+        self.notes: dict[str, Any] = {}
 
     def read_rows(self) -> list[tuple[int, Row | RejectedRow]]:
         """The lines that are not empty."""
@@ -222,37 +209,6 @@ def _outliers(rows: list[Row]) -> dict[str, str]:
         if (item := _item(row)) and isinstance(place, str):
             found[item].add(place)
     return {item: places.pop() for item, places in found.items() if len(places) == 1}
-
-
-def paper() -> Mapping[str, Any]:
-    """The paper's counts of tasks: ``tasks``, ``items``, and by ``tier``, ``format`` and ``sign``."""
-    counts: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("source.yml"))
-    return counts
-
-
-def _counts(rows: list[Row]) -> dict[str, Any]:
-    """The numbers of questions by tier, format and sign, and where they differ from the paper's, which is said too."""
-    ids = [match for row in rows if (match := _ID.fullmatch(str(row.get("id") or "")))]
-    whole = {"tasks": len(rows), "items": len({match["item"] for match in ids})}
-    parts: dict[str, Counter[Any]] = {
-        "tier": Counter(int(match["tier"]) for match in ids),
-        "format": Counter(str(row.get("task_type")) for row in rows),
-        "sign": Counter("negative" if row.get("is_negative") else "positive" for row in rows),
-    }
-    pairs = [(what, number, paper()[what]) for what, number in whole.items()]
-    pairs += [
-        (f"{what} {key}", found[key], paper()[what].get(key, 0))
-        for what, found in parts.items()
-        for key in sorted({*found, *paper()[what]}, key=str)
-    ]
-    differences = [f"{what}: {here:,}, the paper has {there:,}" for what, here, there in pairs if here != there]
-    if differences:
-        more = f" and {len(differences) - 3} more" if len(differences) > 3 else ""
-        say(f"MedObvious: other counts than the paper's: {'; '.join(differences[:3])}{more} (all are in the manifest)")
-    # The keys of a manifest are texts.
-    tiers = {f"T{tier}": count for tier, count in sorted(parts["tier"].items())}
-    counts = {**whole, "tier": tiers, "format": dict(sorted(parts["format"].items())), "sign": dict(parts["sign"])}
-    return {"counts": counts, "differences_from_paper": differences}
 
 
 MEDOBVIOUS = DataSource(

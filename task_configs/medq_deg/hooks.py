@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.hooks import RENDERED, TRIALS
+from lmms_medtasks.task_configs.medq_deg.source import question_key
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -51,8 +52,6 @@ def all_release_levels(dataset: Dataset) -> Dataset:
     (question, options, answer, modality, pool). Clean questions that agree in all of these can't be told apart; they
     and their degraded forms stay unpaired.
     """
-    from lmms_medtasks.task_configs.medq_deg.tables import question_key
-
     plain = dataset.select_columns(["id", "question", "options", "answer", "modality", "source", "severity"])
     rows = list(plain)
     keys = [

@@ -7,7 +7,8 @@ Levels of severity are 0 (clean), 1 and 2. Clusters are images: a clean image an
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import degradations, parsing
@@ -24,7 +25,7 @@ from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro,
 from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
-from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.task_configs.medq_deg import source
 
 if TYPE_CHECKING:
     from lmms_medtasks.statistics.calibration import Confidence
@@ -44,19 +45,6 @@ MEASURES = (
     Measure(PAPER_RULE, "The same with replies read by the paper's rule: a single letter, else the first capital."),
     IDENTICAL,
 )
-
-
-_ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "severity": (lambda value: type(value) is int and value in LEVELS, "allowed are 0, 1 and 2"),
-    "option_count": (lambda value: type(value) is int and 1 <= value <= 26, "expected a number of options, 1 to 26"),
-    "mid": (lambda value: value is None or value in taxonomy.mids(), "expected one of Table 2, or null"),
-    "category": (
-        lambda value: value is None or value in taxonomy.categories(),
-        "expected one of Table 3, or null",
-    ),
-    "modality": (lambda value: isinstance(value, str), "expected a text"),
-    "capability": (lambda value: isinstance(value, str), "expected a text"),
-}
 
 
 # --- A question -------------------------------------------------------------------------------------------------------
@@ -91,9 +79,9 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
         tags={
             **{name: doc.get(name) for name in ("data", "source", "modality", "severity")},
             "capability": capability,
-            "mid": taxonomy.mid_of_name(capability),
+            "mid": source.mid_of_name(capability),
             "degradation": degradation,
-            "category": taxonomy.category_of(degradation) if degradation else None,
+            "category": degradations.category(degradation) if degradation else None,
             "option_count": len(doc["options"]),
             **({"rotation": doc["rotation"]} if "rotation" in doc else {}),
         },
@@ -108,15 +96,18 @@ def record(doc: Mapping[str, Any], results: Sequence[str | None]) -> Record:
 
 def check(record: Record) -> str:
     """What is wrong with a record of a log: a tag that is not as :func:`record` writes it, or a vote. "" if nothing."""
-    for name, (allows, allowed) in _ALLOWED.items():
-        if not allows(record.tags.get(name)):
-            return f"{name} is {record.tags.get(name)!r:.60}, {allowed}"
+    count = record.tags.get("option_count")
+    if type(count) is not int or not 1 <= count <= 26:
+        return f"option_count is {count!r:.60}, expected a number of options, 1 to 26"
+    for name in ("modality", "capability"):
+        if not isinstance(record.tags.get(name), str):
+            return f"{name} is {record.tags.get(name)!r:.60}, expected a text"
     if degradation := record.tags.get("degradation"):
         try:
             degradations.canonical_name(str(degradation))
         except UserError as error:
             return str(error).rstrip(".")
-    options = parsing.option_letters(int(str(record.tags["option_count"])))
+    options = parsing.option_letters(count)
     if record.expected is None or record.expected not in [*options]:
         return f"expected is {record.expected!r:.60}, allowed are {', '.join(options)}"
     for trial in sorted(set(record.trials).difference(options, NO_ANSWER, (FAILED,))):
@@ -154,8 +145,8 @@ FALL_BY_RULE = {
 """As :data:`ACCURACY` and :data:`FALL`, of replies read by the paper's rule: what Table 6 compares with."""
 
 GROUPS = {
-    "mid": tuple({"mid": mid} for mid in taxonomy.mids()),
-    "category": tuple({"category": key} for key in taxonomy.categories()),
+    "mid": tuple({"mid": mid} for mid in source.mids()),
+    "category": tuple({"category": key} for key in source.categories()),
 }
 """The columns of Table 2 and those of Table 3."""
 
@@ -224,14 +215,10 @@ def _dke_holds(rows: Samples) -> float | None:
     return None if holds is None else float(holds)
 
 
-def _dke_null(rows: Samples) -> float | None:
-    no_change = dunning_kruger(rows).no_change
-    return no_change.holds if no_change else None
-
-
-def _dke_p(rows: Samples) -> float | None:
-    no_change = dunning_kruger(rows).no_change
-    return no_change.p if no_change else None
+def _no_change(name: str, rows: Samples) -> float | None:
+    """A number of what equation 5 shows where nothing changes."""
+    value: float | None = getattr(dunning_kruger(rows).no_change, name, None)
+    return value
 
 
 def unmapped(rows: Samples) -> int:
@@ -239,18 +226,12 @@ def unmapped(rows: Samples) -> int:
     return sum(mid is None for mid in rows.column("mid"))
 
 
-def _by_level(name: str, title: str, kind: Confidence | None = None, **options: Any) -> tuple[Metric, ...]:
-    """A metric a level: the statistic ``name`` of :data:`RELIABILITY` for shares, or of a confidence of this kind."""
-    found = []
-    for level in LEVELS:
-        where = {"severity": level}
-        custom = (
-            Custom(where, main=name, function=functools.partial(_calibration, kind=kind))
-            if kind
-            else Custom(where, main=name, function=_reliability)
-        )
-        found.append(Metric(f"{title}_l{level}", custom, standard_error=False, **options))
-    return tuple(found)
+def _by_level(name: str, title: str, estimates: Mapping[int, Custom], **options: Any) -> tuple[Metric, ...]:
+    """A metric a level: the statistic ``name`` of these estimates."""
+    return tuple(
+        Metric(f"{title}_l{level}", replace(each, main=name), standard_error=False, **options)
+        for level, each in estimates.items()
+    )
 
 
 METRICS = (
@@ -301,14 +282,14 @@ METRICS = (
     *_by_level(
         "confidence",
         "confidence",
-        "entropy",
+        CALIBRATION,
         higher_is_better=None,
         about="Mean confidence C (equation 3); depends on T.",
     ),
     *_by_level(
         "shift",
         "shift",
-        "entropy",
+        CALIBRATION,
         higher_is_better=None,
         about="Mean C less accuracy (equation 4); depends on T, and 0 is not calibrated.",
     ),
@@ -324,20 +305,24 @@ METRICS = (
     *_by_level(
         "confidence",
         "agreement",
-        "agreement",
+        AGREEMENT,
         higher_is_better=None,
         about="Mean share of agreeing pairs of trials; does not depend on T.",
     ),
     *_by_level(
         "shift",
         "agreement_shift",
-        "agreement",
+        AGREEMENT,
         higher_is_better=None,
         about="Mean agreement of trials less accuracy: 0 for calibrated replies, whatever T.",
     ),
-    *_by_level("ece", "ece_share_10", higher_is_better=False, about="Expected calibration error, ten bins."),
-    *_by_level("brier", "brier_share", higher_is_better=False, about="Brier score of the majority's share."),
-    *_by_level("aurc", "aurc_share", higher_is_better=False, about="Area under the risk-coverage curve."),
+    *_by_level(
+        "ece", "ece_share_10", RELIABILITY, higher_is_better=False, about="Expected calibration error, ten bins."
+    ),
+    *_by_level(
+        "brier", "brier_share", RELIABILITY, higher_is_better=False, about="Brier score of the majority's share."
+    ),
+    *_by_level("aurc", "aurc_share", RELIABILITY, higher_is_better=False, about="Area under the risk-coverage curve."),
     Metric(
         "dke_intra",
         Count(function=_dke_holds),
@@ -347,13 +332,13 @@ METRICS = (
     ),
     Metric(
         "dke_intra_null",
-        Count(function=_dke_null),
+        Count(function=functools.partial(_no_change, "holds")),
         higher_is_better=None,
         about="How often dke_intra is 1 where nothing changes: its share over exchanges of L0 and L2, image by image.",
     ),
     Metric(
         "dke_intra_p",
-        Count(function=_dke_p),
+        Count(function=functools.partial(_no_change, "p")),
         higher_is_better=None,
         about="One-sided p value of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; "
         "units are images.",
@@ -409,6 +394,7 @@ SUITE = Suite(
         "calib": (*_ACCURACIES, *_CALIBRATED, "shift_size_l2", "dke_intra", "dke_intra_null", "dke_intra_p", *_REPLIES),
     },
     condition=condition,
+    tag_values={"severity": LEVELS, "mid": (None, *source.mids()), "category": (None, *source.categories())},
     check=check,
     identity=("severity", "id"),
 )  # fmt: skip

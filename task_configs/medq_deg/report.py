@@ -1,7 +1,7 @@
-"""MedQ-Deg: tables and figures of its report, beside the published rows. Nothing here can move a number.
+"""MedQ-Deg's report and its first screen. Nothing here can move a number.
 
-Chapters: ``report_published.py`` (the paper's tables), ``report_groups.py`` (capabilities, degradations and so on),
-``report_calibration.py`` (confidence and calibration), ``report_models.py`` (several models).
+``report_published.py`` has task sets, groups of questions and the paper's tables, ``report_paper.py`` what the paper
+tests.
 """
 
 from __future__ import annotations
@@ -9,34 +9,51 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lmms_medtasks.report.document import Flag, Frame
-from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
-from lmms_medtasks.report.rotated_options import rotation_view
+from lmms_medtasks.report.about import extent
+from lmms_medtasks.report.cells import count, decimal, frame, label
+from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.default_report import outcome_table
+from lmms_medtasks.report.document import Cell, Flag, Frame
+from lmms_medtasks.report.findings import Change, Number, Sketch, chance_of_options, is_lost
+from lmms_medtasks.report.headlines import BoardColumn, Headline
+from lmms_medtasks.report.published import span
+from lmms_medtasks.report.shared_sections import Comparison, benefit_table, rotation_view, rows_without_image
 from lmms_medtasks.report.suite_report import Report
-from lmms_medtasks.report.views import Column, Source, Table, View, rows_by
-from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import outcome_count, parse_rate
-from lmms_medtasks.suites.estimates import Count, Mean
+from lmms_medtasks.report.views import Column, Row, Source, Table, View, rows_by, rows_of_sources
+from lmms_medtasks.samples.runs import model_name
+from lmms_medtasks.short_texts import listed
+from lmms_medtasks.statistics.confidence import LEVEL
+from lmms_medtasks.statistics.reliability import reliability_bins
+from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
-from lmms_medtasks.suites.outcomes import OUTCOMES
-from lmms_medtasks.task_configs.medq_deg import report_calibration, report_finding, report_models
-from lmms_medtasks.task_configs.medq_deg.measures import ACCURACY, DEGRADED, FALL, LEVELS, NO_IMAGE, ROTATED
-from lmms_medtasks.task_configs.medq_deg.report_groups import (
+from lmms_medtasks.task_configs.medq_deg import report_paper
+from lmms_medtasks.task_configs.medq_deg.measures import (
+    ACCURACY,
+    AGREEMENT,
+    DEGRADED,
+    FALL,
+    LEVELS,
+    NO_IMAGE,
+    ROTATED,
+    SUITE,
+    counted,
+    pairs,
+)
+from lmms_medtasks.task_configs.medq_deg.report_published import (
     CAPABILITIES,
     CATEGORIES,
     DEGRADATIONS,
     HEAT,
     INTERVALS,
     MODALITIES,
-    MODALITY_CHART,
-    heatmap,
-)
-from lmms_medtasks.task_configs.medq_deg.report_published import TABLE_2, TABLE_3, TABLE_6
-from lmms_medtasks.task_configs.medq_deg.task_sets import (
     SEVERITY,
+    TABLE_2,
+    TABLE_3,
+    TABLE_6,
     asks_otherwise,
     counts_by_level,
     degraded_levels,
+    heatmap,
     level_rows,
     levels,
     setup_of,
@@ -46,19 +63,7 @@ from lmms_medtasks.task_configs.medq_deg.task_sets import (
 PAPER_TRIALS = 10
 
 
-# --- Levels and replies -----------------------------------------------------------------------------------------------
-
-
-def _image_count(rows: Samples) -> int:
-    return len(set(rows.column("cluster")))
-
-
-def _requests(rows: Samples) -> int:
-    return sum(map(len, rows.column("trials")))
-
-
-def _unscored(rows: Samples) -> int:
-    return len(rows) - len(rows.scored("accuracy"))
+# --- Levels -----------------------------------------------------------------------------------------------------------
 
 
 LEVELS_TABLE = Table(
@@ -68,14 +73,12 @@ LEVELS_TABLE = Table(
     level_rows(
         {
             "questions": counts_by_level(len),
-            "images": counts_by_level(_image_count),
             "accuracy": ACCURACY,
             "minus L0": FALL,
         }
     ),
     (
         Column("questions", unit="count"),
-        Column("images", unit="count"),
         Column("accuracy", digits=2),
         Column("minus L0", unit="points", digits=2),
     ),
@@ -85,27 +88,8 @@ LEVELS_TABLE = Table(
         INTERVALS,
     ),
 )
-
-IDENTICAL = Mean(measure="identical")
-REPLIES = Table(
-    "replies",
-    "Requests and replies",
-    ("level",),
-    rows_by("severity", labels=lambda level: (f"L{level}",)),
-    (
-        Column("requests", Count(function=_requests), "count"),
-        Column("questions without a reply", Count(function=_unscored), "count"),
-        *(Column(name, outcome_count(name), "count") for name in OUTCOMES),
-        Column("parse rate", Count(function=parse_rate)),
-        Column("identical trials", IDENTICAL, bare=True),
-    ),
-    (
-        "Unreadable (words without one answer), cut (off before an answer), empty and refused replies count as "
-        "incorrect, as in the paper; failed requests count as nothing and are left out.",
-        "Identical trials: share of the questions whose replies are the same to the letter.",
-    ),
-    folded=True,
-)
+REPLIES = replace(outcome_table(), labels=("level",), rows=rows_by("severity", labels=lambda level: (f"L{level}",)))
+_IDENTICAL = Mean(measure="identical")
 
 
 # --- What a reader must know ------------------------------------------------------------------------------------------
@@ -138,7 +122,7 @@ def caveats(source: Source) -> Iterator[Flag]:
             "paired drops leave them out.",
         )
     for level in asked:
-        share = source.interval(IDENTICAL, {"severity": level}).estimate
+        share = source.interval(_IDENTICAL, {"severity": level}).estimate
         if share is not None and share >= _SUSPICIOUS:
             yield Flag(
                 "warning",
@@ -199,6 +183,183 @@ def _floor(source: Source) -> dict[tuple[str], float]:
     return {(pair,): by_id[name,] for name, pair in ids if (name,) in by_id}
 
 
+# --- The first screen, and the chart of levels ------------------------------------------------------------------------
+
+TITLES = {0: "clean images (L0)", 1: "mild degradation (L1)", 2: "severe degradation (L2)"}
+_SHORT = {f"L{level}": f"{word} (L{level})" for level, word in SEVERITY.items()}
+WORDS = {0: "on clean images", 1: "under mild degradation", 2: "under severe degradation"}
+_FEWEST = 20
+"""Questions under a degradation below which it is not called the worst. Our choice."""
+_NAMED = 2
+"""Degradations that are named."""
+_CHANGE = Mean(measure="change")
+
+
+def _numbers(source: Source) -> Iterator[Number]:
+    """Accuracy by level; none of clean questions that were asked otherwise."""
+    if asks_otherwise(source):
+        return
+    chance = chance_of_options(source.rows)
+    for level in LEVELS:
+        printed = span(SUITE, f"medq_deg_l{level}", "accuracy")
+        yield Number(TITLES[level], WORDS[level], ACCURACY[level], chance=chance, published=printed)
+
+
+def _changes(source: Source) -> Iterator[Change]:
+    """From clean images to the most severe ones that were asked."""
+    asked = [level for level in LEVELS if source.interval(ACCURACY[level]).n]
+    if asked[-1] and 0 in asked:
+        change = source.interval(FALL[asked[-1]])
+        names = listed(worst(source, asked[-1])) if is_lost(change) else ""
+        yield Change(change, f"under {TITLES[asked[-1]]}", names and f"under {names}")
+
+
+def _columns() -> Iterator[BoardColumn]:
+    """Of three trials first, as the paper's accuracies are (Table 6); those of calibration are of ten."""
+    for task in ("medq_deg", "medq_deg_l2", "medq_deg_calib"):
+        own = ("accuracy", "medq_deg_l0", "accuracy") if task == "medq_deg_l2" else ("accuracy_l2", "", "accuracy_l0")
+        yield BoardColumn(task, own[0], WORDS[2], before=own[1:])
+    yield BoardColumn("medq_deg*", "*")
+    for level, words in WORDS.items():
+        yield BoardColumn("medq_deg*", f"accuracy_l{level}", words, heads=False)
+        yield BoardColumn(f"medq_deg*_l{level}", "accuracy", words, heads=False)
+
+
+def _sketch(source: Source) -> Sketch | None:
+    """The fall: a line through the levels, those of the paper's models grey; None of one level."""
+    if sum(source.interval(ACCURACY[level]).n > 0 for level in LEVELS) == 1:
+        return None
+    printed = len(_SKETCH.published_names([source]))
+    return Sketch(_SKETCH.small(source), f"correct (%); grey: {printed} published models, on the paper's data")
+
+
+def worst(source: Source, level: int) -> list[str]:
+    """The degradations of a level that cost most, against the same questions clean: ``bubble (by 33.3 points)``."""
+    found = []
+    for (name,), rows in source.derived(pairs).rows.where({"severity": level}).by(["degradation"]).items():
+        change = _CHANGE.of(rows, with_intervals=False)["mean"].estimate
+        if name and change is not None and change < 0 and len(rows) >= _FEWEST:
+            found.append((change, str(name)))
+    return [f"{name.replace('_', ' ')} (by {-100 * change:.1f} points)" for change, name in sorted(found)[:_NAMED]]
+
+
+HEADLINE = Headline(_numbers, "questions about degraded images", tuple(_columns()), changes=_changes, sketch=_sketch)
+
+
+def _row_names(sources: Sequence[Source]) -> list[str]:
+    """The models' names; of a model with several sources how each was asked stands behind it."""
+    models = [model_name(source.run.content) for source in sources]
+    return [model if models.count(model) == 1 else source.name for source, model in zip(sources, models, strict=True)]
+
+
+def _is_drawn(sources: Sequence[Source]) -> bool:
+    if any(map(asks_otherwise, sources)):
+        return False
+    # A level whose requests all failed has no number, and no place in the chart.
+    return len({level for source in sources for level in levels(source) if source.interval(ACCURACY[level]).n}) > 1
+
+
+def _fall_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    for source, name in zip(sources, _row_names(sources), strict=True):
+        yield Row((name,), source=source)
+    chance = Cell(None if (share := chance_of_options(sources[0].rows)) is None else 100 * share)
+    guess = dict.fromkeys(_SHORT, lambda source, row, rows: chance)
+    yield Row(("uniform guessing",), kind="counts", estimates=guess)
+
+
+PRINTED = 9
+"""Published models that are drawn, evenly spaced by rank; the table has them all."""
+FALL_CHART = Chart(
+    "ranges",
+    "fall",
+    "From clean to degraded images, beside published models",
+    f"Share correct in percent. Published: {PRINTED} of the paper's models, evenly spaced by rank, on the paper's "
+    "data.",
+    Table(
+        "levels",
+        "From clean to degraded images",
+        ("model",),
+        _fall_rows,
+        tuple(Column(_SHORT[key], ACCURACY[level], key=key) for level, key in zip(LEVELS, _SHORT, strict=True)),
+        published=TABLE_6.published and replace(TABLE_6.published, labels=("model",)),
+    ),
+    tuple(_SHORT),
+    printed=PRINTED,
+    sort="falling",
+    shown=_is_drawn,
+)
+FALL_CHART_OF_MODELS = replace(FALL_CHART, numbers="models")
+_SKETCH = replace(
+    FALL_CHART,
+    kind="plane",
+    joined=True,
+    scale="fitted",
+    printed=0,
+    heads={key: said.partition(" ")[0] for key, said in _SHORT.items()},
+)
+
+
+# --- Levels of confidence, and several models -------------------------------------------------------------------------
+
+
+def _bins(sources: Sequence[Source]) -> Frame | None:
+    """The reliability diagram's bins that have questions."""
+    columns = (
+        label("level"),
+        decimal("above"),
+        decimal("up to"),
+        count("questions"),
+        decimal("mean confidence"),
+        decimal("share correct"),
+    )
+    rows = [
+        (f"L{level}", each.low, each.high, each.n, each.confidence, each.correctness)
+        for level in levels(sources[0])
+        for each in reliability_bins(counted(sources[0].rows.where({"severity": level})), "share")
+        if each.n
+    ]
+    return frame("reliability_bins", "Bins of the reliability diagram", columns, rows, long=True, folded=True)
+
+
+RELIABILITY_CHART = Chart(
+    "plane",
+    "reliability",
+    "Reliability: share correct by confidence",
+    "A point is a bin of equal width, its area the number of questions. On the dashed line confidence (the majority's "
+    "share of the votes) equals the share correct; below it the model is too sure.",
+    _bins,
+    ("share correct",),
+    x="mean confidence",
+    series="level",
+    size="questions",
+    heads=_SHORT,
+    joined=True,
+    steps=True,
+    diagonal=True,
+    axis=("confidence", "share correct"),
+    numbers="reliability_bins",
+)
+
+
+OVERVIEW = Table(
+    "models",
+    "Accuracy by level and calibration",
+    ("model and task set",),
+    rows_of_sources(lambda source: (source.name,)),
+    (
+        *(Column(f"L{level}", ACCURACY[level]) for level in LEVELS),
+        *(Column(f"L{level}-L0", FALL[level], "points") for level in (1, 2)),
+        *(Column(f"agreement less accuracy, L{level}", AGREEMENT[level], "", 3, signed=True) for level in (0, 2)),
+        Column("data", lambda source, row, rows: Cell(extent(source.run, source.tasks)), "text"),
+    ),
+    (
+        f"Each run on the questions that it was asked, which need not be the same. In brackets: {LEVEL} intervals.",
+        "Agreement less accuracy: of pairs of trials that agree, see Confidence and calibration; 0 is calibrated "
+        "whatever T.",
+    ),
+)
+
+
 # --- The sections -----------------------------------------------------------------------------------------------------
 
 
@@ -206,33 +367,34 @@ def _not_rotated(sources: Sequence[Source]) -> bool:
     return setup_of(sources[0]).variant != ROTATED
 
 
-def _as_released(sources: Sequence[Source]) -> bool:
-    return not asks_otherwise(sources[0])
-
-
 REPORT = Report(
-    headline=report_finding.HEADLINE,
+    headline=HEADLINE,
     sources=task_sets,
     views=(
-        View("levels", "From clean to severe", (LEVELS_TABLE,), (report_finding.FALL_CHART,), shown=_not_rotated),
+        View("levels", "From clean to severe", (LEVELS_TABLE,), (FALL_CHART,), shown=_not_rotated),
         View(
             "degradations",
             "Where it fails: degradation by capability",
             (HEAT, DEGRADATIONS),
             (heatmap(2), heatmap(1, folded=True)),
         ),
-        replace(report_calibration.RELIABILITY_VIEW, shown=_as_released),
+        View(
+            "reliability",
+            "Does it know when it is wrong?",
+            (_bins,),
+            (RELIABILITY_CHART,),
+            shown=lambda sources: not asks_otherwise(sources[0]),
+        ),
         View("benefit", "Above what language alone gets", (lost_benefit,)),
         rotation_view({"condition": ROTATED}, INTERVALS),
         View(
             "groups",
             "Capabilities, categories, modalities",
             (CAPABILITIES, CATEGORIES, MODALITIES),
-            (MODALITY_CHART,),
             shown=_not_rotated,
             folded=True,
         ),
-        replace(report_calibration.CALIBRATION_VIEW, shown=_as_released),
+        report_paper.CALIBRATION_VIEW,
         View(
             "published",
             "Beside the published models",
@@ -243,13 +405,13 @@ REPORT = Report(
         View("replies", "Requests and replies", (REPLIES,)),
     ),
     compared=(
-        View("overview", "The models together", (report_models.OVERVIEW,), (report_finding.FALL_CHART_OF_MODELS,)),
+        View("overview", "The models together", (OVERVIEW,), (FALL_CHART_OF_MODELS,)),
         View("published", "Beside the published models", (TABLE_6, TABLE_2, TABLE_3)),
-        report_models.RANKS,
-        report_models.INTER_MODEL,
+        report_paper.RANKS,
+        report_paper.INTER_MODEL,
     ),
     caveats=caveats,
-    compared_caveats=report_models.caveats,
+    compared_caveats=report_paper.compared_caveats,
     tests=lambda source: {
         f"L{level}": frozenset(rows.column("pair")) for (level,), rows in source.rows.by(["severity"]).items()
     },

@@ -1,20 +1,33 @@
-"""MedQ-Deg's Tables 2, 3 and 6 as the paper prints them, with a row of each source above the published ones."""
+"""MedQ-Deg: task sets, tables by groups of questions, and the paper's Tables 2, 3 and 6 with a row of each source.
+
+A task set is what tasks of a run ask of the same questions at up to three levels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+
+from lmms_medtasks import degradations
 from lmms_medtasks.report.about import own_cell
 from lmms_medtasks.report.cells import negated, percent
+from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.published import Published
-from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
-from lmms_medtasks.samples.runs import model_name
+from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.suite_report import named
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, rows_by
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import model_name, printable, settings_of
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.estimates import Estimate
-from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.statistics.confidence import LEVEL
+from lmms_medtasks.suites.estimates import Count, Estimate, Macro, Mean
+from lmms_medtasks.suites.suite import Suite
 from lmms_medtasks.task_configs.medq_deg.measures import (
     ACCURACY,
     ACCURACY_BY_RULE,
@@ -24,12 +37,297 @@ from lmms_medtasks.task_configs.medq_deg.measures import (
     GROUPS,
     LEVELS,
     MACROS,
+    NO_IMAGE,
+    OWN_CONDITIONS,
+    ROTATED,
+    SUITE_NAME,
     pairs,
+    task_set,
 )
-from lmms_medtasks.task_configs.medq_deg.report_groups import CHANGE, CHANGE_MACROS, MEAN
-from lmms_medtasks.task_configs.medq_deg.task_sets import asks_otherwise, degraded_levels
+from lmms_medtasks.task_configs.medq_deg.source import categories, mids
 
 FOLDER = Path(__file__).parent
+
+SEVERITY = {0: "clean", 1: "mild", 2: "severe"}
+_RELEASE = f"{SUITE_NAME}_release"
+_STEMS = (SUITE_NAME, f"{SUITE_NAME}_calib", _RELEASE)
+
+
+FAMILIES = {"simulated": "our degradations", "release": "released images"}
+"""What reports call the two families of degraded images."""
+
+
+class Setup(NamedTuple):
+    """How a task set was asked; what must agree for two models to be compared.
+
+    Attributes:
+        family: "simulated", degraded by us when asked, or "release", the authors' own degraded images.
+        variant: what else sets the tasks apart ("" for the benchmark as it is). trials: T, the most of any question.
+    """
+
+    family: str
+    variant: str
+    trials: int
+
+    @property
+    def label(self) -> str:
+        """``our degradations, 3 trials``."""
+        trials = "1 trial" if self.trials == 1 else f"{self.trials} trials"
+        return ", ".join(filter(None, [FAMILIES[self.family], self.variant, trials]))
+
+
+def setup_of(source: Source) -> Setup:
+    """How the questions of a source were asked."""
+    run, tasks = source.asked[0]
+    # Of the release's set the clean level may be lent by tasks of our own.
+    rendered = [task for task in tasks if settings_of(run, task).get("rendered")]
+    stem = task_set((rendered or list(tasks))[0])
+    variant = OWN_CONDITIONS.get(stem) or ("" if stem in _STEMS else printable(stem))
+    trials = max(map(len, source.rows.column("trials")), default=0)
+    return Setup("release" if rendered else "simulated", variant, trials)
+
+
+def asks_otherwise(source: Source) -> bool:
+    """Whether a source is the clean questions without images, or with rotated options: no part of the paper."""
+    return setup_of(source).variant in (NO_IMAGE, ROTATED)
+
+
+def is_of_the_paper(sources: Sequence[Source]) -> bool:
+    """Whether the paper asks so too."""
+    return not asks_otherwise(sources[0])
+
+
+def task_sets(suite: Suite, runs: Sequence[Run], table: Samples, options: Options) -> list[Source]:
+    """The task sets of the runs.
+
+    Tasks of one level each (``medq_deg_l0``, ``medq_deg_l1`` …) make one set if their T is the same; a task of all
+    levels is a set of its own. Where a run has two that were asked alike, their tasks tell them apart. Clean questions
+    asked beside the release's images are the L0 of those too, and no set if nothing else was asked.
+    """
+    found = []
+    for number, run in enumerate(runs):
+        own = table.where({"run": number})
+        for chosen in _tasks_by_level(own):
+            asked = zip(own.column("task"), own.column("severity"), strict=True)
+            rows = own.take(np.array([chosen.get(level) == task for task, level in asked], dtype=bool))
+            tasks = tuple(dict.fromkeys(chosen[level] for level in LEVELS if level in chosen))
+            source = Source("", rows, table, options.resamples, ((run, tasks),))
+            found.append(replace(source, condition=setup_of(source).label))
+    alike = Counter((each.run.path, each.condition) for each in found)
+    repeated = {condition for (_, condition), count in alike.items() if count > 1}
+    return named(
+        [
+            replace(each, condition=f"{each.condition}, {_tasks_said(each)}") if each.condition in repeated else each
+            for each in found
+        ]
+    )
+
+
+def _tasks_said(source: Source) -> str:
+    """``medq_deg``, or ``medq_deg_l0 to l2``."""
+    first, last = source.tasks[0], source.tasks[-1]
+    return first if first == last else f"{first} to {last.removeprefix('medq_deg_')}"
+
+
+def _tasks_by_level(rows: Samples) -> list[dict[int, str]]:
+    """For each task set of a run the task that asked each level."""
+    stems: dict[tuple[str, int], dict[int, str]] = {}
+    whole: list[dict[int, str]] = []
+    for (task,), own in rows.by(["task"], key=lambda values: 0).items():
+        found = dict.fromkeys(sorted(own.values("severity")), task)
+        if task_set(task) == task:
+            whole.append(found)
+        else:
+            stems.setdefault((task_set(task), max(map(len, own.column("trials")))), {}).update(found)
+    only_lent = set()
+    for (stem, trials), of_level in stems.items():
+        clean = stems.get((SUITE_NAME, trials), {})
+        if stem == _RELEASE and 0 in clean:
+            of_level.setdefault(0, clean[0])
+            if set(clean) == {0}:
+                only_lent.add((SUITE_NAME, trials))
+    return [*(of_level for key, of_level in stems.items() if key not in only_lent), *whole]
+
+
+def levels(source: Source) -> list[int]:
+    """The levels that were asked, in their order."""
+    return sorted(set(source.rows.column("severity")))
+
+
+def degraded_levels(source: Source) -> tuple[int, ...]:
+    """L1 and L2, or one of them, or none."""
+    return tuple(level for level in levels(source) if level)
+
+
+def counts_by_level(function: Callable[[Samples], float | int | None]) -> dict[int, Count]:
+    """What is counted of each level's questions."""
+    return {level: Count({"severity": level}, function=function) for level in LEVELS}
+
+
+LevelEstimates = Mapping[str, Mapping[int, Estimate | CellFunction]]
+"""Column -> level -> what stands in the level's row; a level that is not there leaves the cell empty."""
+
+
+def level_rows(columns: LevelEstimates) -> Callable[[Sequence[Source]], list[Row]]:
+    """A row for each level that the first source was asked."""
+    return lambda sources: [
+        Row((f"L{level}",), estimates={name: of.get(level) for name, of in columns.items()})
+        for level in levels(sources[0])
+    ]
+
+
+# --- Groups of questions ----------------------------------------------------------------------------------------------
+
+INTERVALS = f"In brackets: {LEVEL} interval over images; of a change between the same images."
+PAIRED = (
+    "L0 is the clean form of the same questions, each counted as often as it has degraded forms; a drop is positive "
+    "where accuracy fell. Questions without a clean form here are left out of both."
+)
+
+_SIGNED = (-1.0, 1.0)
+MEAN, CLEAN_MEAN, CHANGE = Mean(), Mean(measure="before"), Mean(measure="change", bounds=_SIGNED)
+"""Accuracy of a group of questions; of pairs their clean forms' accuracy, and its change."""
+
+CLEAN_MACROS = {tag: Macro(measure="before", groups=groups, skip_empty=True) for tag, groups in GROUPS.items()}
+CHANGE_MACROS = {
+    tag: Macro(measure="change", groups=groups, skip_empty=True, bounds=_SIGNED) for tag, groups in GROUPS.items()
+}
+_AGAINST_CLEAN = (
+    Column("questions", MEAN, "n", within=DEGRADED),
+    Column("accuracy", MEAN, within=DEGRADED),
+    Column("accuracy at L0", CLEAN_MEAN, over=pairs),
+    Column("drop", CHANGE, "drop", over=pairs),
+)
+
+
+# --- Capabilities and categories --------------------------------------------------------------------------------------
+
+
+def _averaged(key: str, title: str, tag: str, head: str, titles: Mapping[str, str]) -> Table:
+    """A row for each of the paper's groups, and their average."""
+    means: tuple[Estimate, ...] = (MACROS[tag], MACROS[tag], CLEAN_MACROS[tag], CHANGE_MACROS[tag])
+    average = dict(zip((column.name for column in _AGAINST_CLEAN), means, strict=True))
+
+    def rows(sources: Sequence[Source]) -> Iterator[Row]:
+        if len(sources[0].rows.where(DEGRADED)):
+            yield from (Row((said,), {tag: name}) for name, said in titles.items())
+            yield Row(("Average over these",), kind="counts", estimates=average)
+
+    def notes(sources: Sequence[Source]) -> tuple[str, ...]:
+        outside = len(sources[0].rows.where({**DEGRADED, tag: None}))
+        more = (f"{outside:,} questions are of no {head} of the paper's and in no row.",) if outside else ()
+        return (*more, PAIRED, INTERVALS)
+
+    def with_levels(sources: Sequence[Source]) -> str:
+        return f"{title}, {' and '.join(f'L{level}' for level in degraded_levels(sources[0]))}"
+
+    return Table(key, with_levels, (head,), rows, _AGAINST_CLEAN, notes)
+
+
+CAPABILITIES = _averaged(
+    "capabilities",
+    "Accuracy by capability",
+    "mid",
+    "capability",
+    {mid: f"{mid} ({short})" for mid, short in mids().items()},
+)
+CATEGORIES = _averaged("categories", "Accuracy by category of degradations", "category", "category", categories())
+
+
+# --- Degradations -----------------------------------------------------------------------------------------------------
+
+
+def _degraded_by(*tags: str, labels: Callable[..., tuple[str, ...]]) -> Callable[[Sequence[Source]], list[Row]]:
+    """A row for each combination of tags, the severity among them, that degraded questions have, by their labels."""
+    every = rows_by(*tags, labels=labels)
+    return lambda sources: sorted((row for row in every(sources) if row.where["severity"]), key=lambda row: row.labels)
+
+
+DEGRADATIONS = Table(
+    "degradations",
+    "Accuracy by degradation",
+    ("category", "degradation", "level"),
+    _degraded_by(
+        "degradation",
+        "severity",
+        labels=lambda name, level: (categories()[degradations.category(name)] if name else "", str(name), f"L{level}"),
+    ),
+    _AGAINST_CLEAN,
+    (PAIRED, INTERVALS),
+    long=True,
+    folded=True,
+)
+HEAT = Table(
+    "heatmap",
+    "Accuracy by degradation and capability",
+    ("level", "degradation", "capability"),
+    _degraded_by(
+        "severity", "degradation", "mid", labels=lambda level, name, mid: (f"L{level}", str(name), mid or "(unmapped)")
+    ),
+    _AGAINST_CLEAN,
+    (PAIRED, INTERVALS),
+    long=True,
+    folded=True,
+)
+
+
+def heatmap(level: int, *, folded: bool = False) -> Chart:
+    """The change from the clean questions by degradation and capability at a level; a row's end is the accuracy."""
+    heads = {mid: mid.partition(" ")[0] for mid in mids()}
+
+    def rows(sources: Sequence[Source]) -> list[Row]:
+        scored = sources[0].rows.where({"severity": level}).scored("accuracy")
+        return [
+            Row((str(name).replace("_", " "),), {"severity": level, "degradation": name})
+            for (name,) in scored.by(["degradation"])
+        ]
+
+    return Chart(
+        "heat",
+        f"heatmap_l{level}",
+        f"Where it fails: degradation by capability, L{level} ({SEVERITY[level]})",
+        "Change in points from the same questions clean; the stronger the colour, the more is lost. Sorted by the "
+        "share still correct. Italic, fainter: fewer than five questions. A dot: none. Columns: "
+        f"{', '.join(mids())}.",
+        Table(
+            "heatmap",
+            "Change by degradation and capability",
+            ("degradation",),
+            rows,
+            (
+                *(Column(head, CHANGE, "points", 1, {"mid": mid}, over=pairs) for mid, head in heads.items()),
+                Column("correct (%)", MEAN, bare=True),
+            ),
+        ),
+        tuple(heads.values()),
+        total="correct (%)",
+        sort="rising",
+        shown=lambda sources: {0, level} <= set(levels(sources[0])),
+        folded=folded,
+    )
+
+
+# --- Modalities -------------------------------------------------------------------------------------------------------
+
+
+def _modality_columns(sources: Sequence[Source]) -> tuple[Column, ...]:
+    asked = levels(sources[0])
+    counts = (Column(f"n L{level}", ACCURACY[level], "n") for level in asked)
+    return (*counts, *(Column(f"L{level}", ACCURACY[level]) for level in asked))
+
+
+MODALITIES = Table(
+    "modalities",
+    "Accuracy by modality",
+    ("modality",),
+    rows_by("modality", labels=lambda name: (printable(name),)),
+    _modality_columns,
+    (INTERVALS,),
+)
+
+
+# --- Beside the paper -------------------------------------------------------------------------------------------------
+
 PAPER_LEVELS = (1, 2)
 ONE_LEVEL = "‡"
 
@@ -121,7 +419,7 @@ def _groups_table(number: int, title: str, tag: str, heads: Mapping[str, str]) -
     )
 
 
-TABLE_2 = _groups_table(2, "capabilities", "mid", {mid: taxonomy.short_of(mid) for mid in taxonomy.mids()})
+TABLE_2 = _groups_table(2, "capabilities", "mid", mids())
 TABLE_3 = _groups_table(
-    3, "categories of degradations", "category", {key: key.replace("_", " & ") for key in taxonomy.categories()}
+    3, "categories of degradations", "category", {key: key.replace("_", " & ") for key in categories()}
 )

@@ -1,16 +1,30 @@
-"""What SURE-VQA's YAMLs name: the prompt and the pictures."""
+"""What SURE-VQA's YAMLs name: the prompt, the pictures, and the i.i.d. and OoD tests made from the data sets' splits.
+
+``process_docs`` of a YAML names a function of this module after a shift of ``shift_rules.yml``: ``sure_slake_modality``
+gives both tests, ``sure_slake_modality_iid`` and ``_ood`` one, and ``sure_slake_modality_corrupted_low`` (medium, high)
+the i.i.d. test as it is and, in place of the OoD test, corrupted (Appendix D). None is written down here: an entry in
+the file does it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
 
 from lmms_medtasks import pictures
+from lmms_medtasks.data import image_files, store
 from lmms_medtasks.data.documents import images_of
+from lmms_medtasks.data.locating import find
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
-from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO
+from lmms_medtasks.task_configs.sure_vqa import source_shifts
+from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR, YES_NO, listed
+from lmms_medtasks.task_configs.sure_vqa.source_shifts import Shift
 
 if TYPE_CHECKING:
+    from datasets import Dataset
     from PIL.Image import Image
 
 Document = Mapping[str, Any]
@@ -49,3 +63,120 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
     return [
         corruptions.apply_parameters(pictures.rgb8(pictures.opened(picture)), parameters) for picture in images_of(doc)
     ]
+
+
+# --- The tests of a shift ---------------------------------------------------------------------------------------------
+
+Wanted = Literal["both", "iid", "ood"]
+STRENGTHS = ("low", "medium", "high")
+
+
+def __getattr__(name: str) -> Callable[[Dataset], Dataset]:
+    """The function that a YAML names; AttributeError if there is no such shift."""
+    shifts = {} if name.startswith("__") else source_shifts.all_shifts()
+    for shift in shifts:
+        if name == shift:
+            return _function(name, shift, "both", "")
+        end = name.removeprefix(f"{shift}_")
+        if end in ("iid", "ood"):
+            return _function(name, shift, end, "")  # type: ignore[arg-type]
+        if end.removeprefix("corrupted_") in STRENGTHS and end != name:
+            return _function(name, shift, "iid", end.removeprefix("corrupted_"))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; shifts: {', '.join(shifts)}")
+
+
+@functools.cache
+def _function(name: str, shift_name: str, wanted: Wanted, strength: str) -> Callable[[Dataset], Dataset]:
+    shift = source_shifts.get(shift_name)
+
+    def process_docs(dataset: Dataset) -> Dataset:
+        chosen = test(dataset, shift, wanted)
+        return corrupted(chosen, strength) if strength else chosen
+
+    process_docs.__name__ = process_docs.__qualname__ = name
+    return process_docs
+
+
+def test(dataset: Dataset, shift: Shift, wanted: Wanted = "both") -> Dataset:
+    """The test questions of a shift, with columns ``suite``, ``shift`` and ``set``, their side ("iid" or "ood").
+
+    The two sides take turns in proportion to their sizes, so that a prefix (``--limit``) has both.
+
+    Raises:
+        UserError: a side is empty, or an image that a question refers to is no longer there.
+    """
+    tags = list(dataset.select_columns(list(dict.fromkeys([*shift.fields, "split"]))))
+    sides = source_shifts.sides(shift, tags)
+    _check_references(dataset, shift.suite)
+    rows = [row for row in in_turns(sides) if wanted == "both" or sides[row] == wanted]
+    count = len(dataset)
+    chosen = dataset.add_column("set", sides).add_column("suite", [shift.suite] * count)
+    chosen = chosen.add_column("shift", [shift.name] * count).select(rows)
+    hooks.RENDERED.reset(chosen["id"])
+    return chosen
+
+
+def corrupted(iid: Dataset, strength: str) -> Dataset:
+    """The i.i.d. questions as they are, and again with corrupted pictures as the other side, one after the other.
+
+    The second has the question's id with the strength behind it; ``question_id`` pairs the two.
+    """
+    import datasets
+
+    iid = iid.add_column("question_id", list(iid["id"]))
+    count = len(iid)
+    clean = iid.add_column("corruption", [""] * count)
+    again = (
+        iid.remove_columns(["id", "set"])
+        .add_column("id", [f"{name}/{strength}" for name in iid["id"]])
+        .add_column("set", ["ood"] * count)
+        .add_column("corruption", [strength] * count)
+        .select_columns(clean.column_names)
+    )
+    both = datasets.concatenate_datasets([clean, again]).select([row for i in range(count) for row in (i, count + i)])
+    hooks.RENDERED.reset(both["id"])
+    return both
+
+
+def in_turns(sides: Sequence[str]) -> list[int]:
+    """The rows that are on a side, both sides spread evenly over the whole.
+
+    >>> in_turns(["iid", "iid", "iid", "iid", "ood", "", "ood"])
+    [0, 4, 1, 2, 6, 3]
+    """
+    keys = []
+    for side in ("iid", "ood"):
+        rows = [row for row, each in enumerate(sides) if each == side]
+        keys += [((place + 0.5) / len(rows), side, row) for place, row in enumerate(rows)]
+    return [row for _, _, row in sorted(keys)]
+
+
+def _check_references(dataset: Dataset, suite: str) -> None:
+    """UserError for images that are gone, or were written since the data was prepared and have other bytes now."""
+    found = references(dataset)
+    missing = image_files.missing_files([path for path, _ in found])
+    if missing:
+        raise UserError(
+            f"{len(missing):,} images are no longer where they were when the data was prepared: {listed(missing, 3)}. "
+            "Put the folder back, or prepare again with --source DIR --force."
+        )
+    prepared = find(suite, "test", store.chosen_data()) if found else None
+    if prepared is not None and prepared.created:
+        since = datetime.fromisoformat(prepared.created).timestamp()
+        changed = image_files.changed_files(image_files.touched_files(found, since))
+        if changed:
+            raise UserError(
+                f"{len(changed):,} images have other bytes than when the data was prepared: {listed(changed, 3)}. "
+                "Put them back, or prepare again with --source DIR --force."
+            )
+
+
+def references(dataset: Any) -> list[tuple[str, str]]:
+    """(path, image_id) of the images that stay in the user's own folder; no image is read."""
+    import pyarrow.compute as pc
+
+    image = dataset.data.column("image")
+    apart = pc.is_null(pc.struct_field(image, "bytes"))
+    paths = pc.struct_field(image, "path").filter(apart).to_pylist()
+    names = dataset.data.column("image_id").filter(apart).to_pylist()
+    return list(dict.fromkeys((path, name) for path, name in zip(paths, names, strict=True) if path is not None))

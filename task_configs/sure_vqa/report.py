@@ -1,39 +1,47 @@
-"""SURE-VQA: the tables and figures of its report, beside the published rows. Nothing here can move a number."""
+"""SURE-VQA's report and its first screen. Nothing here can move a number.
+
+``report_published.py`` has shifts and the paper's tables, ``report_paper.py`` what the paper tests.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged_tables
+from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.document import Cell, Flag, Frame
-from lmms_medtasks.report.image_benefit import Comparison, benefit_table, rows_without_image
+from lmms_medtasks.report.findings import Change, Number, Sketch, Span
+from lmms_medtasks.report.headlines import BoardColumn, Headline
 from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.shared_sections import Comparison, benefit_table, rows_without_image
 from lmms_medtasks.report.suite_report import Report, sources_by_model
-from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table, View, row_count
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.suites.common_metrics import EMPTY_REPLIES, outcome_count
-from lmms_medtasks.suites.estimates import Count, Mean
+from lmms_medtasks.suites.common_metrics import outcome_count
+from lmms_medtasks.suites.estimates import Macro, MacroContrast, Mean
 from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
-from lmms_medtasks.suites.judged_measures import bound, coverage, judgement_counts
-from lmms_medtasks.suites.outcomes import outcomes
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.task_configs.sure_vqa import report_across, report_finding, report_published
+from lmms_medtasks.task_configs.sure_vqa import report_paper
 from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, RANGES, ROBUSTNESS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_shift_chart import SLOPES
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
+from lmms_medtasks.task_configs.sure_vqa.report_published import (
+    CORRUPTIONS,
     GUESSING,
+    MAIN_SHIFT,
     MARKS,
+    OTHER_SHIFTS,
     SCALE,
+    SHIFT_TABLES,
     SIDE_NAMES,
+    STATISTICS,
     Shift,
     answered,
-    baseline_of,
+    as_cell,
     groups,
+    model_of,
     shifts,
     words_mark,
 )
@@ -41,8 +49,6 @@ from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
 SMALL = 100
 """Questions of a kind in an OoD test below which it is called small: the standard error of a share of one half is then
 0.05 or more, were the questions independent. Our choice."""
-
-CREDENTIALED = ("mimic",)
 
 
 # --- Sources ----------------------------------------------------------------------------------------------------------
@@ -135,54 +141,34 @@ def _comparisons(source: Source) -> Iterator[Comparison]:
 # --- Tests, replies, judgements ---------------------------------------------------------------------------------------
 
 
-def _of_test(kind: str) -> dict[str, Any]:
-    """By column what stands there of a test's questions of a kind."""
-    mean = Mean(measure=kind, bounds=RANGES[kind])
-    return {
-        "images": Count(function=lambda rows: len(set(rows.scored(kind).column("cluster")))),
-        "judged": Count(function=lambda rows: judgement_counts(rows, kind)[0]),
-        "wanted": Count(function=lambda rows: judgement_counts(rows, kind)[1]),
-        "coverage": coverage(kind),
-        "score": mean,
-        "score of the answered": mean,
-        "missing as worst": bound(kind, "low"),
-        "missing as best": bound(kind, "high"),
-    }
-
-
-_OF_TEST = {kind: _of_test(kind) for kind in KINDS}
-_HEAD = ("shift", "questions", "test")
+_JUDGED = {kind: judged_tables.judged_columns("score", Mean(measure=kind, bounds=RANGES[kind]), kind) for kind in KINDS}
 
 
 def _test_rows(found: Sequence[Source]) -> Iterator[Row]:
     for shift, kind in groups(found[0]):
         for side, name in SIDE_NAMES.items():
             labels = (shift.label, Cell(kind, mark=words_mark(found[0], shift, kind)), name)
-            yield Row(labels, shift.where(kind, side), estimates=_OF_TEST[kind])
+            of_kind = {column.name: column.of for column in _JUDGED[kind]}
+            of_kind["score of the answered"] = of_kind["score"]
+            yield Row(labels, shift.where(kind, side), estimates=of_kind)
 
 
 TESTS = Table(
     "tests",
     "Tests, replies and judgements",
-    _HEAD,
+    ("shift", "questions", "test"),
     _test_rows,
     (
         Column("asked", row_count, "count"),
-        Column("images", unit="count"),
         *(Column(name, outcome_count(name), "count") for name in ("failed", "empty", "cut", "unreadable")),
-        Column("judged", unit="count"),
-        Column("wanted", unit="count"),
-        Column("coverage"),
-        Column("score", unit="", digits=2),
+        *(replace(column, of=None) for column in _JUDGED["closed"]),
         Column("score of the answered", unit="", digits=2, over=answered),
-        Column("missing as worst", unit="", digits=2),
-        Column("missing as best", unit="", digits=2),
     ),
     (
         "Failed requests have no score and are left out; a reply that is empty, cut (off in its thoughts) or "
-        "unreadable (an unknown mark before it) counts as wrong. A missing judgement is never a score. images: of the "
-        "questions with a score. The answered: without empty replies, as which the most frequent baseline leaves "
-        "questions that do not stand in the training set.",
+        "unreadable (an unknown mark before it) counts as wrong. A missing judgement is never a score. The answered: "
+        "without empty replies, as which the most frequent baseline leaves questions that do not stand in the training "
+        "set.",
     ),
     marks=MARKS,
     long=True,
@@ -200,52 +186,204 @@ def judging(source: Source) -> Mapping[str, judged_tables.Judging]:
 
 
 def caveats(source: Source) -> Iterator[Flag]:
-    """Empty replies, small tests, shared images, judgements, credentialed data."""
-    many_empty = EMPTY_REPLIES.notice(source.rows, outcomes(source.rows)["empty"])
-    if many_empty and not baseline_of(source):
-        yield Flag("warning", many_empty)
-    yield from _test_flags(source)
-    yield from _shared_image_flags(source)
+    """Small tests, judgements, credentialed data."""
+    sizes = [(each.label, len(source.rows.where(each.shift.where(each.kind, "ood")))) for each in groups(source)]
+    small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
+    if small:
+        text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
+        yield Flag("warning", text + "; ".join(small) + ".")
     yield from judged_tables.flags(judging(source))
-    if any(shift.dataset in CREDENTIALED for shift in shifts(source)):
+    if any(shift.dataset == "mimic" for shift in shifts(source)):
         yield Flag(
             "note",
             "Credentialed data (PhysioNet): this report holds aggregate numbers, no question, answer, image or id.",
         )
 
 
-def _test_flags(source: Source) -> Iterator[Flag]:
-    sizes = [
-        (f"{shift.label}, {kind}", len(source.rows.where(shift.where(kind, "ood")))) for shift, kind in groups(source)
+# --- The chart --------------------------------------------------------------------------------------------------------
+
+_KIND = "closed"
+_ROBUST = ROBUSTNESS[_KIND]
+_UNTUNED = "LLaVA-Med 1.5: No fine-tuning"
+_BASELINES = {_UNTUNED: "LLaVA-Med 1.5 without fine-tuning", "Most frequent": "most frequent answers"}
+"""The paper's baselines: the first has both tests of each shift, the other the i.i.d. tests of two datasets."""
+_TESTS = dict(zip(SIDES, ("i.i.d.", "shifted"), strict=True))
+
+
+def _printed(shift: Shift, baseline: str) -> dict[str, CellFunction | None]:
+    """A baseline of the paper on a shift, by test, None where it has no number; {} where the paper has no row of it."""
+    found: dict[str, CellFunction | None] = {}
+    for row in (each for each in shift.printed().rows() if each.texts["model"] == baseline):
+        for side, test in _TESTS.items():
+            numbers = row.values(f"{_KIND}_{side}")
+            found[test] = as_cell(Cell(100 * numbers[0])) if numbers else None
+    return found
+
+
+def _asked(source: Source) -> list[Shift]:
+    """The shifts with both tests, the largest fall first."""
+    changes = [(source.interval(_ROBUST, each.where(_KIND), "change").estimate, each) for each in shifts(source)]
+    return [shift for _, shift in sorted((change, shift) for change, shift in changes if change is not None)]
+
+
+def _rows(sources: Sequence[Source]) -> Iterator[Row]:
+    """The shifts of a source, each with the paper's baselines and a guess."""
+    (source,) = sources
+    guess = dict.fromkeys(_TESTS.values(), as_cell(Cell(100 * GUESSING[_KIND])))
+    for shift in _asked(source):
+        yield Row((_label(shift), model_of(source), "corrupted" if shift.strength else "real"), shift.where(_KIND))
+        for baseline, said in _BASELINES.items():
+            if cells := _printed(shift, baseline):
+                yield Row((_label(shift), said, ""), kind="reference", estimates=cells)
+        yield Row((_label(shift), "uniform guessing", ""), kind="counts", estimates=guess)
+
+
+def _label(shift: Shift) -> str:
+    """``MIMIC age``: short enough for a column of a page."""
+    dataset, name = shift.label.split(", ")
+    return f"{dataset.partition('-')[0]} {name}"
+
+
+SLOPES = Chart(
+    "plane",
+    "shifts",
+    "Closed questions, i.i.d. and shifted",
+    "A line a shift, from the i.i.d. test (data as the paper's models were trained on) to the shifted one. Orange: the "
+    f"largest fall. Bars: {LEVEL} intervals over images. Grey lines: "
+    f"{_BASELINES[_UNTUNED]}, from the paper and on its data. Squares: always the most frequent answer, which the "
+    "paper prints for i.i.d. tests only. Dashed: guessing.",
+    Table(
+        "shifts",
+        "Closed questions, i.i.d. and shifted",
+        ("shift", "model", "strength"),
+        _rows,
+        (
+            Column(_TESTS["iid"], _ROBUST, statistic="first", bare=True),
+            Column(_TESTS["ood"], _ROBUST, statistic="second"),
+        ),
+    ),
+    tuple(_TESTS.values()),
+    group="model",
+    joined=True,
+    names="ends",
+    worst=True,
+    scale="fitted",
+    axis=("", "correct, percent"),
+    numbers="robustness",
+)
+_SKETCH = replace(SLOPES, where={"strength": "real"}, group="")
+
+
+def _sketch(source: Source) -> Sketch | None:
+    """The lines of the real shifts without their names but that of the largest fall; None without a shift."""
+    known = [each for each in _SKETCH.marks([source]) if each.y.value is not None]
+    own = {each.row for each in known if each.kind == "run"}
+    if not own:
+        return None
+    svg = _SKETCH.small(source)
+    orange = "; orange: the largest fall" if 'class="harm"' in svg else ""
+    grey = f"; grey: {_BASELINES[_UNTUNED]}" if any(each.is_published for each in known) else ""
+    return Sketch(svg, f"closed questions correct (%), {len(own)} shift{'s' * (len(own) > 1)}{orange}{grey}")
+
+
+# --- The first screen -------------------------------------------------------------------------------------------------
+
+
+def _both_tests(source: Source) -> list[Shift]:
+    """The shifts of real data with scored closed questions of both tests, with the image."""
+    own = [shift for shift, kind in groups(source) if kind == _KIND and not shift.strength and not source.condition]
+    return [
+        each
+        for each in own
+        if all(source.interval(ROBUSTNESS[_KIND], each.where(_KIND), STATISTICS[side]).n for side in SIDES)
     ]
-    small = [f"{name} {size}" for name, size in sizes if 0 < size < SMALL]
-    if small:
-        text = f"OoD tests of fewer than {SMALL} questions, whose RR says little without its interval: "
-        yield Flag("warning", text + "; ".join(small) + ".")
 
 
-def _shared_image_flags(source: Source) -> Iterator[Flag]:
-    found = []
-    for shift in shifts(source):
-        iid, ood = (set(source.rows.where(shift.where(side=side)).column("cluster")) for side in SIDES)
-        if iid & ood and not shift.strength:
-            found.append(f"{shift.label} {len(iid & ood):,} of {len(iid):,} i.i.d. and {len(ood):,} OoD")
-    if found:
-        yield Flag("note", f"Images in both tests, which intervals take as one each: {'; '.join(found)}.")
+def _chosen(source: Source) -> list[list[Shift]]:
+    """The shift that stands for the benchmark first; without it, or beside other shifts, the mean of all."""
+    both = _both_tests(source)
+    first = [each for each in both if each == Shift.of(MAIN_SHIFT)] or both
+    return [each for each in ([first] if len(first) == len(both) else [first, both]) if each]
 
+
+def _numbers(source: Source) -> Iterator[Number]:
+    """Each the mean over the chosen shifts, of i.i.d. and of shifted questions."""
+    for number, chosen in enumerate(_chosen(source)):
+        where = {**KINDS[_KIND], "shift": tuple(f"{each.dataset}_{each.name}" for each in chosen)}
+        for side, said in _TESTS.items():
+            estimate = Macro(measure=_KIND, groups=tuple(each.where(_KIND, side) for each in chosen))
+            # The shortest sentence is about the shifted questions of the first alone.
+            words = said if number or side == "iid" else "on shifted closed questions"
+            words += f" ({_name_shifts(chosen)})" if side == "ood" else ""
+            yield Number(
+                f"{said}, {_name_shifts(chosen)}", words, estimate, where, chance=GUESSING[_KIND],
+                published=printed(chosen, side), main=not number and side == "ood",
+            )  # fmt: skip
+
+
+def _changes(source: Source) -> Iterator[Change]:
+    for chosen in _chosen(source):
+        of_side = {side: tuple(each.where(_KIND, side) for each in chosen) for side in SIDES}
+        change = MacroContrast(measure=_KIND, first=of_side["iid"], second=of_side["ood"])
+        yield Change(source.interval(change), f"{'in the' if len(chosen) > 1 else 'under'} {_name_shifts(chosen)}")
+
+
+def _name_shifts(shifts: Sequence[Shift]) -> str:
+    return shifts[0].label.replace(", ", " ") if len(shifts) == 1 else f"mean of {len(shifts)} shifts"
+
+
+def printed(shifts: Sequence[Shift], side: str) -> Span | None:
+    """Least and most of the paper's methods, each its mean over these shifts; None where the paper lacks one."""
+    printed = [
+        {row.texts["model"]: value for row in each.printed().rows() for value in row.values(f"{_KIND}_{side}")}
+        for each in shifts
+    ]
+    named = [name for name in printed[0] if all(name in each for each in printed)]
+    means = [100 * sum(each[name] for each in printed) / len(printed) for name in named]
+    return (min(means), max(means)) if means else None
+
+
+def _column(task: str, side: str, words: str, heads: bool = True) -> BoardColumn:
+    return BoardColumn(task, f"closed_{side}", words, heads, ("", "closed_iid") if side == "ood" else None)
+
+
+HEADLINE = Headline(
+    _numbers,
+    "closed questions under shift",
+    (
+        _column(f"sure_{MAIN_SHIFT}", "ood", "on closed questions of an unseen modality, one of 7 shifts"),
+        _column("sure_*", "ood", "on closed questions under shift"),
+        BoardColumn("sure_*", "closed*"),
+        BoardColumn("sure_*", "*"),
+        _column("sure_*", "iid", "on i.i.d. ones", heads=False),
+        BoardColumn("sure_*", "open_ood", "on open questions under shift", heads=False),
+        BoardColumn("sure_*", "open_iid", "on i.i.d. ones", heads=False),
+    ),
+    changes=_changes,
+    sketch=_sketch,
+)
+
+
+# --- The sections -----------------------------------------------------------------------------------------------------
 
 REPORT = Report(
-    headline=report_finding.HEADLINE,
+    headline=HEADLINE,
     guessing=GUESSING,
     views=(
         View("robustness", "Robustness to shifts", (ROBUSTNESS_TABLE,), (SLOPES,)),
         View("benefit", "Above what language alone gets", (lost_benefit,)),
-        View("published", "Beside the paper", report_published.SHIFT_TABLES),
-        View("corruptions", "Corruptions beside real shifts", (report_published.own_corruptions,)),
+        View("published", "Beside the paper", SHIFT_TABLES),
+        View("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
         View("judgements", "Tests and judgements", (TESTS, *judged_tables.judging_tables(judging))),
     ),
-    compared=(),
+    compared=(
+        View("joined", "Beside the published methods", (*SHIFT_TABLES, OTHER_SHIFTS)),
+        View("tested", "More than guessing", (report_paper.baselines,)),
+        View("corruptions", "Corruptions beside real shifts", (CORRUPTIONS.filled,)),
+        View("paper-tests", "As the paper tests it", (report_paper.depends,)),
+    ),
     caveats=caveats,
+    compared_caveats=report_paper.compared_caveats,
     sources=sources,
-    compare=report_across.compare,
+    mark=report_paper.mark_rows,
 )

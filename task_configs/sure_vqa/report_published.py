@@ -1,4 +1,4 @@
-"""SURE-VQA: runs beside the paper's rows (Tables 14 to 19 by shift, the corruption study of Table 22), seeds joined.
+"""SURE-VQA's shifts in a report, and runs beside the paper's rows (Tables 14 to 19, Table 22), seeds joined.
 
 Runs are of one method where their models' names are the same but for a part ``seed`` with a number: the checkpoints
 ``lora_seed1``, ``lora_seed2`` and ``lora_seed3`` are the method ``lora``. Names with the same seed, or with none, are
@@ -9,35 +9,163 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from lmms_medtasks.report.about import own
-from lmms_medtasks.report.cells import NONE, label, number
-from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
+from lmms_medtasks.report.cells import NONE, number
+from lmms_medtasks.report.document import Cell
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS, Judging
 from lmms_medtasks.report.published import Published
 from lmms_medtasks.report.suite_report import data_extent, settings_of
-from lmms_medtasks.report.views import Source
-from lmms_medtasks.samples.runs import distinct_names
-from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, SIDES
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import (
-    FOLDER,
-    MARKS,
-    SCALE,
-    SHIFTS,
-    Shift,
-    answered,
-    baseline_of,
-    model_of,
-    shifts,
-    statistic,
-    words_mark,
-)
+from lmms_medtasks.report.views import CellFunction, Column, Row, Source, Table
+from lmms_medtasks.samples.runs import distinct_names, model_name
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.task_configs.sure_vqa.measures import KINDS, ROBUSTNESS, SIDES
 
-_SEED = re.compile(r"[\s_.\-]*\(?seed[\s_.=\-]*(\d+)\)?", re.IGNORECASE)
+FOLDER = Path(__file__).parent
+DATASETS = {"slake": "SLAKE", "ovqa": "OVQA", "mimic": "MIMIC-CXR-VQA"}
+SHIFTS = {
+    "slake": ("modality", "question_type"),
+    "ovqa": ("body_part", "question_type"),
+    "mimic": ("gender", "ethnicity", "age"),
+}
+"""The paper's shifts by dataset, in the order of its tables."""
+SIDE_NAMES = {"iid": "i.i.d.", "ood": "OoD"}
+STATISTICS = {"iid": "first", "ood": "second", "rr": "ratio"}
+"""What the contrast of a shift's tests calls the mean of each, and RR."""
+
+GUESSING = {"closed": 0.5}
+"""What a uniform guess gets on each closed question. The paper's cleaning (C.1.2) keeps those with two options. Where
+both may be right, "both" and "none" are options beside the two, and a guess among the four gets one half on average."""
+
+MAIN_SHIFT = "slake_modality"
+"""The shift whose number stands for the benchmark, here and on a board. The paper prints a number a shift
+(Tables 14 to 19), and none over all shifts; this is the first of them."""
+
+MARKS = {LEXICAL: MEANINGS[LEXICAL]}
+"""The marks of :func:`words_mark`, for a table."""
+
+SCALE = "closed: 0 to 1 (a question with two options may get 0.5); open: 1 to 5 stars"
+_CORRUPTED = re.compile(r"(?:.+_)?corrupted_(low|medium|high)")
+_STRENGTHS = ("low", "medium", "high")
+_UNANSWERED = ("failed", "empty")
+
+MOST_FREQUENT_MODEL = "medtasks_most_frequent"
+"""The baseline that gives the most frequent answer of the training set."""
+
+
+@dataclass(frozen=True, order=True)
+class Shift:
+    """A shift of a dataset, as its task is named: ``slake`` and ``modality`` of ``sure_slake_modality``."""
+
+    dataset: str
+    name: str
+
+    @classmethod
+    def of(cls, tag: str) -> Shift:
+        """The shift of a question, from the tag ``shift``.
+
+        >>> Shift.of("slake_question_type_swapped")
+        Shift(dataset='slake', name='question_type_swapped')
+        """
+        dataset, _, name = tag.partition("_")
+        return cls(dataset, name)
+
+    @property
+    def label(self) -> str:
+        """``SLAKE, question type``."""
+        return f"{DATASETS.get(self.dataset, self.dataset)}, {self.name.replace('_', ' ')}"
+
+    @property
+    def published(self) -> bool:
+        """Whether Tables 14 to 19 have it."""
+        return self.name in SHIFTS.get(self.dataset, ())
+
+    def printed(self, shown: bool = True) -> Published:
+        """The rows of its table in the paper, with the images shown or without."""
+        task = f"sure_{self.dataset}_{self.name}{'' if shown else '_noimage'}"
+        return Published(FOLDER, {"task": task}, ("method", "base_model"))
+
+    @property
+    def strength(self) -> str:
+        """Of a corrupted test how strongly: "low", "medium" or "high"; "" for a real shift."""
+        found = _CORRUPTED.fullmatch(self.name)
+        return found.group(1) if found else ""
+
+    @property
+    def place(self) -> tuple[Hashable, ...]:
+        """Sorts shifts: datasets and shifts as in the paper, others behind, corrupted tests last."""
+        datasets, own = list(DATASETS), SHIFTS.get(self.dataset, ())
+        behind = datasets.index(self.dataset) if self.dataset in datasets else len(datasets)
+        order = own.index(self.name) if self.name in own else len(own)
+        if self.strength:
+            order += 1 + _STRENGTHS.index(self.strength)
+        return behind, self.dataset, order, self.name
+
+    def where(self, kind: str = "", side: str = "") -> dict[str, Any]:
+        """The restriction to its questions, those of a kind and of a test."""
+        return {"shift": f"{self.dataset}_{self.name}", **KINDS.get(kind, {}), **SIDES.get(side, {})}
+
+
+def words_mark(source: Source, shift: Shift, kind: str) -> str:
+    """:data:`LEXICAL` where the judge that compares words gave scores of these questions, else ""."""
+    found = Judging.of(source.rows.where(shift.where(kind)))
+    return LEXICAL if found and found.by_words else ""
+
+
+def shifts(source: Source) -> list[Shift]:
+    """The shifts that a source was asked, in the paper's order."""
+    return sorted(map(Shift.of, source.rows.values("shift")), key=lambda shift: shift.place)
+
+
+class Condition(NamedTuple):
+    """A shift, for closed or open questions."""
+
+    shift: Shift
+    kind: str
+
+    @property
+    def label(self) -> str:
+        """``SLAKE, question type, open``."""
+        return f"{self.shift.label}, {self.kind}"
+
+
+def groups(source: Source) -> Iterator[Condition]:
+    """Each shift and kind of question that a source was asked."""
+    for shift in shifts(source):
+        for kind in KINDS:
+            if len(source.rows.where(shift.where(kind))):
+                yield Condition(shift, kind)
+
+
+def statistic(source: Source, shift: Shift, kind: str, name: str) -> Interval:
+    """The mean of a test ("iid", "ood"), or RR ("rr"): all of one draw, in which a shared image stays paired."""
+    return source.interval(ROBUSTNESS[kind], shift.where(kind), STATISTICS[name])
+
+
+def answered(rows: Samples) -> Samples:
+    """The questions with a reply that is neither a failed request nor empty."""
+    return rows.take([place for place, trials in enumerate(rows.column("trials")) if trials[0] not in _UNANSWERED])
+
+
+def model_of(source: Source) -> str:
+    """The checkpoint's name, or the harness's name of the model."""
+    return model_name(source.run.content)
+
+
+def baseline_of(source: Source) -> str:
+    """The name of our model without weights that a source is of, such as :data:`MOST_FREQUENT_MODEL`; "" of another."""
+    name = str((source.run.content.get("config") or {}).get("model", ""))
+    return name if name.startswith("medtasks_") and name != "medtasks_peft" else ""
 
 
 # --- Methods ----------------------------------------------------------------------------------------------------------
+
+_SEED = re.compile(r"[\s_.\-]*\(?seed[\s_.=\-]*(\d+)\)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -126,127 +254,93 @@ def _method(name: str, shown: bool, runs: tuple[Source, ...]) -> Method:
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
 
-
-def score(name: str) -> FrameColumn:
-    """A column of scores or of ratios, with two decimals as in the paper."""
-    return FrameColumn(name, digits=2)
-
-
-_NUMBERS = ("iid", "ood", "rr")
-_COLUMNS = tuple(score(f"{kind} {name}") for kind in KINDS for name in ("i.i.d.", "OoD", "RR"))
-_PRINTED = tuple(f"{kind}_{name}" for kind in KINDS for name in _NUMBERS)
+_NUMBERS = {"iid": "i.i.d.", "ood": "OoD", "rr": "RR"}
+_COLUMNS = tuple(
+    Column(f"{kind} {said}", None, "", 2, key=f"{kind}_{name}") for kind in KINDS for name, said in _NUMBERS.items()
+)
 _NOTES = (
     f"Scores: {SCALE}. RR: OoD / i.i.d. Several seeds: mean ± standard deviation over them (n - 1), RR the mean of the "
     "seeds' own. Empty for a baseline that answered nothing of a test.",
 )
 
 
-@dataclass(frozen=True)
-class ShiftTable:
-    """The table of one of the paper's shifts, with images or without, in a source's own part."""
-
-    shift: Shift
-    shown: bool
-
-    def __call__(self, sources: Sequence[Source]) -> Frame | None:
-        """The table of a source; None where it was not asked so."""
-        return self.of(_alone(sources[0]))
-
-    def of(self, found: Sequence[Method]) -> Frame | None:
-        """The table of several methods; None where none has the shift."""
-        having = [each for each in found if each.image_shown is self.shown and self.shift in each.shifts]
-        return self._build_frame([_method_row(each, self.shift) for each in having]) if having else None
-
-    @property
-    def published(self) -> Published:
-        """Its rows in the paper."""
-        return self.shift.printed(self.shown)
-
-    def printed(self) -> Frame:
-        """The table with its published rows alone."""
-        return self._build_frame([])
-
-    @property
-    def key(self) -> str:
-        """Its key."""
-        return f"published_{self.shift.dataset}_{self.shift.name}{'' if self.shown else '_noimage'}"
-
-    def _build_frame(self, rows: Sequence[FrameRow]) -> Frame:
-        said, source = "" if self.shown else ", no image", self.published.rows()[0].texts["source"]
-        return _frame(self.key, f"{self.shift.label}{said} ({source})", "base model", rows, self.published)
+def as_cell(cell: Cell) -> CellFunction:
+    """What puts this cell into a row."""
+    return lambda source, row, rows: cell
 
 
-SHIFT_TABLES = tuple(
-    ShiftTable(Shift(dataset, name), shown)
-    for dataset, names in SHIFTS.items()
-    for name in names
-    for shown in (True, False)
+def _methods_shown(sources: Sequence[Source]) -> list[Method]:
+    """The methods of a comparison; a source alone is called "this run"."""
+    found = methods(sources)
+    return found if len(sources) > 1 else [replace(each, cell=own(data_extent(sources[0]))) for each in found]
+
+
+def _method_row(method: Method, shift: Shift, second: str | None = None) -> Row:
+    joined = {f"{kind}_{name}": method.joined(shift, kind, name) for kind in KINDS for name in _NUMBERS}
+    cells = {name: as_cell(cell) for name, cell in joined.items()}
+    return Row((method.cell, second), estimates=cells, source=method.sources[0])
+
+
+def table_key(shift: Shift, shown: bool) -> str:
+    """The key of a shift's table, with the images shown or without."""
+    return f"published_{shift.dataset}_{shift.name}{'' if shown else '_noimage'}"
+
+
+def _shift_table(shift: Shift, shown: bool) -> Table:
+    """The table of one of the paper's shifts, with images or without: methods, and the paper's rows."""
+
+    def title(sources: Sequence[Source]) -> str:
+        source = shift.printed(shown).rows()[0].texts["source"]
+        return f"{shift.label}{'' if shown else ', no image'} ({source})"
+
+    def rows(sources: Sequence[Source]) -> Iterator[Row]:
+        for each in _methods_shown(sources):
+            if each.image_shown is shown and shift in each.shifts:
+                yield _method_row(each, shift)
+
+    heads = ("model or method", "base model")
+    return Table(table_key(shift, shown), title, heads, rows, _COLUMNS, _NOTES, shift.printed(shown), MARKS)
+
+
+PAPER_SHIFTS = tuple(Shift(dataset, name) for dataset, names in SHIFTS.items() for name in names)
+SHIFT_TABLES = tuple(_shift_table(shift, shown) for shift in PAPER_SHIFTS for shown in (True, False))
+
+
+def _other_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    for method in _methods_shown(sources):
+        for shift in method.shifts:
+            if not (shift.published or shift.strength):
+                yield _method_row(method, shift, shift.label)
+
+
+OTHER_SHIFTS = Table(
+    "joined", "Scores and robustness", ("model or method", "shift"), _other_rows, _COLUMNS, _NOTES, marks=MARKS
 )
+"""The shifts that the paper has no table of; corrupted tests have their own."""
 
 
-def tables(found: Sequence[Method]) -> list[Frame]:
-    """A table for each of the paper's shifts that a method has, without images and with images apart."""
-    return [made for each in SHIFT_TABLES if (made := each.of(found))]
-
-
-def labels() -> dict[str, str]:
-    """The shift's label by the key of each table."""
-    return {each.key: each.shift.label for each in SHIFT_TABLES}
-
-
-def joined(found: Sequence[Method]) -> Frame | None:
-    """Scores and RR on the shifts that the paper has no table of; None without any. Corrupted tests have their own."""
-    rows = [_method_row(method, shift, shift.label) for method in found
-            for shift in method.shifts if not (shift.published or shift.strength)]  # fmt: skip
-    return _frame("joined", "Scores and robustness", "shift", rows) if rows else None
-
-
-def corruptions(found: Sequence[Method]) -> Frame | None:
-    """Corrupted tests beside Table 22 and the run's own real shifts of the dataset; None without corrupted tests."""
+def _corruption_rows(sources: Sequence[Source]) -> Iterator[Row]:
+    """Corrupted tests, and the real shifts of their datasets."""
+    found = _methods_shown(sources)
     having = [method for method in found if method.image_shown and any(shift.strength for shift in method.shifts)]
     datasets = {shift.dataset for method in having for shift in method.shifts if shift.strength}
-    rows = [
-        _method_row(method, shift, shift.label)
-        for method in having
-        for shift in method.shifts
-        if shift.dataset in datasets and (shift.strength or shift.published)
-    ]
-    if not rows:
-        return None
-    printed = Published(FOLDER, {"source": "Table 22"}, ("method", "test"))
-    same = (
+    for method in having:
+        for shift in method.shifts:
+            if shift.dataset in datasets and (shift.strength or shift.published):
+                yield _method_row(method, shift, shift.label)
+
+
+CORRUPTIONS = Table(
+    "corruptions",
+    "Corruptions beside real shifts (Table 22)",
+    ("model or method", "OoD test"),
+    _corruption_rows,
+    _COLUMNS,
+    (
         "The corrupted tests are the i.i.d. test's questions with blurred, brightened or noisy images: their OoD and "
-        "i.i.d. answers are of the same images."
-    )
-    return _frame("corruptions", "Corruptions beside real shifts (Table 22)", "OoD test", rows, printed, same)
-
-
-def own_corruptions(found: Sequence[Source]) -> Frame | None:
-    """:func:`corruptions` of a source's part."""
-    return corruptions(_alone(found[0]))
-
-
-def _frame(
-    key: str, title: str, second: str, rows: Sequence[FrameRow], printed: Published | None = None, *notes: str
-) -> Frame:
-    """A table of scores and RR, of runs and beneath them of the paper; ``second``: the head of the second column."""
-    return Frame(
-        key,
-        title,
-        (label("model or method"), label(second), *_COLUMNS),
-        (*rows, *(printed.filled(_PRINTED) if printed else ())),
-        (*notes, *_NOTES),
-        printed.notes if printed else (),
-        MARKS,
-    )
-
-
-def _method_row(method: Method, shift: Shift, second: str | None = None) -> FrameRow:
-    return FrameRow(
-        (method.cell, Cell(second), *(method.joined(shift, kind, name) for kind in KINDS for name in _NUMBERS))
-    )
-
-
-def _alone(source: Source) -> list[Method]:
-    """The source as a method, called "this run"."""
-    return [replace(method, cell=own(data_extent(source))) for method in methods([source])]
+        "i.i.d. answers are of the same images.",
+        *_NOTES,
+    ),
+    Published(FOLDER, {"source": "Table 22"}, ("method", "test")),
+    MARKS,
+)

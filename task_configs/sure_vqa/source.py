@@ -1,7 +1,197 @@
-"""The three data sets of SURE-VQA: SLAKE, OVQA and MIMIC-CXR-VQA, a chapter each."""
+"""The data sets of SURE-VQA: SLAKE and OVQA here, MIMIC-CXR-VQA in ``source_mimic.py``.
 
+SLAKE has questions about CT, MRI and X-ray images; of its two languages English only, as in the paper. Its closed
+questions are cleaned by the paper's rule (:func:`.source_reader.dropped`). OVQA has questions about orthopaedic CT and
+X-ray images, cleaned as the authors' public code does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from lmms_medtasks.data.archives import ZipFolder
+from lmms_medtasks.data.image_files import Images, ReferredImages, StoredImages
+from lmms_medtasks.data.release_counts import Expected
+from lmms_medtasks.data.releases import LocalRelease, Release
+from lmms_medtasks.data.row_reader import Row, need
+from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, Split
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.task_configs.sure_vqa import source_shifts
 from lmms_medtasks.task_configs.sure_vqa.source_mimic import MIMIC
-from lmms_medtasks.task_configs.sure_vqa.source_ovqa import OVQA
-from lmms_medtasks.task_configs.sure_vqa.source_slake import SLAKE
+from lmms_medtasks.task_configs.sure_vqa.source_reader import (
+    NOT_COPIED,
+    TAGS,
+    YES_NO,
+    SureReader,
+    document,
+    dropped,
+    text,
+    yes_no,
+)
+
+# --- SLAKE ------------------------------------------------------------------------------------------------------------
+
+_ELSEWHERE = {
+    "train.json": ("Slake1.0/train.json",),
+    "validation.json": ("validate.json", "Slake1.0/validate.json", "Slake1.0/validation.json"),
+    "test.json": ("Slake1.0/test.json",),
+    "imgs.zip": ("Slake1.0/imgs.zip",),
+}
+
+
+class SlakeReader(SureReader):
+    """Reads one split of SLAKE."""
+
+    fields = tuple("qid img_name question answer q_lang answer_type modality content_type location".split())
+    vocabulary: ClassVar = {"answer_type": ("open", "closed")}
+    folders = ("imgs", "Slake1.0/imgs")
+    archive = "imgs.zip"
+
+    def images(self, release: Release, folder: Path | None) -> Images:
+        """The images of the folder, or those in the archive."""
+        if folder is not None:
+            return StoredImages(LocalRelease(folder), "img_name")
+        if not release.has(self.archive):
+            raise UserError(f"SLAKE's images are missing: {self.looked_for()}.")
+        zipped = ZipFolder(release.file(self.archive))
+        return StoredImages(zipped, "img_name", lambda name: f"imgs/{name}" if zipped.has(f"imgs/{name}") else name)
+
+    def image_name(self, row: Row) -> str:
+        """The folder of an image and its file."""
+        return text(row, "img_name")
+
+    def left_out(self, row: Row) -> str:
+        """The paper takes the questions in English."""
+        language = str(row["q_lang"]).strip().lower()
+        return "" if language == "en" else f"language {language!r} is not English"
+
+    def cleaned(self, row: Row) -> str:
+        """The paper's cleaning."""
+        closed = str(row["answer_type"]).strip().lower() == "closed"
+        # What is no text is rejected later, with its number.
+        texts = [row[name] for name in ("question", "answer")]
+        return dropped(*texts) if closed and all(isinstance(each, str) for each in texts) else ""
+
+    def texts(self, row: Row) -> dict[str, Any]:
+        """The fields of a document without its image."""
+        kind, answer = need(text(row, "answer_type").lower(), "answer_type is empty"), text(row, "answer")
+        choices = yes_no(answer) if kind == "closed" else ()
+        return {
+            **document(text(row, "qid"), self._split, text(row, "question"), answer, kind, choices),
+            **{name: text(row, name) for name in ("modality", "content_type", "location")},
+        }
+
+
+SLAKE = DataSource(
+    name="sure_slake",
+    title="SLAKE (SURE-VQA)",
+    splits=(
+        Split("train", ("train.json",), "English training questions; those of an OoD modality join its OoD test"),
+        Split("validate", ("validation.json",), "English validation questions", default=False),
+        Split("test", ("test.json",), "English test questions"),
+    ),
+    tags={**TAGS, "modality": "text", "content_type": "text", "location": "text"},
+    hub_repository="BoKelvin/SLAKE",
+    revision="main",
+    licence="CC BY 4.0",
+    terms="those of the licence: name the authors (Liu et al., SLAKE, ISBI 2021)",
+    # The paper has a training question without an answer (1622) among its 4,866; no task asks it.
+    expected=(Expected(("train",), 4_866, unusable=1), Expected(("validate",), 1_043), Expected(("test",), 1_050)),
+    open_split=SlakeReader,
+    paper={"training questions": 4_866, "validation questions": 1_043, "test questions": 1_050},
+    notes=(
+        "The paper's split sizes are those of Table 1, after the cleaning; the test size is that of its i.i.d. and OoD "
+        "parts together. One of the training questions has no answer and is rejected.",
+        REVISION_NOT_KNOWN,
+    ),
+    elsewhere=_ELSEWHERE,
+    diagnose=SlakeReader.diagnose,
+    examine=source_shifts.examine,
+    training_rule=source_shifts.get,
+    strata=("modality", "location"),
+)
+
+
+# --- OVQA -------------------------------------------------------------------------------------------------------------
+
+_IMAGE = ("image_name", "img_name", "image")
+
+KEPT = {
+    "Is this a CT image or X-Ray image": ("CT", "X-Ray"),
+    "Is this an MRI or a CT scan": ("MRI", "CT"),
+    "Was this image taken with an MRI or CT scanner": ("MRI", "CT"),
+}
+"""The closed questions that stay although their answer is neither yes nor no, and their choices (authors' code)."""
+
+
+class OvqaReader(SureReader):
+    """Reads one split of OVQA."""
+
+    fields = (" or ".join(_IMAGE), "qid", "question", "answer", "answer_type", "question_type", "image_organ")
+    vocabulary: ClassVar = {"answer_type": ("open", "closed")}
+    folders = ("img", "imgs")
+
+    def images(self, release: Release, folder: Path | None) -> Images:
+        """The images of the folder, where they stay."""
+        if folder is None:
+            raise UserError(f"OVQA's images are missing: {self.looked_for()}.")
+        return ReferredImages(folder, "image")
+
+    def image_name(self, row: Row) -> str:
+        """An image's file."""
+        return text(row, *_IMAGE)
+
+    def cleaned(self, row: Row) -> str:
+        """The cleaning of the authors' code."""
+        closed = str(row["answer_type"]).strip().lower() == "closed"
+        return dropped(str(row["question"]), str(row["answer"]), tuple(KEPT)) if closed else ""
+
+    def texts(self, row: Row) -> dict[str, Any]:
+        """The fields of a document without its image."""
+        kind, answer = need(text(row, "answer_type").lower(), "answer_type is empty"), text(row, "answer")
+        choices: tuple[str, ...] = ()
+        if kind == "closed":
+            named = [choices for asked, choices in KEPT.items() if asked in str(row["question"])]
+            choices = yes_no(str(row["answer"])) or (named[0] if named else ())
+        return {
+            **document(
+                text(row, "qid"), self._split, text(row, "question"),
+                answer.rstrip(".") if choices == YES_NO else answer, kind, choices,
+            ),
+            "image_organ": text(row, "image_organ"),
+            "question_type": text(row, "question_type"),
+        }  # fmt: skip
+
+
+OVQA = DataSource(
+    name="sure_ovqa",
+    title="OVQA (SURE-VQA)",
+    splits=(
+        Split("train", ("train.json",), "training questions; those about an OoD body part join its OoD test"),
+        Split("validate", ("validate.json",), "validation questions", default=False),
+        Split("test", ("test.json",), "test questions"),
+    ),
+    tags={**TAGS, "image_organ": "text", "question_type": "text"},
+    hub_repository="",
+    revision="",
+    licence="not stated in what we have seen; ask the authors of OVQA",
+    terms="not stated in what we have seen; ask the authors of OVQA before questions or images go to anybody else",
+    expected=(Expected(("train",), 13_492), Expected(("validate",), 1_645), Expected(("test",), 1_657)),
+    open_split=OvqaReader,
+    paper={"training questions": 13_492, "validation questions": 1_645, "test questions": 1_657},
+    notes=(
+        NOT_COPIED,
+        "The paper's split sizes are those of Table 2, after the cleaning; the test size is that of Table 4.",
+    ),
+    elsewhere={"validate.json": ("validation.json", "valid.json", "val.json")},
+    obtain="OVQA is given out by its authors on request (Huang et al., OVQA, SIGIR 2022): a folder with train.json, "
+    "validate.json, test.json and the images in img/.",
+    diagnose=OvqaReader.diagnose,
+    examine=source_shifts.examine,
+    training_rule=source_shifts.get,
+    strata=("image_organ",),
+)
+
 
 SOURCES = (MIMIC, OVQA, SLAKE)

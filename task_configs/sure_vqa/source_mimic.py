@@ -23,8 +23,7 @@ from lmms_medtasks.data.releases import Release
 from lmms_medtasks.data.row_reader import Row, need, require
 from lmms_medtasks.data.sources import DataSource, RejectedRow, Split
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.sure_vqa import shift_rules
-from lmms_medtasks.task_configs.sure_vqa.source_check import examine
+from lmms_medtasks.task_configs.sure_vqa import source_shifts
 from lmms_medtasks.task_configs.sure_vqa.source_reader import NOT_COPIED, TAGS, YES_NO, SureReader, document, text
 
 AGREEMENT = "PhysioNet Credentialed Health Data Use Agreement 1.5.0"
@@ -266,7 +265,7 @@ MIMIC = DataSource(
     "in files/.",
     agreement=AGREEMENT,
     diagnose=MimicReader.diagnose,
-    examine=examine,
-    training_rule=shift_rules.get,
+    examine=source_shifts.examine,
+    training_rule=source_shifts.get,
     strata=("gender", "ethnicity"),
 )

@@ -163,7 +163,7 @@ def empty(document: Mapping[str, Any]) -> str:
 
 
 def listed(numbers: Sequence[str], most: int = 60) -> str:
-    """Numbers of questions for a message; the manifest has all of them."""
+    """Numbers of questions (the manifest has all of them) or files, for a message."""
     return ", ".join(numbers[:most]) + (f" and {len(numbers) - most:,} more" if len(numbers) > most else "")
 
 

@@ -77,7 +77,6 @@ def _write(
     judge: str = "openai:j",
     description: Mapping[str, Any] | None = None,
     answers: Mapping[str, str] | None = None,
-    tags: Mapping[str, Mapping[str, Any]] | None = None,
     task: str = "open",
     withheld: bool = False,
     answers_as: str | None = None,
@@ -100,7 +99,7 @@ def _write(
             replies=tuple(f"digest of {text}" for text in texts) if withheld else None,
         )
         trials = tuple("failed" if reply == "!" else "ok" for reply in replies)
-        record = Record(id, f"image of {id}", trials, None, {}, (tags or {}).get(id, {}), judgement=judgement)
+        record = Record(id, f"image of {id}", trials, None, {}, {}, judgement=judgement)
         rows.append({"score": {"score": 1.0}, "questions": record.to_json()})
     content = {
         "results": {task: {"score,trials": 1.0}, "other": {}},

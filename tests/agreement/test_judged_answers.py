@@ -14,20 +14,18 @@ from lmms_medtasks.record import Record
 
 
 def test_reading(write_run):
-    run = write_run(
-        {"q1": ["34 45", "- 11"], "q2": ["=55 =55", "!"]}, answers={"q1": "so"}, tags={"q1": {"modality": "CT"}}
-    )
+    run = write_run({"q1": ["34 45", "- 11"], "q2": ["=55 =55", "!"]}, answers={"q1": "so"})
     judged = judged_answers.read([run])
     first, second, third, failed = judged.answers
     assert first.key == AnswerKey("m", "q1", 1)
     # total: coherence + 4 * visual accuracy.
     assert first.scores == {"coherence": (3, 4), "visual_accuracy": (4, 5), "total": (19, 24)}
     assert second.scores["coherence"] == (None, 1)
-    assert (second.key.trial, second.cluster, second.tags) == (2, "image of q1", {"modality": "CT"})
+    assert (second.key.trial, second.cluster) == (2, "image of q1")
     assert first.fields["answer"] == "so"
     assert [each.settled for each in judged.answers] == [False, False, True, False]
     assert (failed.fields, failed.scores["total"]) == (None, ())
-    assert (judged.models, judged.judges, judged.tags) == (["m"], ["openai:j"], ["modality"])
+    assert (judged.models, judged.judges) == (["m"], ["openai:j"])
     assert judged.measures == ["coherence", "visual_accuracy", "total"]
 
 
@@ -135,4 +133,3 @@ def test_a_record_as_the_scoring_hook_writes_it(write_run, change_protocol):
     judged = judged_answers.read([run])
     assert [each.scores["total"] for each in judged.answers] == [(19.0,), (None,)]
     assert judged.answers[0].fields["answer"] == "this"
-    assert judged.answers[0].tags == {"modality": "CT", "data": "mini"}

@@ -103,6 +103,7 @@ def test_codes_of_a_sheet(judged, write):
         ("id,coherence\nq1,nan\n", "rating 'nan' is not on the scale"),
         ("id,coherence\nq1,3.5\n", "rating '3.5' is not on the scale"),
         ("id,coherence\nq1,3\nq1,4\n", "row 3: 'q1' is rated twice in 'coherence' by 'anna'"),
+        ("id,coherence\n\nq1,3\n\n\nq1,4\n", "row 6: 'q1' is rated twice"),
         ("id,coherance\nq1,3\n", "Unknown column 'coherance'.*Did you mean 'coherence'"),
         ("question,coherence\nq1,3\n", "has no column 'id'"),
         ("id,rater\nq1,a\n", "has no column with ratings"),

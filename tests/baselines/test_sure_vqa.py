@@ -13,7 +13,7 @@ from lmms_medtasks.baselines.read_prompts import read_prompt
 from lmms_medtasks.data import mini
 from lmms_medtasks.harness.baseline_models import RandomModel
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.task_configs.sure_vqa import hooks, shift_rules
+from lmms_medtasks.task_configs.sure_vqa import hooks, source_shifts
 from tools.mini import phantoms, sure_vqa
 
 SETTINGS = {"prompt": "sure_vqa/prompt.txt"}
@@ -38,7 +38,7 @@ def test_most_frequent_answers_open_questions_with_their_own_training_answers_on
 
 def test_what_is_out_of_distribution_is_never_trained_on():
     path = mini.path("sure_slake", "train")
-    shift = shift_rules.get("sure_slake_modality")
+    shift = source_shifts.get("sure_slake_modality")
     every, of_shift = read_pairs(path), read_pairs(path, shift)
     rows = pq.read_table(path, columns=["question", "modality"]).to_pylist()
     assert len(every) == len(rows)

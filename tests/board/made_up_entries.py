@@ -111,7 +111,7 @@ def made_up_entry(
         settings={},
         credentialed=False,
         source=Source("run", Path(f"{model}.json"), None, "2026-01-01"),
-        questions=Questions(table, tuple(tags or ()), hashlib.sha256(repr(asked).encode()).hexdigest()),
+        questions=Questions(table, hashlib.sha256(repr(asked).encode()).hexdigest()),
         answers=pa.table(arrays),
         metrics=names,
         counts=Counts(len(ids), len(ids), len(ids), len(ids), len(ids), 0, len(ids), 0, 0, 0),

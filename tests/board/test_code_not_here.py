@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board import packing, packs
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.comparison import compared_entries, gate_rules
-from lmms_medtasks.board.comparison.gate import gate
+from lmms_medtasks.board.comparison import compared_entries
+from lmms_medtasks.board.comparison.gate import gate, read_rules
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import own_metrics, own_parts, registry
@@ -57,7 +57,7 @@ def test_what_no_test_can_show_not_worse_warns_and_fails_where_it_is_worse(writt
         (written.b, written.a, ("can't tell", "warn")),
         (written.b, written.c, ("worse", "fail")),
     ):
-        found = gate(compared_entries.read(baseline), compared_entries.read(candidate), gate_rules.read())
+        found = gate(compared_entries.read(baseline), compared_entries.read(candidate), read_rules())
         own = {each.measure: each for each in found.verdicts}["own"]
         assert (own.outcome, own.effect) == said
         assert (own.outcome == "worse") or own.detail.startswith("No test shows")
@@ -66,7 +66,7 @@ def test_what_no_test_can_show_not_worse_warns_and_fails_where_it_is_worse(writt
 def test_without_it_a_board_refuses_the_entry_and_names_the_way_out(written):
     board = collect([written.a, written.b])
     assert not board.entries and {(each.code, each.reason) for each in board.refused} == {("metric_not_here", SAID)}
-    assert gate_rules.read().action("metric_not_here", old=False) == "fail"
+    assert read_rules().action("metric_not_here", old=False) == "fail"
 
 
 @pytest.mark.parametrize("command", ["compare", "gate", "pack"])

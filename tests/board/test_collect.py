@@ -3,7 +3,6 @@
 import copy
 import json
 from contextlib import nullcontext
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.site import ranking
-from lmms_medtasks.board.trust import bounded_json, limits
+from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.build_cache import BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites.judged_measures import bound_of
@@ -109,7 +108,7 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
     assert (found["none"].counts.judged, found["none"].counts.wanted) == (1, 3)
     assert found["judged"].interval("total").estimate == 0
     assert [standing.mean.estimate for standing in ranking.rank(
-        [found["none"]], "total", higher_is_better=True, resamples=20).standings] == [None]  # fmt: skip
+        [found["none"]], "total", resamples=20).standings] == [None]  # fmt: skip
     assert found["none"].ranked
 
 
@@ -192,13 +191,13 @@ def test_what_is_kept_starts_no_processes_and_gives_the_same(tmp_path, runs, mon
 
 def test_a_log_is_gone_through_for_its_limits_until_what_it_says_is_kept(tmp_path, runs, monkeypatch):
     runs.write(tmp_path / "a", {TASK: runs.choice_rows(GOOD)})
-    checked, check = [], bounded_json.check_lines
-    monkeypatch.setattr(bounded_json, "check_lines", lambda path: checked.append(path) or check(path))
+    checked, check = [], safe_files.check_lines
+    monkeypatch.setattr(safe_files, "check_lines", lambda path: checked.append(path) or check(path))
     cache = BuildCache.at(tmp_path / "cache")
     # Nothing is kept of a log that is beyond them: it is refused each time.
-    small = replace(limits.limits(), line_bytes=10)
+    small = {**limits.limits(), "line_bytes": 10}
     with monkeypatch.context() as context:
-        context.setattr(bounded_json, "limits", lambda: small)
+        context.setattr(safe_files, "limits", lambda: small)
         for _ in range(2):
             assert "more than 10 bytes" in collect([tmp_path / "a"], cache=cache).problems[0].reason
     assert len(checked) == 2

@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.board import entries
-from lmms_medtasks.board.comparison.paired import pairs
+from lmms_medtasks.board.comparison.compared_entries import pairs
 from tests.board.made_up_entries import made_up_entry, of_every_kind
 
 

@@ -51,6 +51,7 @@ def test_facts_of_published_models_are_of_rows_that_their_tables_have():
         for name in model_facts.folders.load_yaml(path) if path.parent.name == "reference" else ():
             # The rows of one paper are put together of a base model and a method.
             assert name in tables or ": " in name, (path, name)
+        assert model_facts._read(path).items() <= model_facts._defaults().items()  # no two files differ
 
 
 _LAUGHS = [

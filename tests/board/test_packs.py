@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.board import packing, packs
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.pack_form import VERSION, entry_to_json
+from lmms_medtasks.board.packs import VERSION, entry_to_json
 from lmms_medtasks.cli import pack as command
 from lmms_medtasks.cli.app import build as app
 from lmms_medtasks.errors import UserError
@@ -56,7 +56,7 @@ def test_no_text_and_no_path_is_in_a_pack(packed, tmp_path):
     assert set(packed["entries"][0]["sources"]) == {
         "20260101_000000_results.json", "20260101_000000_samples_med_cmr_open.jsonl",
     }  # fmt: skip
-    assert packed["environment"]["numpy"]
+    assert packing.pack(collect([tmp_path / "run"]).entries, SIGNED) == packed
 
 
 def change(content, task, *keys, to):
@@ -270,7 +270,7 @@ def test_numbers_that_are_none_are_refused(packed, tmp_path, number):
 
 @pytest.mark.parametrize(
     ("name", "to"),
-    [("tags", 1), ("columns", [1]), ("columns", {}), ("ids", ["q2", "q1"]), ("ids", [1]), ("tags", ["severity", 5])],
+    [("tags", ["severity"]), ("columns", [1]), ("columns", {}), ("ids", ["q2", "q1"]), ("ids", [1])],
 )
 def test_questions_of_another_form_are_refused(packed, tmp_path, name, to):
     for questions in packed["questions"].values():

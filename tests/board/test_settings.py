@@ -4,10 +4,10 @@ import pytest
 
 from lmms_medtasks.board import rules as rules_of_board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.comparison import compared_entries, gate_rules
-from lmms_medtasks.board.comparison.gate import gate
+from lmms_medtasks.board.comparison import compared_entries
+from lmms_medtasks.board.comparison.gate import gate, read_rules
 from lmms_medtasks.board.comparison.measure_comparison import compare
-from lmms_medtasks.report.assemble import build
+from lmms_medtasks.report.reported_suites import build
 
 TASK = "medq_deg_l1"
 PAPER = {"settings": {"name": "paper", "changes": {"max_new_tokens": 96}}}
@@ -60,7 +60,7 @@ def test_the_gate_refuses_to_compare_them_and_a_comparison_says_so(written, tmp_
     written("base"), written("new", metadata)
     sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
     (tmp_path / "rules.yml").write_text("")
-    (verdict,) = gate(*sides, gate_rules.read(tmp_path / "rules.yml")).verdicts
+    (verdict,) = gate(*sides, read_rules(tmp_path / "rules.yml")).verdicts
     assert verdict.outcome == "not comparable"
     assert "our settings" in verdict.detail
     assert "our settings" in " ".join(compare(*sides).warnings)
@@ -69,7 +69,7 @@ def test_the_gate_refuses_to_compare_them_and_a_comparison_says_so(written, tmp_
 def test_limits_that_were_lowered_to_two_models_rooms_are_two_settings(written, tmp_path):
     written("base", THINKING), written("new", LOWERED), written("like base", THINKING)
     base, new, like = (compared_entries.read(tmp_path / name) for name in ("base", "new", "like base"))
-    (verdict,) = gate(base, new, gate_rules.read(None)).verdicts
+    (verdict,) = gate(base, new, read_rules(None)).verdicts
     assert verdict.outcome == "not comparable" and "2952 new tokens" in verdict.detail
     assert not list(compared_entries.differing(base.board.entries[0], like.board.entries[0]))
 

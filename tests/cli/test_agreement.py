@@ -89,7 +89,7 @@ def test_formats(app, run, humans, format, start, number):
 
 
 def test_compute_by_name_is_the_same(app, run, humans):
-    options = ("--ratings", humans, "--format", "csv", "--by", "modality")
+    options = ("--ratings", humans, "--format", "csv")
     assert invoke(app, run, *options).stdout == invoke(app, "compute", run, *options).stdout
     assert invoke(app, *options, run).stdout == invoke(app, run, *options).stdout
 
@@ -141,7 +141,6 @@ def test_nothing_could_be_compared(app, run, tmp_path):
         ([], "Nothing to compare: no ratings by people"),
         (["--key", "k.csv"], "--key belongs to --ratings"),
         (["--ratings", "none.csv"], "none.csv cannot be read"),
-        (["--ratings", "HUMANS", "--by", "organ"], "Unknown tag 'organ' in --by"),
         (["--ratings", "HUMANS", "--task", "closed"], "No judged task is called 'closed'"),
         (["--ratings", "HUMANS", "--protocol", "x"], "Unknown judge protocol 'x'"),
     ],

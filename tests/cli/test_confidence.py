@@ -37,7 +37,7 @@ COMMANDS = {
     "report md": ("report", "{a}", "--format", "md", "--resamples", "20"),
     "report html": ("report", "{a}", "{b}", "--format", "html", "--resamples", "20"),
     "compare": ("compare", "{a}", "{b}"),
-    "compare all": ("compare", "{a}", "{b}", "--all"),
+    "compare all": ("compare", "{a}", "{b}", "--format", "md"),
     "gate": ("gate", "{a}", "{b}"),
     "gate md": ("gate", "{a}", "{b}", "--format", "md"),
     "power": ("power", "{a}", "{b}"),

@@ -12,7 +12,7 @@ from lmms_medtasks.judges import judge_check, registry, rubric
 from lmms_medtasks.report.judged_tables import _COLUMNS
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.templates.own_parsers import parser_of
+from lmms_medtasks.suites.templates.parsers import parser_of
 from tests.extending_pages import PAGES, blocks, files_of, write_benchmark
 
 NAMES = ("parser.md", "metric.md", "judge_protocol.md")
@@ -33,14 +33,12 @@ def test_entry_points_are_those_that_are_looked_for(page):
 def test_the_other_parsers_of_the_page_read():
     from lmms_medtasks.extensions import Part
 
-    first, second = blocks("parser.md", "python")
-    declared, whole = {}, {}
-    exec(first, declared)  # noqa: S102 (our own page)
-    exec(second, whole)  # noqa: S102
+    (text,) = blocks("parser.md", "python")
+    declared = {}
+    exec(text, declared)  # noqa: S102 (our own page)
     parser = parser_of(Part(declared["read_finding"], "read_finding", "parts.py:read_finding", "parts.py", None))
     doc = {"id": "1", "options": [], "answer": "benign"}
     assert (parser.read(doc, "It is Benign").value, parser.answers(doc)) == ("benign", ("benign", "malignant"))
-    assert whole["PARSER"].read({}, "left").value == "left"
 
 
 def test_the_headline_of_the_page_makes_a_sentence():

@@ -8,9 +8,8 @@ from sklearn import metrics
 
 import lmms_medtasks as mt
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.statistics import reliability, votes
 from lmms_medtasks.statistics.agreement import alpha_of
-from lmms_medtasks.statistics.intervals import intervals, mean_interval
+from lmms_medtasks.statistics.intervals import mean_interval
 from lmms_medtasks.statistics.sign_flip import sign_flip
 from lmms_medtasks.suites.estimates import Contrast
 
@@ -88,23 +87,6 @@ def test_a_difference_leaves_out_questions_without_both_scores():
     assert (found.n, found.left_out, found.wins, found.losses) == (5, 2, 1, 1)
 
 
-def test_calibration_is_that_of_the_reports():
-    """On shares of votes, of which the reports take it."""
-    answers = [[int(vote) for vote in RNG.integers(0, 3, 10)] for _ in range(30)]
-    counts = np.array([[*np.bincount(each, minlength=3), 0] for each in answers])
-    table = votes.VoteTable(
-        *3 * (tuple(map(str, range(30))),), counts, np.full(30, 3), np.zeros(30, int), np.zeros(30, int)
-    )  # fmt: skip
-    share, right = reliability.majority_share(table), reliability.majority_correct(table)
-    whole = intervals(*reliability.reliability_draw(table, "share"))["ece"]
-    found = mt.ece(share, right)
-    assert (found.value, found.low, found.high) == (whole.estimate, whole.low, whole.high)
-    binary = (right == 0) | (right == 1)
-    expected = metrics.brier_score_loss(right[binary].astype(int), share[binary])
-    assert mt.brier(share[binary], right[binary]).value == pytest.approx(expected, abs=1e-12)
-    assert mt.ece(share, right, binning="mass", bins=3).n == 30
-
-
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 def test_kappa_is_scikit_learns(weights):
     first, second = RNG.integers(1, 5, 40), RNG.integers(1, 5, 40)
@@ -171,9 +153,8 @@ def test_a_question_is_paired_with_each_of_its_forms():
     (lambda: mt.difference(FRAME, FRAME, column="right", on="key"), "Unknown column 'key'"),
     (lambda: mt.difference(FRAME, FRAME, column="right", on="patient"), "stands twice"),
     (lambda: mt.difference(FRAME[:3], FRAME[3:], column="right"), "no id in common"),
-    (lambda: mt.ece([0.5], [1], bins=0), "got 0"),
-    (lambda: mt.ece([1.5], [1]), "confidence is outside"),
-    (lambda: mt.brier([0.5], [0.5]), "right .1. or wrong"),
+    (lambda: mt.mean([1, 2], bounds=3), "highest value that there can be, .0, 1., got 3"),
+    (lambda: mt.krippendorff_alpha(None, measurement="nominal"), "column for each rater.*got None"),
     (lambda: mt.cohen_kappa(["a"], ["b"], weights="linear"), "'a' is a text"),
     (lambda: mt.cohen_kappa([1], [1], weights="cubic"), "cubic"),
     (lambda: mt.cohen_kappa(["a"], [1]), "got both"),

@@ -12,24 +12,30 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from lmms_medtasks.report import Options, best_models, build
+from lmms_medtasks.report import Options, build
 from lmms_medtasks.report.document import MARKS, Cell
 from lmms_medtasks.report.findings import Change, Finding, Number, lost, titles
-from lmms_medtasks.report.first_screen import FirstScreen, ModelFindings, _Kept
+from lmms_medtasks.report.first_screen import (
+    FirstScreen,
+    ModelFindings,
+    _Kept,
+    best_models,
+    best_sentence,
+    leader_sentence,
+)
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.quotable import Check, verdict
 from lmms_medtasks.report.report_page import Group, breakable, page, unbroken
-from lmms_medtasks.report.terminal import show
-from lmms_medtasks.report.terminal_first_screen import WIDTH, lines, wrapped
+from lmms_medtasks.report.terminal import WIDTH, first_screen_lines, show, wrapped
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import FEW, Interval
 from lmms_medtasks.suites.estimates import Mean
-from lmms_medtasks.task_configs.medq_deg import report_finding
+from lmms_medtasks.task_configs.medq_deg import report as medq_report
 
 
 def screen(document):
-    return [line.plain for line in lines(document.first, document.title)]
+    return [line.plain for line in first_screen_lines(document.first, document.title)]
 
 
 def asked(number, severity, degradation, score):
@@ -48,7 +54,7 @@ def test_the_worst_degradations_are_those_that_cost_most():
     rows += [asked(number, 2, "too_few", 0.0) for number in range(40, 59)]
     table = Samples.of_rows(rows)
     source = SimpleNamespace(rows=table, derived=lambda transform: SimpleNamespace(rows=transform(table)))
-    assert report_finding.worst(source, 2) == ["heavy rain (by 50.0 points)"]
+    assert medq_report.worst(source, 2) == ["heavy rain (by 50.0 points)"]
 
 
 def test_a_long_name_leaves_the_screen_one_screen(write_run):
@@ -77,7 +83,7 @@ def test_numbers_are_those_of_the_tables(document):
     (finding,) = model.findings
     values = {bar.title: bar.cell.value for bar in finding.bars}
     levels = next(table for _, table in document.tables() if table.key == "levels")
-    assert list(values.values()) == [row.cells[3].value for row in levels.rows]
+    assert list(values.values()) == [row.cells[2].value for row in levels.rows]
     # Four options and two: (1/4 + 1/2) / 2 = 0.375.
     assert finding.bars[0].chance == pytest.approx(37.5)
     assert finding.bars[0].published == pytest.approx((42.92, 74.03), abs=5)
@@ -96,9 +102,9 @@ def test_terminal_shows_the_screen_and_all_tables_on_demand(document):
         show(document, console, everything=everything)
         shown[everything] = console.file.getvalue()
     assert "May these numbers be quoted?" in shown[False]
-    assert "Requests and replies" not in shown[False]
+    assert "What became of the replies" not in shown[False]
     assert shown[True].startswith(shown[False][:200])
-    assert "Requests and replies" in shown[True]
+    assert "What became of the replies" in shown[True]
 
 
 @pytest.mark.usefixtures("any_share_read")
@@ -312,16 +318,16 @@ def first_of(*bars):
 @pytest.mark.parametrize("count", [1, 2])
 def test_terminal_says_scale_direction_and_what_marks_mean(count):
     made = Number("stars", "x", unit="of 5", top=5.0, higher_is_better=False, bottom=1.0, cell=Cell(3.456, mark="‖"))
-    (row,) = [line.plain for line in lines(first_of(*[made] * count), "t") if "stars" in line.plain]
+    (row,) = [line.plain for line in first_screen_lines(first_of(*[made] * count), "t") if "stars" in line.plain]
     assert row.startswith("suite            stars, 1 to 5 ↓")
     assert row.count("3.46‖") == count
-    assert any(line.plain.startswith("‖ No interval") for line in lines(first_of(*[made] * count), "t"))
+    assert any(line.plain.startswith("‖ No interval") for line in first_screen_lines(first_of(*[made] * count), "t"))
 
 
 def test_several_models_keep_their_intervals_and_the_arrow_is_explained():
     bar = Number("false alarms", cell=Cell(100.0, 62.1, 100.0, "◊"), higher_is_better=False)
     models = tuple(ModelFindings(f"m{place}", (Finding("suite", (bar,), ""),)) for place in range(7))
-    said = [line.plain for line in lines(FirstScreen((), models, (), {}), "t")]
+    said = [line.plain for line in first_screen_lines(FirstScreen((), models, (), {}), "t")]
     assert max(map(len, said)) <= WIDTH and sum(line.count("[62.1, 100.0]") for line in said) == 4
     assert "↓ less is better" in said
 
@@ -336,7 +342,7 @@ def test_a_sentence_says_of_which_numbers_and_benchmarks_it_is():
 
 
 def test_one_number_is_no_plural():
-    assert best_models.leader([""]).endswith("in the one number that several of these models have: none.")
+    assert leader_sentence([""]).endswith("in the one number that several of these models have: none.")
 
 
 def test_one_task_is_one_task(write_run):
@@ -348,7 +354,7 @@ def test_one_task_is_one_task(write_run):
 def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
     """A run that asked MedQ-Deg as one task, as one a level, and ten times each."""
     sets = (("medq_deg_calib",), ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2"), ("medq_deg",), ("medq_deg_noimage",))
-    places = [report_finding.HEADLINE.place(tasks) for tasks in sets]
+    places = [medq_report.HEADLINE.place(tasks) for tasks in sets]
     assert places == [2, 1, 0, 3]
     kept = [_Kept(SimpleNamespace(rows=range(9)), replace(finding("S", 20.0), place=place)) for place in places]
     assert max(kept, key=lambda each: each.rests_on).finding.place == 0
@@ -358,7 +364,7 @@ def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
 def test_what_a_model_loses_stands_in_a_line_a_benchmark_in_the_terminal():
     change = Change(Interval(-0.2, -0.3, -0.1, 9, 9), "under x", "in fog")
     alone = FirstScreen((), (ModelFindings("a", (finding("S", 20.0, change),)),), (), {})
-    shown = [line.plain for line in lines(alone, "one model")]
+    shown = [line.plain for line in first_screen_lines(alone, "one model")]
     assert "S loses 20.0 points [10.0, 30.0] under x, most in fog." in shown
 
 
@@ -385,7 +391,7 @@ def test_date_is_in_utc_where_the_run_says_its_zone(write_run):
 
 def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
     made = Number("stars", "x", unit="of 5", bottom=1.0, top=5.0, cell=Cell(1.0, 1.0, 1.0))
-    (row,) = [line.plain for line in lines(first_of(made), "t") if "stars" in line.plain]
+    (row,) = [line.plain for line in first_screen_lines(first_of(made), "t") if "stars" in line.plain]
     assert "█" not in row
     assert [made.place(value) for value in (0.0, 1.0, 3.0, 5.0)] == [0.0, 0.0, 0.5, 1.0]
 
@@ -456,8 +462,8 @@ def best_of(mark="", images=12, **wrong):
         own = Number("pictures", estimate=Mean(), cell=cell, rows=Samples.of_rows(rows))
         return Finding("S", (own, replace(own, title="x, y", rows=None)), "")
 
-    best = best_models.best({name: made(count) for name, count in wrong.items()})
-    return best_models.sentence(best), best_models.leader([*best.values()])
+    best = best_models({name: made(count) for name, count in wrong.items()})
+    return best_sentence(best), leader_sentence([*best.values()])
 
 
 def test_who_is_best_is_said_by_the_test_of_ranks_on_the_same_questions():

@@ -115,11 +115,11 @@ def test_a_report_of_a_column_that_no_question_has_is_told_with_table_and_column
         ("bullets", '("right", "right")', "a chart of bullets has one column; got 2"),
         ("points", '("right",), sort="sideways"', "sort 'sideways'"),
         ("plane", '("right",), names="oops"', "names 'oops'"),
-        ("shares", '("right",) * 3, scale="log"', "scale 'log'"),
+        ("heat", '("right",), scale="log"', "scale 'log'"),
     ],
 )
 def test_a_wrong_chart_is_told_with_file_and_line(tmp_path, kind, more, said):
-    path, folder = folder_with_a_report(tmp_path, f"drawn_{kind}", "Mean()")
+    path, folder = folder_with_a_report(tmp_path, f"drawn_{kind}_{len(more)}", "Mean()")
     text = (folder / "report.py").read_text("utf-8").replace("(TABLE,)),), ())", "(TABLE,), (CHART,)),), ())")
     chart = f'from lmms_medtasks.report.charts import Chart\nCHART = Chart("{kind}", "c", "C", "", TABLE, {more})\n'
     (folder / "report.py").write_text(text.replace("REPORT = ", f"{chart}REPORT = "), "utf-8")

@@ -11,7 +11,6 @@ import pytest
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.report import judged_tables, suite_report
-from lmms_medtasks.report.document import Part
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.views import Row, Source
 from lmms_medtasks.samples.table import Samples
@@ -74,13 +73,13 @@ def compared(sources):
     """The comparisons that a report makes of these sources, and the names of those in each."""
     seen = []
 
-    def compare(group, key, options):
-        seen.append((key, [each.name for each in group]))
-        return Part(key, "Compared", (), (), ())
+    def mark(part, group):
+        seen.append((part.key, [each.name for each in group]))
+        return part
 
-    report = suite_report.Report((), (), compare=compare)
+    report = suite_report.Report((), (), mark=mark)
     suite = registry.get("med_cmr")
-    return [each.make() for each in suite_report._comparisons(suite, report, sources, Options())], seen
+    return [make() for make in suite_report._comparisons(suite, report, sources, Options())], seen
 
 
 def test_what_is_counted():
@@ -327,15 +326,6 @@ def test_few_or_different_verdicts_are_not_flagged():
     few = judging(*(record(number, ("4", "3")) for number in range(9)))
     different = judging(*(record(number, ("4", "3")) for number in range(10)), record(10, ("4", "4")))
     assert not judged_tables.constant_verdict(few) and not judged_tables.constant_verdict(different)
-
-
-def test_how_often_a_judge_said_what():
-    # Of three verdicts: clear 4, 4, 5; right 3, 3, 3. A rule's verdict is not the judge's.
-    found = judging(record(1, ("4", "3")), record(2, ("4", "3")), record(3, ("5", "3")), record(4, EXACT))
-    table = judged_tables.verdict_shares({"open": found})
-    rows = {tuple(cell.value for cell in row.cells[1:3]): row.cells[3].value for row in table.rows}
-    assert rows["clear", "4"] == 2 and rows["clear", "5"] == 1 and rows["clear", "1"] == 0 and rows["right", "3"] == 3
-    assert judged_tables.verdict_shares({"open": judging(record(1, EXACT))}) is None
 
 
 @pytest.mark.parametrize(("check", "warned"), [("passed: 32 of 32", False), ("failed: 0 of 32", True),

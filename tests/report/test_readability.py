@@ -11,8 +11,8 @@ from rich.console import Console
 from lmms_medtasks.board import rules
 from lmms_medtasks.board.checks import _rates
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.comparison import gate_rules
-from lmms_medtasks.board.site import number_marks
+from lmms_medtasks.board.comparison.gate import read_rules
+from lmms_medtasks.board.site import board_tables
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.report import Options, build, readability
 from lmms_medtasks.report.markdown import markdown
@@ -114,7 +114,7 @@ def test_many_answers_at_the_limit_are_red_and_no_finding(tmp_path):
     said = "2 of 12 replies ended at the limit of new tokens: nothing is said about the model."
     assert all(said in text and "guessing at" not in text for text in texts)
     (entry,) = collect([tmp_path], rules=rules.read()).entries
-    assert "2 of 12 replies ended" in dict(_rates(entry, gate_rules.read().board.thresholds))["low_parse_rate"]
+    assert "2 of 12 replies ended" in dict(_rates(entry, read_rules().board.thresholds))["low_parse_rate"]
 
 
 def test_many_failed_requests_are_no_finding_and_asked_again(tmp_path):
@@ -143,6 +143,6 @@ def test_gate_report_and_board_draw_the_line_at_the_same_share(tmp_path, unread,
     document, _ = screens(path)
     (entry,) = collect([tmp_path], rules=rules.read()).entries
     assert (check_of(document).state == "no") is low
-    thresholds = gate_rules.read().board.thresholds
+    thresholds = read_rules().board.thresholds
     assert ("low_parse_rate" in dict(_rates(entry, thresholds))) is low
-    assert thresholds["parse_rate"] == readability.least_read() == number_marks.READABLE
+    assert thresholds["parse_rate"] == readability.least_read() == board_tables.READABLE

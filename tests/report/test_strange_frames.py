@@ -12,12 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from lmms_medtasks.report import formats
 from lmms_medtasks.report.cells import count, label, percent, share
 from lmms_medtasks.report.csv_writer import csv_text
 from lmms_medtasks.report.document import EMPTY, Cell, Document, Flag, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.report.run_report import RunReport
-from lmms_medtasks.report.terminal import WIDTH, screen
+from lmms_medtasks.report.terminal import WIDTH, document_text, screen
 from lmms_medtasks.statistics.intervals import Interval
 
 NAMES = {
@@ -51,7 +50,7 @@ def document(found: Frame, text: str = "text") -> Document:
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_name_is_harmless_and_its_number_is_there_in_every_writer(name: str) -> None:
     made = document(table(name), name)
-    markdown, page, terminal = (formats.text(made, form) for form in ("md", "html", "terminal"))
+    markdown, page, terminal = (document_text(made, form) for form in ("md", "html", "terminal"))
     (row,) = [line for line in markdown.splitlines() if "52.3" in line]
     assert row.replace("\\|", "").count("|") == 4
     plain = re.sub(r"\\.", "", markdown)
@@ -70,9 +69,9 @@ def test_a_name_is_harmless_and_its_number_is_there_in_every_writer(name: str) -
 def test_a_table_without_rows_with_one_and_with_two_hundred_models(form: str) -> None:
     for many in (0, 1, 200):
         names = [f"model {number:03}" for number in range(many)]
-        text = formats.text(document(table(*names)), form)
+        text = document_text(document(table(*names)), form)
         assert all(name in text for name in names) and "questions" in text
-        assert text == formats.text(document(table(*names)), form)
+        assert text == document_text(document(table(*names)), form)
     lines = screen(document(table(*names))).splitlines()
     assert max(map(len, lines)) <= WIDTH and sum("52.3" in line for line in lines) == 200
     assert screen(document(table()))
@@ -85,7 +84,7 @@ def test_what_is_no_number_is_empty(value: float | None) -> None:
     assert csv_text(found).splitlines()[1] == "m,12,,run"
     for form in ("md", "html", "terminal"):
         assert "nan" not in re.sub(
-            r"<(script|style)>.*?</\1>", "", formats.text(document(found), form), flags=re.DOTALL
+            r"<(script|style)>.*?</\1>", "", document_text(document(found), form), flags=re.DOTALL
         )
 
 

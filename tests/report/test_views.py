@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.record import MeasureValue, Record
-from lmms_medtasks.report.detectable import note
-from lmms_medtasks.report.views import Column, Row, Source, Table
+from lmms_medtasks.report.views import Column, Row, Source, Table, _detectable_note
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.power import Criterion, standard_errors_needed
 from lmms_medtasks.suites.estimates import Count, Mean
@@ -69,8 +68,10 @@ def test_below_differences_stands_what_these_data_would_have_shown():
     assert [row.cells[1].detectable is None for row in few.rows] == [False, True]
     assert "For 1 of the 2" in few.notes[-1]
     # No share changes by more than 100 points: what would take more is not named.
-    assert "120.0" not in (said := note([0.3, 1.2])) and "30.0 points" in said and "For 1 of the 2" in said
-    assert "150.0" not in (said := note([1.5])) and "no true difference" in said
+    assert (
+        "120.0" not in (said := _detectable_note([30.0, 120.0])) and "30.0 points" in said and "For 1 of the 2" in said
+    )
+    assert "150.0" not in (said := _detectable_note([150.0])) and "no true difference" in said
     # A table of shares says nothing of the kind.
     plain = Table("t", "T", ("side",), (Row(("all",)),), (Column("accuracy", Mean()),)).filled([rows])
     assert not plain.notes and plain.rows[0].cells[1].detectable is None

@@ -230,7 +230,7 @@ def test_run_without_any_reply(write_run):
     trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
     document = build([write_run(trials=trials)], Options(resamples=20))
     assert checked(page(document)).open == []
-    assert [cell.value for cell in table(document, "levels").rows[0].cells] == ["L0", 2, 2, None, None]
+    assert [cell.value for cell in table(document, "levels").rows[0].cells] == ["L0", 2, None, None]
     assert "12 of 12 requests failed" in markdown(document)
 
 
@@ -298,7 +298,7 @@ def test_numbers_for_people(column, cell, text):
 
 def test_figures_keep_their_texts_and_colours_follow_the_page(several_drawn):
     figures = [figure for section in several_drawn.parts[1].sections for figure in section.figures]
-    shown = ["fall", "heatmap_l2", "heatmap_l1", "reliability", "modalities", "shift"]
+    shown = ["fall", "heatmap_l2", "heatmap_l1", "reliability"]
     assert [figure.key for figure in figures] == shown
     assert [figure.key for figure in figures if figure.folded] == ["heatmap_l1"]
     for figure in figures:

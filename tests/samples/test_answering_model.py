@@ -41,6 +41,6 @@ def test_another_model_or_several(asked, names, said):
     assert answering_model.said({"server": {"model": asked, "serves": {}, "answers_as": names}}) == said
 
 
-@pytest.mark.parametrize("told", [{}, {"server": 7}, {"server": {}}, {"server": {"model": ["a"], "answers_as": 7}}])
+@pytest.mark.parametrize("told", [{}, {"server": None}, {"server": {}}, {"server": {"model": ["a"]}}])
 def test_what_is_not_recorded_is_no_doubt(told):
     assert answering_model.said(told) == ""

@@ -2,11 +2,23 @@
 
 import json
 import math
+import re
 
 import pytest
 
+from lmms_medtasks.board import rules
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
+
+MOST = rules.read().thresholds["failure_rate"]
+WHOLE = {
+    "results": {"a": {"alias": "a"}},
+    "configs": {"a": {"metadata": {"digests": {}, "judge": {"protocols": []}}, "lmms_eval_specific_kwargs": {}}},
+    "config": {"model_args": ""},
+    "versions": {"a": 1.0},
+    "n-samples": {"a": {"original": 2, "effective": 2}},
+    "group_subtasks": {"g": ["a"]},
+}
 
 
 def write(folder, tasks, groups=None, samples=None, effective=2):
@@ -85,6 +97,61 @@ def test_no_result_file(tmp_path, text):
         results.read(path)
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "expected"),
+    [
+        ("results", None, "a mapping"),
+        ("results", 3, "a mapping"),
+        ("results a", None, "a mapping"),
+        ("versions", None, "a mapping"),
+        ("versions", [1.0], "a mapping"),
+        ("configs", None, "a mapping"),
+        ("configs", ["a"], "a mapping"),
+        ("configs a", None, "a mapping"),
+        ("configs a metadata", [1], "a mapping or a list of mappings or null"),
+        ("configs a metadata digests", [1], "a mapping or null"),
+        ("configs a metadata judge", "lexical", "a mapping or null"),
+        ("configs a metadata judge protocols", [None], "a list of mappings or null"),
+        ("configs a lmms_eval_specific_kwargs", [1], "a mapping or null"),
+        ("configs a lmms_eval_specific_kwargs default", "x", "a mapping or null"),
+        ("configs a repeats", "3", "a whole number from 0 or null"),
+        ("config", None, "a mapping"),
+        ("config model_args", [1], "a text or a mapping or null"),
+        ("n-samples", None, "a mapping"),
+        ("n-samples a", "x", "a mapping"),
+        ("n-samples a original", "2", "a whole number from 0"),
+        ("n-samples a effective", None, "a whole number from 0"),
+        ("n-samples a effective", -1, "a whole number from 0"),
+        ("n-samples a effective", True, "a whole number from 0"),
+        ("group_subtasks g", "a", "a list of texts"),
+    ],
+)
+def test_what_was_damaged_by_hand_is_named_with_its_key(tmp_path, place, value, expected):
+    content = json.loads(json.dumps(WHOLE))
+    part = content
+    *outer, last = place.split()
+    for name in outer:
+        part = part[name]
+    part[last] = value
+    path = tmp_path / "x_results.json"
+    path.write_text(json.dumps(content))
+    said = f"{path}: {', '.join(place.split())} is {value!r}; expected {expected}."
+    with pytest.raises(UserError, match=re.escape(said)):
+        results.read(path)
+
+
+@pytest.mark.parametrize("data", ["chest/test", "medtasks://chest/test"])
+def test_a_list_of_metadata_is_the_form_of_the_harness_and_not_of_ours(tmp_path, data):
+    config = {"metadata": [{"version": 0.0}], "dataset_kwargs": {"data_files": data}}
+    path = tmp_path / "x_results.json"
+    path.write_text(json.dumps({**WHOLE, "configs": {"a": config}}))
+    if "medtasks" not in data:
+        assert results.read(path).config("a") == config
+        return
+    with pytest.raises(UserError, match="configs, a, metadata is a list; expected a mapping"):
+        results.read(path)
+
+
 def test_files_of_a_folder_that_is_not_there(tmp_path):
     assert results.files(tmp_path / "none") == set()
 
@@ -146,3 +213,38 @@ def test_what_a_disk_says_late_is_heard(tmp_path, monkeypatch):
     monkeypatch.setattr(results.os, "fsync", full)
     assert "No space left" in results.unwritten([run.path], ["a_1"], log_samples=True)
     assert results.unwritten([], ["a_1"], log_samples=True) == "no results were written"
+
+
+def counted(*counts, repeats=1):
+    """A result file's content of tasks with (failed, questions)."""
+    names = [f"t{number}" for number in range(len(counts))]
+    found = {
+        name: {"alias": name, **({} if failed is None else {"failed_requests,none": failed})}
+        for name, (failed, _) in zip(names, counts, strict=True)
+    }
+    samples = {name: {"effective": count} for name, (_, count) in zip(names, counts, strict=True)}
+    return {"results": found, "n-samples": samples, "configs": {name: {"repeats": repeats} for name in names}}
+
+
+@pytest.mark.parametrize(
+    ("counts", "tasks"),
+    [
+        ([(0, 10)], []),
+        ([(1, 10)], []),  # one says nothing of a share
+        ([(2, 200)], []),  # 1 %, as many as may
+        ([(2, 199)], ["t0"]),
+        ([(3, 10), (0, 10), (None, 10)], ["t0"]),
+        ([(1, 10), (1, 10)], ["all tasks"]),
+        ([(1, 150), (1, 150)], []),
+        ([(float("nan"), 10)], []),
+    ],
+)
+def test_which_are_too_many(counts, tasks):
+    assert [each.task for each in results.too_many_failed([counted(*counts)], MOST)] == tasks
+
+
+def test_trials_are_requests_and_several_files_are_one_run():
+    assert results.too_many_failed([counted((2, 40), repeats=5)], MOST) == []
+    (found,) = results.too_many_failed([counted((1, 10)), counted((1, 10))], MOST)
+    assert str(found) == "2 of 20 requests of all tasks failed (10.0%)"
+    assert results.too_many_failed([{"results": {"a": {}}}, {"configs": {"a": {}}, "results": {}}], MOST) == []

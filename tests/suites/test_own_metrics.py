@@ -13,8 +13,8 @@ from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites import own_metrics, own_parts
 from lmms_medtasks.suites.estimates import Contrast, Fraction, Macro, Mean
-from lmms_medtasks.suites.templates import measures, scoring_suites
-from lmms_medtasks.suites.templates.scoring_suites import Own
+from lmms_medtasks.suites.templates import measures
+from lmms_medtasks.suites.templates.measures import Own
 
 PARTS = '''
 from lmms_medtasks.suites.estimates import Contrast, Fraction, Mean
@@ -77,12 +77,12 @@ def records() -> list[Record]:
 
 def test_a_function_is_the_mean_over_the_questions_that_it_speaks_of(folder):
     own = Own((reference(folder, "sensitivity"),))
-    suite = scoring_suites.of_kind("choice", own)
-    rows = Samples.of_records(own_metrics.with_values(each, scoring_suites.own_of(own)) for each in records())
+    suite = measures.of_kind("choice", own)
+    rows = Samples.of_records(own_metrics.with_values(each, measures.own_of(own)) for each in records())
     found = suite.metric("sensitivity").estimate.of(rows)["mean"]
     assert (found.estimate, found.n, found.clusters) == (0.5, 6, 6)
     assert 0 < found.low < 0.5 < found.high < 1
-    assert scoring_suites.of_name(suite.name) is suite
+    assert measures.of_name(suite.name) is suite
 
 
 def test_what_a_function_is_declared_to_be(folder):
@@ -180,7 +180,7 @@ def test_a_mistake_at_a_question_is_named(folder, name, said):
 
 def test_a_measure_or_a_tag_that_there_is_not_is_named(folder):
     with pytest.raises(UserError, match="Unknown measure 'acuracy'.*Did you mean 'accuracy'"):
-        scoring_suites.of_kind("choice", Own((reference(folder, "UNKNOWN_MEASURE"),)))
+        measures.of_kind("choice", Own((reference(folder, "UNKNOWN_MEASURE"),)))
     own = own_metrics.get(reference(folder, "FILTERED"))
     with pytest.raises(UserError, match="Unknown tag 'sight' in parts.py: the metric 'filtered'.*Allowed: id, site"):
         own_metrics.check_columns([own], ["site", "id"])

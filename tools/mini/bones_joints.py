@@ -14,8 +14,8 @@ import yaml
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.task_configs.bones_joints import phantom as bone
-from lmms_medtasks.task_configs.bones_joints.forms import is_listed
 from lmms_medtasks.task_configs.bones_joints.observer import diagnosis, texts
+from lmms_medtasks.task_configs.bones_joints.source_forms import is_listed
 from lmms_medtasks.task_configs.bones_joints.source_rows import HEADINGS, LISTED, UNLISTED
 from tools.mini.files import png
 

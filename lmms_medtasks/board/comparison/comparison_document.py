@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.compared_entries import grouped, problems_said, replies_said
-from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison, Telling
-from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.comparison.measure_comparison import Compared, Comparison
 from lmms_medtasks.board.word_verdicts import word_signs
-from lmms_medtasks.report.cells import count, decimal, label, p_value, probability, scaled
+from lmms_medtasks.report.cells import cell_of, count, decimal, label, p_value, probability, scaled
 from lmms_medtasks.report.document import Cell, Document, Flag, Frame, FrameColumn, FrameRow, Part, Section
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.terminal import MOST_ROWS
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import first_listed, short
 from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL, alpha, level, percent
+from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.suites.suite import Measure
 
 _TEXT = 300
 _MOST_REMARKS = 4
-_ONE_SIDED = "questions have a score in one of both only."
 _OTHER, _DISAGREES = "≠", "†"
 _BY_WORDS = {LEXICAL: MEANINGS[LEXICAL]}
 _MARKS = {
@@ -62,6 +62,21 @@ def document(compared: Compared) -> Document:
     return Document(f"Comparison: {title}", (part,))
 
 
+def to_json(compared: Compared) -> dict[str, Any]:
+    """Everything of a comparison, JSON-safe; numbers in the measures' own units, nothing rounded."""
+    sides = zip("ab", compared.sides, strict=True)
+    return {
+        "confidence": level(),
+        **{key: {"name": side.name, "path": str(side.path)} for key, side in sides},
+        "comparisons": [each.record() for each in compared.comparisons],
+        "telling": list(compared.telling),
+        "only_a": list(compared.only_first),
+        "only_b": list(compared.only_second),
+        "warnings": list(compared.warnings),
+        "notes": list(compared.notes),
+    }
+
+
 def screen(compared: Compared) -> Document:
     """Who is better in how many numbers, and of each number the difference: those that are told apart first."""
     rows = [(_sign(each), each) for each in compared.comparisons if each.change.interval.estimate is not None]
@@ -73,7 +88,7 @@ def screen(compared: Compared) -> Document:
         untold = ", none of them told apart" if counts["▲"] + counts["▼"] <= MOST_ROWS else ""
         notes.append(f"and {left} more{untold}")
     untested = grouped((each.pairs.lacking.removesuffix("."), _named(each)) for each in compared.comparisons)
-    notes += [f"{why}: {_first(own)}." for why, own in untested.items()]
+    notes += [f"{why}: {first_listed(own, 1)}." for why, own in untested.items()]
     if tested or not rows:
         said.append(
             f"B is better in {counts['▲']} of {tested} numbers, worse in {counts['▼']}, not told apart "
@@ -88,13 +103,21 @@ def screen(compared: Compared) -> Document:
         FrameColumn(f"B minus A [{percent()}]"), p_value("p (Holm)"), count("images"),
     )  # fmt: skip
     made = tuple(_screen_row(sign, each) for sign, each in rows[:MOST_ROWS])
+    flags = sorted(_flags(compared), key=lambda flag: flag.kind != "warning")
+    remarks = [flag.text for flag in flags if flag.text not in compared.warnings]
+    if (left := len(remarks) - _MOST_REMARKS) > 0:
+        remarks[_MOST_REMARKS:] = [f"and {left} remark{'s' if left > 1 else ''} more"]
     sections = (
         Section("decision", "", tuple(said[1:]), (Frame("screen", "", columns, made, tuple(notes), marks=_MARKS),)),
-        Section("remarks", "Remarks", items=tuple(_remarks(compared))),
-        Section("more", "", ("All numbers, tests and questions: --all     As a file: -o FILE.md, .csv, .json",)),
+        Section("remarks", "Remarks", items=tuple(remarks)),
+        Section("more", "", ("All numbers, tests and questions: --format md     As a file: -o FILE.md, .csv, .json",)),
     )
     first, second = compared.sides
     return Document(said[0], (Part("compare", "", (("B", second.shown), ("against A", first.shown)), (), sections),))
+
+
+def _named(each: Comparison) -> str:
+    return f"{each.task}, {each.measure}"
 
 
 _SIGNS = ("▲", "▼", "=", _OTHER)
@@ -103,7 +126,7 @@ _SIGNS = ("▲", "▼", "=", _OTHER)
 def _sign(each: Comparison) -> str:
     if not each.alike:
         return _OTHER
-    if each.adjusted is None or each.adjusted > alpha():
+    if each.p_holm is None or each.p_holm > alpha():
         return "="
     return "▲" if (_estimate(each) > 0) is each.scale.higher_is_better else "▼"
 
@@ -113,49 +136,40 @@ def _estimate(each: Comparison) -> float:
 
 
 def _screen_row(sign: str, each: Comparison) -> FrameRow:
-    """Its numbers as texts: the digits are those of the row's measure."""
-    _, _, _, _, first, second, change, *_ = _row(each).cells
-    plain, signed = (FrameColumn("", digits=each.scale.digits, signed=signed) for signed in (False, True))
-    written = ((plain, first), (plain, second), (signed, change))
-    texts = (Cell(column.text(replace(cell, mark="")), mark=cell.mark) for column, cell in written)
-    p = probability(each.adjusted if each.alike else None)
+    change, words = each.change, word_signs(each.pairs.by_words)
+    sides = (Cell(written(each.scale, value), mark=mark)
+             for value, mark in zip((change.first, change.second), words, strict=True))  # fmt: skip
+    difference = Cell(written(each.scale, change.interval, signed=True), mark=_change(each).mark)
+    p = probability(each.p_holm if each.alike else None)
     images = Cell(each.pairs.images if len(each.pairs) else None)
-    return FrameRow((Cell(sign), Cell(_named(each)), *texts, p, images))
+    return FrameRow((Cell(sign), Cell(_named(each)), *sides, difference, p, images))
 
 
-def _remarks(compared: Compared) -> list[str]:
-    """What a screen has below its numbers, the gravest first; scores of one side alone once."""
-    lacking = [_named(each) for each in compared.comparisons if each.pairs.unscored]
-    said = [f"Some questions have a score in one of both only: {_first(lacking)}."] if lacking else []
-    flags = sorted(_flags(compared), key=lambda flag: flag.kind != "warning")
-    texts = (flag.text for flag in flags if not flag.text.endswith(_ONE_SIDED))
-    said += [text for text in texts if text not in compared.warnings]
-    left = len(said) - _MOST_REMARKS
-    return said if left <= 0 else [*said[:_MOST_REMARKS], f"and {left} remark{'s' if left > 1 else ''} more"]
-
-
-def _named(each: Comparison) -> str:
-    return f"{each.task}, {each.measure}"
-
-
-def _first(texts: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
-    return texts[0] if len(texts) == 1 else f"{texts[0]}, and {len(texts) - 1} numbers more"
+def written(scale: Measure, value: float | Interval | None, *, signed: bool = False) -> str:
+    """A number as a text with the digits of its measure, an interval with its ends."""
+    column = FrameColumn("", digits=scale.digits, signed=signed)
+    if isinstance(value, Interval):
+        return column.text(replace(scaled(value, scale.factor), mark=""))
+    return column.text(Cell(None if value is None else scale.factor * value))
 
 
 def _flags(compared: Compared) -> list[Flag]:
-    found = [*compared.warnings, *_problems(compared, refused=True)]
-    alone = []
+    """What must be known of the numbers, each reason once with what it is said of."""
+    sides = dict(zip("AB", compared.sides, strict=True))
+    # A limit is in the warnings.
+    refused = problems_said(sides, lambda each: each.level == "refused" and each.code != "limited")
+    noted = problems_said(sides, lambda each: each.level != "refused" and each.code != "limited")
+    counted = []
     for each in compared.comparisons:
         pairs = each.pairs
         if pairs.unscored:
-            found.append(f"{_named(each)}: {pairs.unscored:,} {_ONE_SIDED}")
+            counted.append((f"{pairs.unscored:,} questions have a score in one of both only.", _named(each)))
         # Of a run with a limit that is known already.
         if (pairs.only_first and not each.second.limited) or (pairs.only_second and not each.first.limited):
             said = f"{pairs.only_first:,} questions of A alone, {pairs.only_second:,} of B alone."
-            alone.append((said, _named(each)))
-    found += [f"{first_listed(named, 3)}: {said}" for said, named in grouped(alone).items()]
-    notes = [*_problems(compared, refused=False), *replies_said(dict(zip("AB", compared.sides, strict=True)))]
+            counted.append((said, _named(each)))
+    found = [*compared.warnings, *refused, *(f"{first_listed(of, 3)}: {said}" for said, of in grouped(counted).items())]
+    notes = [*noted, *replies_said(sides)]
     for name, tasks in (("A", compared.only_first), ("B", compared.only_second)):
         if tasks:
             notes.append(f"Tasks of {name} alone: {', '.join(tasks)}.")
@@ -163,171 +177,104 @@ def _flags(compared: Compared) -> list[Flag]:
     return [*(Flag("warning", text) for text in found), *(Flag("note", text) for text in notes)]
 
 
-def _problems(compared: Compared, *, refused: bool) -> list[str]:
-    """What each side's board says of runs that were read, or ``refused``, and of which: each sentence once."""
-    return problems_said(
-        dict(zip("AB", compared.sides, strict=True)),
-        lambda problem: problem.code != "limited" and (problem.level == "refused") is refused,
-    )
-
-
 def _differences(compared: Compared) -> list[Frame]:
     comparisons = compared.comparisons
     clusters = drawn_clusters(entry for side in compared.sides for entry in side.board.entries)
     notes = tuple(each.format(clusters=clusters, level=LEVEL, alpha=ALPHA, error=ERROR) for each in _NOTES)
-    units = dict.fromkeys((each.scale.unit, each.scale.digits) for each in comparisons)
+    units = grouped(((each.scale.unit, each.scale.digits), each) for each in comparisons)
     tables = []
-    for unit, digits in units:
-        own = [each for each in comparisons if (each.scale.unit, each.scale.digits) == (unit, digits)]
-        many = len(units) > 1
+    for (unit, digits), own in units.items():
         name = "share" if unit == "%" else unit.replace(" ", "_") or "number"
-        key = f"differences_{name}" if many else "differences"
         said = "percentage points" if unit == "%" else "points, of changes" if unit == "points" else unit or "numbers"
-        title = f"Differences in {said}" if many else "Differences"
-        tables.append(Frame(key, title, _columns(unit, digits), tuple(map(_row, own)), marks=_MARKS))
+        key, title = (
+            (f"differences_{name}", f"Differences in {said}") if len(units) > 1 else ("differences", "Differences")
+        )
+        columns = _columns(unit, digits)
+        rows = tuple(_row(each, columns) for each in own)
+        tables.append(Frame(key, title, tuple(columns.values()), rows, marks=_MARKS))
     return [*tables[:-1], *(replace(table, notes=notes) for table in tables[-1:])]
 
 
-def _columns(unit: str, digits: int) -> tuple[FrameColumn, ...]:
-    return (
-        label("task"), label("measure"), count("questions"), count("images"),
-        FrameColumn("A", digits=digits, unit=unit), FrameColumn("B", digits=digits, unit=unit),
-        FrameColumn("difference", digits=digits, signed=True, unit="points" if unit == "%" else unit),
-        FrameColumn("detectable", digits=digits, unit="points" if unit == "%" else unit),
-        count("wins"), count("ties"), count("losses"),
-        p_value("p"), p_value("p (Holm)"), p_value("p (questions)"), label("test"),
-        decimal("Cohen's h", signed=True), FrameColumn("odds", digits=2), decimal("rank-biserial", signed=True),
-    )  # fmt: skip
+def _columns(unit: str, digits: int) -> Mapping[str, FrameColumn]:
+    """The columns of a table of numbers in a unit, by their names in JSON."""
+    change = "points" if unit == "%" else unit
+    return {
+        "task": label("task"), "measure": label("measure"), "questions": count("questions"), "images": count("images"),
+        "a": FrameColumn("A", digits=digits, unit=unit), "b": FrameColumn("B", digits=digits, unit=unit),
+        "difference": FrameColumn("difference", digits=digits, signed=True, unit=change),
+        "detectable": FrameColumn("detectable", digits=digits, unit=change),
+        "wins": count("wins"), "ties": count("ties"), "losses": count("losses"),
+        "p": p_value("p"), "p_holm": p_value("p (Holm)"), "p_questions": p_value("p (questions)"),
+        "test": label("test"), "cohens_h": decimal("Cohen's h", signed=True), "odds": FrameColumn("odds", digits=2),
+        "rank_biserial": decimal("rank-biserial", signed=True),
+    }  # fmt: skip
 
 
-def _row(each: Comparison) -> FrameRow:
-    pairs, change, factor, least = each.pairs, each.change, each.scale.factor, each.detectable
-
-    def shown(value: float | None, **more: Any) -> Cell:
-        return Cell(None if value is None else factor * value, **more)
-
-    one, other = word_signs(pairs.by_words)
-    lacking = pairs.lacking or None
-    return FrameRow((
-        Cell(each.task, mark="" if each.alike else _OTHER), Cell(each.measure),
-        Cell(len(pairs) if pairs.of_questions else None), Cell(None if lacking else pairs.images),
-        shown(change.first, mark=one), shown(change.second, mark=other), _change(each),
-        shown(least.difference if least else None, reason=(least.reason if least else "") or None),
-        *map(Cell, _counts(each)),
-        replace(probability(change.p), reason=lacking), probability(each.adjusted), probability(each.question_p),
-        Cell(each.test), Cell(each.cohens_h), Cell(each.odds), Cell(each.rank_biserial),
-    ))  # fmt: skip
+def _row(each: Comparison, columns: Mapping[str, FrameColumn]) -> FrameRow:
+    """Its record in the columns' units, with what marks and reasons stand beside the numbers."""
+    record = each.record()
+    cells = {key: cell_of(column, record[key]) for key, column in columns.items()}
+    one, other = word_signs(each.pairs.by_words)
+    cells |= {
+        "task": Cell(each.task, mark="" if each.alike else _OTHER),
+        "a": replace(cells["a"], mark=one), "b": replace(cells["b"], mark=other), "difference": _change(each),
+        **{key: probability(record[key]) for key in ("p", "p_holm", "p_questions")},
+    }  # fmt: skip
+    if each.detectable and each.detectable.reason:
+        cells["detectable"] = replace(cells["detectable"], reason=each.detectable.reason)
+    if each.pairs.lacking:
+        cells |= {"images": Cell(None), "p": replace(cells["p"], reason=each.pairs.lacking)}
+    return FrameRow(tuple(cells.values()))
 
 
 def _change(each: Comparison) -> Cell:
     """The difference; marked where its interval leaves 0 out and the corrected p shows none, or the reverse."""
     cell = scaled(each.change.interval, each.scale.factor)
-    if cell.low is None or cell.high is None or each.adjusted is None or not each.alike:
+    if cell.low is None or cell.high is None or each.p_holm is None or not each.alike:
         return cell
-    return cell if (cell.low <= 0 <= cell.high) is (each.adjusted > alpha()) else replace(cell, mark=_DISAGREES)
-
-
-def _counts(each: Comparison) -> Sequence[int | None]:
-    """Wins, ties and losses; none where what an image adds is such to first order only."""
-    return (each.wins, each.ties, each.losses) if each.pairs.linear else (None, None, None)
+    return cell if (cell.low <= 0 <= cell.high) is (each.p_holm > alpha()) else replace(cell, mark=_DISAGREES)
 
 
 def _telling_tables(compared: Compared) -> list[Frame]:
-    telling = compared.telling
     by_words = {(each.task, each.measure): each.pairs.by_words for each in compared.comparisons}
     columns = (
         label("question"), label("measure"), FrameColumn("A", digits=2), FrameColumn("B", digits=2), label("asked"),
         label("expected"), label("A's answer"), label("B's answer"),
     )  # fmt: skip
     tables = []
-    for task in dict.fromkeys(each.task for each in telling):
-        rows = [each for each in telling if each.task == task]
-        shared = _shared_sentences(
-            [shown.prompt for each in rows if (shown := each.first_answer or each.second_answer)]
-        )
+    for task, rows in grouped((each["task"], each) for each in compared.telling).items():
+        shared = _shared_sentences([_on_one_line(each["asked"]) for each in rows if "asked" in each])
         notes = ["Texts are cut; where the data's terms forbid it, and in submissions, there are none."]
         if shared:
             notes.append(f"Each prompt begins with: {_cut(shared).value}")
-        tables.append(Frame(f"telling_{task}", f"{task}: the questions that differ most", columns,
-                            tuple(_telling_row(each, shared, by_words[each.task, each.measure]) for each in rows),
-                            tuple(notes), marks=_BY_WORDS))  # fmt: skip
+        made = tuple(_telling_row(each, shared, by_words[task, each["measure"]]) for each in rows)
+        title = f"{task}: the questions that differ most"
+        tables.append(Frame(f"telling_{task}", title, columns, made, tuple(notes), marks=_BY_WORDS))
     return tables
 
 
 def _shared_sentences(prompts: Sequence[str]) -> str:
-    """The whole sentences that all prompts begin with, in single spaces; "" of fewer than two prompts."""
-    if len(prompts) < 2:
-        return ""
-    start = os.path.commonprefix([" ".join(prompt.split()) for prompt in prompts])
+    """The whole sentences that all prompts begin with; "" of fewer than two prompts."""
+    start = os.path.commonprefix(prompts) if len(prompts) > 1 else ""
     return start[: start.rfind(". ") + 1]
 
 
-def _telling_row(each: Telling, shared: str, by_words: tuple[bool, bool]) -> FrameRow:
+def _telling_row(each: Mapping[str, Any], shared: str, by_words: tuple[bool, bool]) -> FrameRow:
     """A question with both models' answers, without the sentences that the prompts of the table share."""
-    shown = each.first_answer or each.second_answer
+    scores = (Cell(each[side], mark=sign) for side, sign in zip("ab", word_signs(by_words), strict=True))
     texts = [Cell(None), Cell(None)]
-    if shown:
-        texts = [_cut(" ".join(shown.prompt.split()).removeprefix(shared)), _cut(shown.expected)]
-    replies = [_replies(answer) for answer in (each.first_answer, each.second_answer)]
-    values = zip((each.first, each.second), word_signs(by_words), strict=True)
-    scores = [Cell(value, mark=sign) for value, sign in values]
-    return FrameRow((Cell(each.id), Cell(each.measure), *scores, *texts, *replies))
+    if "asked" in each:
+        texts = [_cut(_on_one_line(each["asked"]).removeprefix(shared)), _cut(each["expected"])]
+    for side in "ab":
+        replies = each.get(f"{side}_replies")
+        told = dict.fromkeys(reply if reply.strip() else "(empty)" for reply in replies or ())
+        texts.append(Cell(None) if replies is None else _cut(" | ".join(told)))
+    return FrameRow((Cell(each["id"]), Cell(each["measure"]), *scores, *texts))
 
 
-def _replies(shown: Shown | None) -> Cell:
-    if shown is None:
-        return Cell(None)
-    texts = (reply if reply.strip() else "(empty)" for reply in shown.replies)
-    return _cut(" | ".join(dict.fromkeys(texts)))
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _cut(text: str) -> Cell:
-    return Cell(short(printable(" ".join(text.split())), _TEXT, " […]"))
-
-
-def to_json(compared: Compared) -> dict[str, Any]:
-    """Everything of a comparison, JSON-safe; numbers in the measures' own units, nothing rounded."""
-    first, second = compared.sides
-    return {
-        "confidence": level(),
-        "a": {"name": first.name, "path": str(first.path)},
-        "b": {"name": second.name, "path": str(second.path)},
-        "comparisons": [_comparison_json(each) for each in compared.comparisons],
-        "telling": [_telling_json(each) for each in compared.telling],
-        "only_a": list(compared.only_first),
-        "only_b": list(compared.only_second),
-        "warnings": list(compared.warnings),
-        "notes": list(compared.notes),
-    }
-
-
-def _comparison_json(each: Comparison) -> dict[str, Any]:
-    pairs, change = each.pairs, each.change
-    return {
-        "task": each.task, "measure": each.measure, "same_thing": each.alike,
-        "by_words": dict(zip("ab", pairs.by_words, strict=True)),
-        "unit": each.scale.unit, "range": [each.scale.low, each.scale.high],
-        "of": "questions" if pairs.of_questions else "images",
-        "questions": len(pairs) if pairs.of_questions else None,
-        "images": pairs.images, "unscored": pairs.unscored,
-        "only_a": pairs.only_first, "only_b": pairs.only_second, "a": change.first, "b": change.second,
-        "difference": change.interval.estimate, "low": change.interval.low, "high": change.interval.high,
-        "no_interval": change.interval.reason,
-        "detectable": each.detectable.difference if each.detectable else None,
-        **dict(zip(("wins", "ties", "losses"), _counts(each), strict=True)), "p": change.p, "p_holm": each.adjusted,
-        "test": each.test, "p_questions": each.question_p, "p_sign": each.sign_p,
-        "cohens_h": each.cohens_h, "odds": each.odds, "rank_biserial": each.rank_biserial,
-        "replies": {"a": each.first.outcomes, "b": each.second.outcomes},
-    }  # fmt: skip
-
-
-def _telling_json(each: Telling) -> dict[str, Any]:
-    found: dict[str, Any] = {name: getattr(each, name) for name in ("task", "measure", "id")}
-    found |= {"a": each.first, "b": each.second}
-    shown = each.first_answer or each.second_answer
-    if shown:
-        found |= {"asked": shown.prompt, "expected": shown.expected}
-    for name, answer in (("a_replies", each.first_answer), ("b_replies", each.second_answer)):
-        if answer:
-            found[name] = list(answer.replies)
-    return found
+    return Cell(short(printable(_on_one_line(text)), _TEXT, " […]"))

@@ -5,26 +5,31 @@ drop is at most the margin" is rejected, corrected over all measures of the gate
 dropped by more than its margin fails in at most ``alpha`` of cases. *Not worse*: "the drop is at least the margin" is
 rejected. That needs no correction: a gate passes only where every measure is shown to be not worse, so it passes in at
 most ``alpha`` of cases where any has dropped by its margin or more (an intersection-union test, Berger 1982). Neither:
-it can't be told.
+it can't be told. ``gate_rules.yml`` documents the rules and has the defaults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+import fnmatch
+import importlib.resources
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+import yaml
 
+from lmms_medtasks import folders
+from lmms_medtasks.board import rules as board_rules
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.compared_entries import Side
-from lmms_medtasks.board.comparison.gate_rules import Action, GateRules, Rule
-from lmms_medtasks.board.comparison.paired import Pairs, pairs
+from lmms_medtasks.board.comparison.compared_entries import Pairs, Side, pairs
 from lmms_medtasks.board.entries import Entry, Problem
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report.cells import negated
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.statistics.non_inferiority import MarginTest, largest_drop, margin_test
+from lmms_medtasks.statistics.non_inferiority import MarginTest, check_margin, largest_drop, margin_test
 from lmms_medtasks.statistics.power import Criterion
 from lmms_medtasks.statistics.significance import Correction, adjust
 from lmms_medtasks.suites.suite import Measure
@@ -35,6 +40,11 @@ Effect = Literal["fail", "undecided", "warn", "ignore"]
 """What a verdict does to the gate."""
 EFFECTS: tuple[Effect, ...] = ("fail", "undecided", "warn", "ignore")
 """The gravest first."""
+Action = Literal["fail", "warn", "ignore"]
+CannotTell = Literal["fail", "warn", "pass"]
+"""What a measure of which it can't be told does: the gate ends undecided, or passes with a warning, or passes."""
+_ACTIONS = ("fail", "warn", "ignore")
+_SECTIONS = ("correction", "rules", "old_problems", "problems", "thresholds")
 Decision = Literal["failed", "undecided", "passed"]
 _CANNOT_TELL: dict[str, Effect] = {"fail": "undecided", "warn": "warn", "pass": "ignore"}
 _DAMAGED = ("unreadable", "no_samples", "broken_log", "no_result", "not_adding_up", "bad_pack")
@@ -43,6 +53,43 @@ _NO_BENCHMARK = ("mini_data", "lexical_judge")
 _MOST_TASKS = 3
 _NO_TEST = "No test shows “not worse” of a number that is no sum over images (ratio, calibration error)."
 _OTHER_ROWS = "No test shows “not worse” where the two have not the same units: one of them has no value in one."
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a measure of a task fails; ``margin`` is a share of the measure's range."""
+
+    margin: float
+    alpha: float
+    min_images: int
+    on_cannot_tell: CannotTell
+    on_missing: Action
+    on_unasked: Action
+    on_incomparable: Action
+
+
+@dataclass(frozen=True)
+class GateRules:
+    """All rules. ``rules``: (task pattern, measure pattern, settings), the first that fits counts for each setting."""
+
+    correction: Correction
+    rules: tuple[tuple[str, str, Mapping[str, Any]], ...]
+    problems: Mapping[str, Action]
+    old_problems: Action
+    board: board_rules.Rules
+
+    def of(self, task: str, measure: str) -> Rule:
+        """The rule of a measure: each setting from the first rule that fits and has it."""
+        found: dict[str, Any] = {}
+        for tasks, measures, settings in self.rules:
+            if fnmatch.fnmatchcase(task, tasks) and fnmatch.fnmatchcase(measure, measures):
+                found = {**settings, **found}
+        return Rule(**found)
+
+    def action(self, code: str, old: bool) -> Action:
+        """What a problem of the candidate does; ``old``: the baseline has it as well."""
+        found = self.problems.get(code, self.problems["*"])
+        return self.old_problems if old and found == "fail" else found
 
 
 @dataclass(frozen=True)
@@ -161,8 +208,7 @@ def gate(baseline: Side, candidate: Side, rules: GateRules) -> Gate:
         said = " ".join(each.reason if each.reason.endswith(".") else f"{each.reason}." for each in damaged[:3])
         raise UserError(
             f"The baseline {baseline.path} is damaged, so nothing can be held against it. {said} Run it again, "
-            f"take the "
-            "broken files away, or name other tasks with --task."
+            "take the broken files away, or name other tasks with --task."
         )
     for side, other in ((baseline, candidate), (candidate, baseline)):
         if not compared_entries.has_several(other):
@@ -293,3 +339,73 @@ def _untold(each: Verdict) -> str:
         return each.never_shown
     images = "1 image" if each.test.clusters == 1 else f"{each.test.clusters:,} images"
     return f"{images} with a score in both, {each.rule.min_images:,} required."
+
+
+def read_rules(
+    path: Path | None = None, *, margin: float | None = None, on_cannot_tell: CannotTell | None = None
+) -> GateRules:
+    """The built-in rules, those of ``path`` before them. Raises UserError for what the rules don't know.
+
+    ``margin``, ``on_cannot_tell``: of the command line, for every measure of which ``path`` says nothing.
+    """
+    built_in = yaml.safe_load(importlib.resources.files(__package__).joinpath("gate_rules.yml").read_text("utf-8"))
+    own = _own(path) if path else {}
+    where = str(path)
+    given: dict[str, Any] = {} if margin is None else {"margin": check_margin(margin, "--margin")}
+    given |= {} if on_cannot_tell is None else {"on_cannot_tell": on_cannot_tell}
+    least = {"alpha": confidence.alpha()}
+    thresholds = {"thresholds": own.get("thresholds") or {}}
+    return GateRules(
+        correction=own.get("correction", built_in["correction"]),
+        rules=tuple(_rule(each, where) for each in [*(own.get("rules") or []), given, *built_in["rules"], least]),
+        problems={**built_in["problems"], **_problems(own.get("problems") or {}, where)},
+        old_problems=own.get("old_problems", built_in["old_problems"]),
+        board=board_rules.with_own(thresholds, where),
+    )
+
+
+def _own(path: Path) -> dict[str, Any]:
+    found = folders.load_yaml(path) or {}
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: expected a mapping with {', '.join(_SECTIONS)}.")
+    for name in found:
+        _check("section", name, _SECTIONS, str(path))
+    _check("correction", found.get("correction", "holm"), ("holm", "none"), str(path))
+    _check("action", found.get("old_problems", "warn"), _ACTIONS, f"old_problems in {path}")
+    if not isinstance(found.get("rules") or [], list):
+        raise UserError(f"{path}: rules is {found['rules']!r}, expected a list.")
+    return found
+
+
+def _rule(each: Any, where: str) -> tuple[str, str, dict[str, Any]]:
+    if not isinstance(each, dict):
+        raise UserError(f"{where}: a rule is {each!r}, expected a mapping such as {{tasks: 'my_task*', margin: 0.02}}.")
+    settings = {name: value for name, value in each.items() if name not in ("tasks", "measures")}
+    for name, value in settings.items():
+        _check("setting", name, [*(field.name for field in fields(Rule)), "tasks", "measures"], f"a rule in {where}")
+        if name == "margin":
+            check_margin(value, where)
+        elif name.startswith("on_"):
+            _check("action", value, _CANNOT_TELL if name == "on_cannot_tell" else _ACTIONS, f"{name} in {where}")
+        elif not _is_number(name, value):
+            raise UserError(f"{where}: {name} is {value!r}; expected 0 < alpha < 1, a whole number min_images >= 1.")
+    return str(each.get("tasks", "*")), str(each.get("measures", "*")), settings
+
+
+def _is_number(name: str, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 < value < 1 if name == "alpha" else isinstance(value, int) and value >= 1
+
+
+def _problems(own: Mapping[str, Any], where: str) -> dict[str, Action]:
+    known = ("*", *board_rules.read().levels)
+    for code, action in own.items():
+        _check("problem", code, known, where)
+        _check("action", action, _ACTIONS, f"{code} in {where}")
+    return dict(own)
+
+
+def _check(kind: str, value: Any, allowed: Collection[str], where: str) -> None:
+    if value not in allowed:
+        raise unknown(kind, value, allowed, where)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison.compared_entries import asked_in_part, grouped
+from lmms_medtasks.board.comparison.comparison_document import written
 from lmms_medtasks.board.comparison.gate import EFFECTS, Gate, Verdict
 from lmms_medtasks.board.word_verdicts import word_signs
 from lmms_medtasks.report.cells import count, label, p_value, probability
@@ -66,15 +67,14 @@ def _long(column: FrameColumn) -> FrameColumn:
 def _said_once(verdicts: Sequence[Verdict]) -> list[str]:
     """Why verdicts are no matter of their numbers, each reason once with whose it is."""
     found = grouped(
-        (f"{_SIGNS[each.effect]} {each.outcome.capitalize()}|{each.detail[:1].lower()}{each.detail[1:]}", _named(each))
+        ((f"{_SIGNS[each.effect]} {each.outcome.capitalize()}", each.detail.removesuffix(".")), _named(each))
         for each in verdicts
         if each.detail or each.test is None
     )
-    said = []
-    for key, named in found.items():
-        outcome, _, why = key.partition("|")
-        said.append(f"{outcome} ({len(named)}): {why.removesuffix('.')}: {first_listed(named, _MOST_NAMED)}.")
-    return said
+    return [
+        f"{outcome} ({len(named)}): {why[:1].lower()}{why[1:]}: {first_listed(named, _MOST_NAMED)}."
+        for (outcome, why), named in found.items()
+    ]
 
 
 def _named(each: Verdict) -> str:
@@ -139,17 +139,14 @@ _NOTE = (
 
 def _row(each: Verdict) -> FrameRow:
     """Its numbers as texts: digits and unit are those of the row's measure."""
-    pairs, test = each.pairs, each.test
-    change = None
-    if pairs is not None and test is not None:
-        found = pairs.change.interval
-        change = _number(each, found.estimate, found.low, found.high, signed=True)
+    pairs, test, scale = each.pairs, each.test, each.scale
+    change = written(scale, pairs.change.interval, signed=True) if pairs is not None and test is not None else None
     one, other = word_signs((False, False) if pairs is None else pairs.by_words)
     questions = None if pairs is not None and not pairs.of_questions else test.n if test else 0
     return FrameRow((
         Cell(_SIGNS[each.effect]), Cell(_named(each)), Cell(each.model),
         Cell(test.clusters if test else 0), Cell(questions),
-        Cell(_number(each, each.baseline), mark=one), Cell(_number(each, each.candidate), mark=other), Cell(change),
+        Cell(written(scale, each.baseline), mark=one), Cell(written(scale, each.candidate), mark=other), Cell(change),
         Cell(_most(each)), Cell(_difference(each, each.margin)), Cell(_difference(each, each.detectable)),
         probability(test.worse_p if test else None), probability(each.adjusted),
         probability(test.not_worse_p if test else None), Cell(each.outcome), Cell(each.detail or None),
@@ -165,12 +162,4 @@ def _most(each: Verdict) -> str:
 def _difference(each: Verdict, value: float | None) -> str:
     """A difference of two values with its unit: percentage points where the values are in percent."""
     unit = " points" if each.scale.unit in ("%", "points") and value is not None else ""
-    return _number(each, value) + unit
-
-
-def _number(
-    each: Verdict, value: float | None, low: float | None = None, high: float | None = None, *, signed: bool = False
-) -> str:
-    """A value of a verdict, with the ends of its interval if it has one, with the digits of its measure."""
-    shown, *ends = (None if number is None else each.scale.factor * number for number in (value, low, high))
-    return FrameColumn("", digits=each.scale.digits, signed=signed).text(Cell(shown, ends[0], ends[1]))
+    return written(each.scale, value) + unit

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.compared_entries import Side
-from lmms_medtasks.board.comparison.paired import SAME, Pairs, pairs
+from lmms_medtasks.board.comparison.compared_entries import SAME, Pairs, Side, pairs
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.shown_answers import SampleLogs, Shown
+from lmms_medtasks.board.shown_answers import SampleLogs
 from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.statistics.paired_tests import paired_tests
 from lmms_medtasks.statistics.power import Criterion, Detectable
@@ -21,19 +21,8 @@ from lmms_medtasks.suites.contributions import PairedChange
 from lmms_medtasks.suites.suite import Measure
 
 TELLING = 20
-
-
-@dataclass(frozen=True)
-class Telling:
-    """A question on which the two differ much. The texts are None where they may not be shown, or are not there."""
-
-    task: str
-    measure: str
-    id: str
-    first: float
-    second: float
-    first_answer: Shown | None
-    second_answer: Shown | None
+_RECORDED = ("task", "measure", "wins", "ties", "losses", "p_holm", "test", "p_questions", "p_sign", "cohens_h", "odds",
+             "rank_biserial")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,19 +31,19 @@ class Comparison:
 
     Attributes:
         wins, ties, losses: questions (of a number that is no mean over questions, images) on which the second is
-            better, as good, worse.
-        test, question_p: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
-            sign_p: the sign test's; McNemar's exact test is the same. Of a number that is no mean over questions there
+            better, as good, worse; None where what an image adds is such to first order only.
+        test, p_questions: "McNemar" (exact) for scores of 0 and 1, else "Wilcoxon": takes questions as independent.
+            p_sign: the sign test's; McNemar's exact test is the same. Of a number that is no mean over questions there
             is the p value of ``change`` alone, and ``test`` is its: "signs flipped", of a smooth one "signs flipped,
             asymptotic".
         cohens_h: 2 asin sqrt(second) - 2 asin sqrt(first) (Cohen 1988; 0.2 is small, 0.5 medium, 0.8 large), for scores
             of 0 and 1. odds: the matched pairs' odds ratio, wins to losses, (wins + 1/2) / (losses + 1/2).
         rank_biserial: the matched pairs' rank-biserial correlation, from -1 to 1, for other scores.
-        adjusted: p of ``change`` after Holm's correction over all comparisons of the call.
+        p_holm: p of ``change`` after Holm's correction over all comparisons of the call.
         detectable: the smallest true difference that these questions would have shown with 80 % probability, corrected
             for all comparisons of the call.
 
-    What has no value is None; where no question differs p is 1, and ``question_p`` and effects are None.
+    What has no value is None; where no question differs p is 1, and ``p_questions`` and effects are None.
     """
 
     first: Entry
@@ -62,16 +51,16 @@ class Comparison:
     measure: str
     scale: Measure
     pairs: Pairs
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
     test: str
-    question_p: float | None
-    sign_p: float | None
+    p_questions: float | None
+    p_sign: float | None
     cohens_h: float | None
     odds: float | None
     rank_biserial: float | None
-    adjusted: float | None = None
+    p_holm: float | None = None
     detectable: Detectable | None = None
 
     @property
@@ -89,18 +78,36 @@ class Comparison:
         """Whether both are of the same thing: of one version of the task, one data set, and asked and judged alike."""
         return not any(compared_entries.differing(self.first, self.second))
 
+    def record(self) -> dict[str, Any]:
+        """Its numbers by name, JSON-safe, in the measure's own unit: what tables and JSON are made of."""
+        pairs, change = self.pairs, self.change
+        return {
+            **{name: getattr(self, name) for name in _RECORDED},
+            "same_thing": self.alike, "by_words": dict(zip("ab", pairs.by_words, strict=True)),
+            "unit": self.scale.unit, "range": [self.scale.low, self.scale.high],
+            "of": "questions" if pairs.of_questions else "images",
+            "questions": len(pairs) if pairs.of_questions else None, "images": pairs.images,
+            "unscored": pairs.unscored, "only_a": pairs.only_first, "only_b": pairs.only_second,
+            "a": change.first, "b": change.second, "difference": change.interval.estimate,
+            "low": change.interval.low, "high": change.interval.high, "no_interval": change.interval.reason,
+            "detectable": self.detectable.difference if self.detectable else None, "p": change.p,
+            "replies": {"a": self.first.outcomes, "b": self.second.outcomes},
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Compared:
     """Everything about two sides. ``only_first``, ``only_second``: tasks of one side alone.
 
+    ``telling``: the questions on which the two differ most: task, measure, id, the scores "a" and "b"; and "asked",
+    "expected", "a_replies" and "b_replies" where they are there and may be shown.
     ``warnings``: what must be known before any number, a sentence each: that both are not of the same thing, were not
     asked all questions, or are the same run. ``notes``: what else differs.
     """
 
     sides: tuple[Side, Side]
     comparisons: tuple[Comparison, ...]
-    telling: tuple[Telling, ...]
+    telling: tuple[dict[str, Any], ...]
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -157,7 +164,7 @@ def _comparisons(matched: Sequence[tuple[Entry, Entry]]) -> tuple[Comparison, ..
     adjusted = adjust_known([each.change.p for each in found])
     criterion = Criterion(comparisons=max(1, len(adjusted) - adjusted.count(None)))
     return tuple(
-        replace(each, adjusted=p, detectable=each.pairs.detectable(criterion, each.scale.high - each.scale.low))
+        replace(each, p_holm=p, detectable=each.pairs.detectable(criterion, each.scale.high - each.scale.low))
         for each, p in zip(found, adjusted, strict=True)
     )
 
@@ -173,21 +180,17 @@ def _comparison(one: Entry, other: Entry, name: str) -> Comparison:
     wins, losses = int((gains > SAME).sum()), int((gains < -SAME).sum())
     first, second = joined.change.first, joined.change.second
     return Comparison(
-        first=one,
-        second=other,
-        measure=name,
-        scale=scale,
-        pairs=joined,
-        wins=wins,
-        ties=len(joined) - wins - losses,
-        losses=losses,
+        one, other, name, scale, joined,
+        wins=wins if joined.linear else None,
+        ties=len(joined) - wins - losses if joined.linear else None,
+        losses=losses if joined.linear else None,
         test="McNemar" if binary else "Wilcoxon" if joined.of_questions else flipped,
-        question_p=tested.sign_p if binary else tested.wilcoxon_p,
-        sign_p=tested.sign_p,
+        p_questions=tested.sign_p if binary else tested.wilcoxon_p,
+        p_sign=tested.sign_p,
         cohens_h=cohens_h(first, second) if binary and first is not None and second is not None else None,
         odds=(wins + 0.5) / (losses + 0.5) if binary and wins + losses else None,
         rank_biserial=None if binary else tested.effect,
-    )
+    )  # fmt: skip
 
 
 def cohens_h(first: float, second: float) -> float:
@@ -199,7 +202,7 @@ def cohens_h(first: float, second: float) -> float:
     return 2 * math.asin(math.sqrt(second)) - 2 * math.asin(math.sqrt(first))
 
 
-def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count: int) -> list[Telling]:
+def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count: int) -> Iterator[dict[str, Any]]:
     """The questions of a task that differ most, over its measures by their share of the scale, each question once."""
     chosen: dict[str, tuple[float, Comparison, int]] = {}
     for each in comparisons:
@@ -216,8 +219,10 @@ def _telling(pair: tuple[Entry, Entry], comparisons: Sequence[Comparison], count
     shown = [logs.of(entry, [name for name, _ in best]) for entry in pair]
     if any(entry.credentialed for entry in pair):
         shown = [{}, {}]
-    return [
-        Telling(each.task, each.measure, name, float(each.pairs.first[row]), float(each.pairs.second[row]),
-                shown[0].get(name), shown[1].get(name))
-        for name, (_, each, row) in best
-    ]  # fmt: skip
+    for name, (_, each, row) in best:
+        found: dict[str, Any] = {"task": each.task, "measure": each.measure, "id": name}
+        found |= {"a": float(each.pairs.first[row]), "b": float(each.pairs.second[row])}
+        for side, texts in zip("ba", reversed(shown), strict=True):
+            if answer := texts.get(name):
+                found |= {"asked": answer.prompt, "expected": answer.expected, f"{side}_replies": list(answer.replies)}
+        yield found

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lmms_medtasks.board.comparison import compared_entries
-from lmms_medtasks.board.comparison.compared_entries import Side
-from lmms_medtasks.board.comparison.paired import pairs
+from lmms_medtasks.board.comparison.compared_entries import Side, pairs
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import count, label

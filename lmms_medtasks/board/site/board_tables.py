@@ -1,4 +1,4 @@
-"""The board's own tables: a task's ranking, what is shown apart from it, the overview, problems."""
+"""The board's own tables: a task's ranking, and problems; and the numbers of its models with their signs."""
 
 from __future__ import annotations
 
@@ -7,40 +7,99 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+
+import numpy as np
 
 from lmms_medtasks.board import installed
 from lmms_medtasks.board.boards import Board, drawn_clusters, told_once
 from lmms_medtasks.board.entries import Entry, Problem
+from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.model_names import shown_name
-from lmms_medtasks.board.site import number_marks, suite_words
+from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_roots
-from lmms_medtasks.board.site.guessing import guessing
 from lmms_medtasks.board.site.ranking import SHORT, Ranking, Standing, rank
-from lmms_medtasks.board.trust.levels import LEVELS
+from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.cells import NONE, count, label, percent_of, scaled, share
+from lmms_medtasks.report.document import MARKS as NO_INTERVAL
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.report.findings import Number
+from lmms_medtasks.report.findings import Number, chance_of_options
+from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.report.published import PublishedScores, scores
+from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
 from lmms_medtasks.suites import outcomes
 from lmms_medtasks.suites.suite import Measure
 
+TaskMeasure = tuple[str, str]
+"""A task and a measure of it."""
+
+# --- Signs beside a number: what a reader must know before it is compared ---------------------------------------------
+
+READABLE = 0.9
+"""Share of the replies that could be read below which a number is marked."""
+HARD_TO_READ = "†"
+UNREAD = f"under {READABLE:.0%} of the replies could be read".replace("%", " %")
+"""What a sentence says in place of a claim about a model whose number :data:`HARD_TO_READ` marks."""
+BY_WORDS = "judged by lexical: words compared, no score"
+"""What a badge says of numbers that :data:`LEXICAL` marks."""
+SAID = {HARD_TO_READ: f"{UNREAD[:1].upper()}{UNREAD[1:]}; the others count as wrong.", LEXICAL: MEANINGS[LEXICAL]}
+"""What each sign means."""
+_TOGETHER = {**SAID, HARD_TO_READ + LEXICAL: " ".join(SAID.values())}
+MARKS = {
+    signs + why: f"{meaning} {said}".rstrip()
+    for signs, meaning in _TOGETHER.items()
+    for why, said in {"": "", **NO_INTERVAL}.items()
+    if why not in SAID
+}
+"""The same of a cell's whole mark, for a table: signs, and why there is no interval."""
 _FEWER = "‡"
 RANK_MARKS = {
-    **number_marks.MARKS,
+    **MARKS,
     _FEWER: "Ranked on fewer questions than the number is of: on those that all models of the table have a score for.",
 }
-_PUBLISHED = (
-    "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
-    "interval. They are of the whole benchmark; the benchmark's card says what else differs."
-)
 
 
-def intervals_note(entries: Iterable[Entry]) -> str:
-    """What the brackets of these entries' numbers are."""
-    return f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(entries)} (docs/intervals_and_tests.md)."
+def signs(entry: Entry, metric: str) -> str:
+    """The signs of an entry's number, "" for none."""
+    return HARD_TO_READ * _is_hard_to_read(entry, metric) + LEXICAL * is_by_words(entry, metric)
+
+
+def _is_hard_to_read(entry: Entry, metric: str) -> bool:
+    """Whether too few replies could be read, of the questions of this metric: a task may ask others beside them."""
+    if entry.declaration is None or entry.counts.parsed == entry.counts.replies:
+        return False
+    parsed, replies = entry.declaration.read_replies(entry.scored(metric))
+    return replies > 0 and parsed / replies < READABLE
+
+
+def legend(cells: Iterable[Cell]) -> tuple[tuple[str, str], ...]:
+    """Each sign that one of the cells has, with its meaning."""
+    used = {sign for each in cells for sign in each.mark}
+    return tuple((sign, meaning) for sign, meaning in SAID.items() if sign in used)
+
+
+def guessing(entry: Entry, metric: str) -> float | None:
+    """The mean of what a uniform guess gets on the metric's questions, in its measure's own unit.
+
+    What the benchmark's report declares (``guessing``), else as the questions say. None where that is not known: for
+    numbers that are no mean of the benchmark's first measure, and questions without options.
+    """
+    suite, shown = entry.declaration, entry.scale(metric)
+    if suite is None or not entry.is_mean(metric) or shown.unit != "%":
+        return None
+    if shown.name != next((entry.scale(each).name for each in entry.main_means), None):
+        return None
+    if shown.name in (declared := report_of(suite).guessing):
+        return declared[shown.name]
+    rows = entry.scored(metric)
+    if "chance.score" in rows.columns:
+        known = rows.column("chance.score").astype(float)
+        return float(known.mean()) if len(known) and not np.isnan(known).any() else None
+    return chance_of_options(rows) if "option_count" in rows.columns else None
+
+
+# --- Standings --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -54,14 +113,16 @@ class Links:
 class Standings:
     """The standings of a board's ranked entries, each computed once."""
 
-    def __init__(self, board: Board, resamples: int) -> None:
+    def __init__(self, board: Board, resamples: int, known: KnownModels | None = None) -> None:
         self.board = board
         self.resamples = resamples
+        self.known = known or KnownModels()
         arguments = {entry.model.key: entry.settings.get("arguments", "") for entry in board.entries}
         self.titles = model_titles(board.models, arguments)
         self.ranking = functools.cache(self._ranking)
         self.of = functools.cache(self._of)
         self.numbers = functools.cache(self._numbers)
+        self.published = functools.cache(self._published)
         self._signs: dict[tuple[int, str], str] = {}
 
     def _entries(self, task: str, measure: str) -> list[Entry]:
@@ -89,11 +150,11 @@ class Standings:
         return [key for row, key in enumerate(keys) if row != place and not found.pairs.better[place, row]]
 
     def marked(self, found: Cell, entry: Entry, metric: str) -> Cell:
-        """The cell of an entry's number with its signs (:mod:`lmms_medtasks.board.site.number_marks`)."""
+        """The cell of an entry's number with its signs before its own mark; one without a number has none."""
         key = id(entry), metric
         if key not in self._signs:
-            self._signs[key] = number_marks.signs(entry, metric)
-        return number_marks.with_signs(found, self._signs[key])
+            self._signs[key] = signs(entry, metric)
+        return found if found.value is None else replace(found, mark=self._signs[key] + found.mark)
 
     def number(self, entry: Entry, metric: str) -> Number | None:
         """An entry's number with its signs, in its measure's unit; None where no question has a score.
@@ -106,12 +167,12 @@ class Standings:
             return None
         about, shown = suite_words.about(entry.suite), entry.scale(metric)
         found = self.marked(replace(cell(mean, shown), mark=""), entry, metric)
-        chance = None if number_marks.HARD_TO_READ in found.mark else guessing(entry, metric)
+        chance = None if HARD_TO_READ in found.mark else guessing(entry, metric)
         # A ratio may be beyond the scale.
         top = max(shown.high, math.ceil(10 * (mean.high or mean.estimate) - 1e-6) / 10)
         return Number(
             about.heading_of(entry.task, metric),
-            about.phrase_of(entry.task, metric),
+            about.words_of(entry.task, metric),
             unit=shown.unit,
             bottom=shown.factor * shown.low,
             top=shown.factor * top,
@@ -130,14 +191,29 @@ class Standings:
             sorted(made.items(), key=lambda each: (ranks[each[0]], -each[1].worth, self.titles[each[0]].lower()))
         )
 
+    def _published(self, task: str) -> list[tuple[str, PublishedScores]]:
+        """A task's published rows, each with the name that all pages give its model."""
+        entries = self.board.of(task=task, ranked=True) or self.board.of(task=task)
+        rows = published(task, entries[0].settings) if entries else []
+        return [(self.known.facts_of(row.model).name or row.model, row) for row in rows]
+
     def title(self, entry: Entry) -> str:
         """The model's name, no two alike on the board."""
         return self.titles[entry.model.key]
 
 
-def measures_of(entries: Iterable[Entry]) -> list[str]:
-    """The measures that stand in a task's table, in the order of the logs."""
-    return list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
+# --- Tables -----------------------------------------------------------------------------------------------------------
+
+_COUNTS = (count("questions"), share("answers read"), label("without an answer"), share("judged"), label("verified"))
+_PUBLISHED = (
+    "Rows marked published are as {paper} prints them: these models were not run here, and have no rank and no "
+    "interval. They are of the whole benchmark; the benchmark's card says what else differs."
+)
+
+
+def intervals_note(entries: Iterable[Entry]) -> str:
+    """What the brackets of these entries' numbers are."""
+    return f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(entries)} (docs/intervals_and_tests.md)."
 
 
 def published(task: str, told: Mapping[str, str]) -> list[PublishedScores]:
@@ -154,56 +230,41 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
     entries = standings.board.of(task=task, ranked=True)
     if not entries:
         return None
-    measures = measures_of(entries)
+    measures = list(dict.fromkeys(name for entry in entries for name in entry.main_metrics))
     columns: list[FrameColumn] = []
     for name in measures:
         columns += [column(name, entries[0].scale(name)), FrameColumn(f"rank, {name}")]
+    by_first, sign = standings.of(task, measures[0]), -1 if entries[0].scale(measures[0]).higher_is_better else 1
+
+    def place(entry: Entry) -> tuple[float, float, str]:
+        found = by_first.get(entry.model.key)
+        if found is None or found.mean.estimate is None:
+            return math.inf, 0.0, standings.title(entry)
+        return found.rank or math.inf, sign * found.mean.estimate, standings.title(entry)
+
     rows = []
-    for entry in sorted(entries, key=lambda entry: _place(entry, measures, standings)):
+    for entry in sorted(entries, key=place):
         cells: list[Cell] = []
         for name in measures:
             found = standings.of(task, name).get(entry.model.key)
             own, rank = standing_cells(found, entry.scale(name)) if found else (NONE, NONE)
             cells += [standings.marked(own, entry, name), rank]
-        rows.append(_row(entry, cells, standings, links))
-    below = published(task, entries[0].settings)
-    for row in below:
+        said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
+        model = Cell(standings.title(entry), href=links.model(entry.model.key))
+        read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
+        unanswered = Cell(outcomes.said(entry.outcomes, outcomes.READINGS) or None)
+        counted = (Cell(len(entry.questions)), read, unanswered, judged, Cell(entry.level or None))
+        rows.append(FrameRow((model, Cell(", ".join(said)), *cells, *counted, problem_codes(entry))))
+    below = standings.published(task)
+    for called, row in below:
         cells = [cell for name in measures for cell in (row.cells.get(name, NONE), NONE)]
-        rows.append(FrameRow((Cell(row.model), Cell(row.source), *cells, *[NONE] * (len(_COUNTS) + 1)), "reference"))
-    without = {name: found for name in measures if (found := next(iter(standings.of(task, name).values()), None))}
-    present = {entry.level for entry in entries}
-    notes = (
-        intervals_note(entries),
-        *(f"No ranks by {name}: {found.reason}." for name, found in without.items() if found.rank is None),
-        SHORT,
-        *(f"{level.capitalize()}: {meaning}" for level, meaning in LEVELS.items() if level in present),
-    )
-    said = (_PUBLISHED.format(paper=below[0].paper),) if below else ()
+        rows.append(FrameRow((Cell(called), Cell(row.source), *cells, *[NONE] * (len(_COUNTS) + 1)), "reference"))
+    first = {name: next(iter(standings.of(task, name).values()), None) for name in measures}
+    without = (f"No ranks by {name}: {each.reason}." for name, each in first.items() if each and each.rank is None)
+    notes = (intervals_note(entries), *without, SHORT)
+    printed = (_PUBLISHED.format(paper=below[0][1].paper),) if below else ()
     heads = (label("model"), label("source"), *columns, *_COUNTS, label("notes"))
-    return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, said, RANK_MARKS)
-
-
-def apart(task: str, standings: Standings, links: Links) -> Frame | None:
-    """A task's entries that do not compare with the ranked ones, and why; None without one."""
-    entries = standings.board.of(task=task, ranked=False)
-    if not entries:
-        return None
-    measures = measures_of(entries)
-    rows = []
-    for entry in sorted(entries, key=lambda each: (standings.title(each).lower(), each.source.date, each.version)):
-        means = {name: entry.interval(name, standings.resamples > 0) for name in measures if name in entry.metrics}
-        shown = {name: standings.marked(cell(mean, entry.scale(name)), entry, name) for name, mean in means.items()}
-        rows.append(_row(entry, [shown.get(name, NONE) for name in measures], standings, links, "counts"))
-    columns = (column(name, entries[0].scale(name)) for name in measures)
-    heads = (label("model"), label("source"), *columns, *_COUNTS, label("why not ranked"))
-    notes = (intervals_note(entries),)
-    return Frame(f"{task}-apart", f"{task}: not ranked", heads, tuple(rows), notes, marks=number_marks.MARKS)
-
-
-def tiers(found: Mapping[str, Standing]) -> dict[str, int]:
-    """By model: 1 where nobody is better beyond chance, 2 for the next group, 3 for all others."""
-    lows = sorted({each.low for each in found.values() if each.low is not None})
-    return {model: min(3, 1 + lows.index(each.low)) for model, each in found.items() if each.low is not None}
+    return Frame(f"{task}-ranking", f"{task}: ranking", heads, tuple(rows), notes, printed, RANK_MARKS)
 
 
 def harness(entry: Entry) -> str | None:
@@ -231,28 +292,7 @@ def cell(interval: Interval | None, shown: Measure) -> Cell:
     return scaled(interval, shown.factor)
 
 
-_COUNTS = (count("questions"), share("answers read"), label("without an answer"), share("judged"), label("verified"))
 _LEVELS = {"refused": "refused", "unranked": "not ranked", "flag": "flagged"}
-
-
-def _place(entry: Entry, measures: Sequence[str], standings: Standings) -> tuple[float, float, str]:
-    found = standings.of(entry.task, measures[0]).get(entry.model.key)
-    if found is None or found.mean.estimate is None:
-        return float("inf"), 0.0, standings.title(entry)
-    sign = -1 if entry.scale(measures[0]).higher_is_better else 1
-    return found.rank or float("inf"), sign * found.mean.estimate, standings.title(entry)
-
-
-def _row(
-    entry: Entry, cells: Iterable[Cell], standings: Standings, links: Links, kind: Literal["run", "counts"] = "run"
-) -> FrameRow:
-    """An entry's row: whose it is, its numbers, what became of its replies."""
-    said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
-    model = Cell(standings.title(entry), href=links.model(entry.model.key))
-    read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
-    without = Cell(outcomes.said(entry.outcomes, outcomes.READINGS) or None)
-    counted = (Cell(len(entry.questions)), read, without, judged, Cell(entry.level or None))
-    return FrameRow((model, Cell(", ".join(said)), *cells, *counted, problem_codes(entry)), kind)
 
 
 def problem_codes(entry: Entry) -> Cell:

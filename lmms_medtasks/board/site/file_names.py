@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_names import shown_name
-from lmms_medtasks.samples.model_arguments import read_arguments
+from lmms_medtasks.samples.runs import read_arguments
 
 _LENGTH = 40
 _DIGEST = 8
@@ -46,7 +46,7 @@ def model_slugs(models: Iterable[Model]) -> dict[str, str]:
 def model_titles(models: Iterable[Model], arguments: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Model key -> name for people: the model's; where two share it with the runner and the arguments that differ.
 
-    ``arguments``: model key -> its arguments (:func:`lmms_medtasks.samples.model_arguments.shown_arguments`). Models
+    ``arguments``: model key -> its arguments (:func:`lmms_medtasks.samples.runs.shown_arguments`). Models
     that these do not tell apart get a digest of their key.
     """
     models = list(models)

@@ -1,77 +1,50 @@
-"""The sentences on headline numbers that a site's pages begin with: of a suite, of the first page, of a model."""
+"""Headline numbers of models, and the sentences on them that a site's pages begin with."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.bullets import ModelHeadline
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, UNREAD, Standings, TaskMeasure
 from lmms_medtasks.board.site.changes import headline_change
-from lmms_medtasks.board.site.leaderboard_table import Leaderboard, SuiteColumn
-from lmms_medtasks.board.site.number_marks import HARD_TO_READ, UNREAD
 from lmms_medtasks.board.site.suite_words import About
-from lmms_medtasks.report.findings import (
-    BELOW,
-    BY_WORDS,
-    NO_BETTER,
-    NOTHING_SAID,
-    is_lost,
-    lost,
-    points,
-    said_of_guessing,
-    sentence,
-)
+from lmms_medtasks.report.cells import label
+from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
+from lmms_medtasks.report.findings import BELOW, BY_WORDS, NO_BETTER, NOTHING_SAID, Number, lost, said_of_guessing
+from lmms_medtasks.report.published import span
 from lmms_medtasks.short_texts import listed, listed_or_counted
 
 NAMED = 3
 """Models that are named at most; of more their number is said."""
+NOBODY = "no model is ranked yet"
 _CLAUSES = 2
 """Of a suite's finding, on the first page."""
 
 
-def of_suite(about: About, standings: Standings, head: tuple[str, str] | None, most: int | None = None) -> str:
+# --- Of a suite, and of the first page --------------------------------------------------------------------------------
+
+
+def of_suite(about: About, standings: Standings, head: TaskMeasure | None, most: int | None = None) -> str:
     """Who is best at a suite's headline, what it loses, who is not told apart from it, who is no better than guessing.
 
     ``head``: the headline's task and metric, None where nobody has one. ``most``: clauses that are said.
     """
     if head is None:
-        return f"{nobody(standings.board.of(suite=about.name))}."
+        return f"{NOBODY}."
     clauses = _Field(about, standings, head).clauses()
     return "; ".join(islice(filter(None, clauses), most)) + "."
 
 
-def of_board(standings: Standings, found: Leaderboard) -> str:
-    """The board's finding: that on the first suite with a rank."""
-    for head in found.heads:
-        if any(each.rank == 1 for each in standings.of(head.task, head.measure).values()):
-            return f"{head.title}: {_short(standings, head)}"
+def of_board(standings: Standings, heads: Iterable[tuple[About, TaskMeasure]]) -> str:
+    """The board's finding: that on the first of the suites with a rank."""
+    for about, head in heads:
+        if any(each.rank == 1 for each in standings.of(*head).values()):
+            return f"{about.title}: {of_suite(about, standings, head, _CLAUSES)}"
     return "No model has a rank yet." if standings.board.entries else "There is no entry."
-
-
-def of_card(standings: Standings, suite: str, found: Leaderboard) -> str:
-    """A suite in a sentence or two: who is best, who is not told apart, and the best published model."""
-    head = next((each for each in found.heads if each.suite == suite), None)
-    if head is None:
-        return sentence(nobody(standings.board.of(suite=suite)))
-    column = found.heads.index(head)
-    unit = " %" if head.shown.unit == "%" else ""
-    numbers = []
-    for human, called in ((False, "best published model "), (True, "people (published): ")):
-        rows = [row for row in (*found.published, *found.folded) if row.human is human]
-        known = [(sort, row) for row in rows if (sort := row.scores[column].sort) is not None]
-        if known:
-            _, best = max(known, key=lambda each: each[0])
-            numbers.append(f"{called}{best.name}, {best.scores[column].number}{unit}")
-    return " ".join(filter(None, [_short(standings, head), sentence("; ".join(numbers))]))
-
-
-def _short(standings: Standings, head: SuiteColumn) -> str:
-    return of_suite(suite_words.about(head.suite), standings, (head.task, head.measure), _CLAUSES)
 
 
 @dataclass(frozen=True)
@@ -80,13 +53,13 @@ class _Field:
 
     about: About
     standings: Standings
-    head: tuple[str, str]
+    head: TaskMeasure
 
     def clauses(self) -> Iterator[str]:
         """The clauses of the sentence; some are empty."""
         numbers, ranks = self.standings.numbers(*self.head), self.standings.of(*self.head)
         if not numbers:
-            yield nobody(self.standings.board.of(suite=self.about.name))
+            yield NOBODY
             return
         # Several where they are tied; without ranks the one with the best number.
         leaders = [key for key in numbers if ranks[key].rank == 1] or [*numbers][:1]
@@ -136,41 +109,94 @@ class _Field:
         return listed_or_counted([self.standings.titles[key] for key in keys], NAMED, of, listed)
 
 
-def nobody(entries: Sequence[Entry]) -> str:
-    """Why nobody is ranked."""
-    codes = Counter(each.code.replace("_", " ") for entry in entries for each in entry.problems if each.level != "flag")
-    why = ", ".join(f"{code} ({count})" for code, count in codes.most_common(NAMED))
-    count = f"{len(entries)} entries are" if len(entries) != 1 else "the only entry is"
-    return f"no model is ranked yet; {count} not ranked{f': {why}' if why else ''}"
+# --- Of a model -------------------------------------------------------------------------------------------------------
 
 
-def of_model(title: str, headlines: Sequence[ModelHeadline]) -> str:
-    """A model's finding: its ranks, the worst loss, and where it is no better than guessing."""
-    if not headlines:
+@dataclass(frozen=True)
+class ModelHeadline:
+    """A model on a benchmark's headline measure.
+
+    Attributes:
+        suite, title: the benchmark's name, the same for people.
+        number: with the range of the paper's models.
+        rank: among the ranked models, None where it is not ranked. place: ``rank 1–3 of 12``, "" without a rank.
+        apart: why it is not ranked, "" where it may be.
+    """
+
+    suite: str
+    title: str
+    number: Number
+    rank: int | None = None
+    place: str = ""
+    apart: str = ""
+
+    @property
+    def chart(self) -> str:
+        """The bullet chart, an <svg>."""
+        number, score = self.number, FrameColumn("score", digits=self.number.digits, unit=self.number.unit)
+        rows = [FrameRow((Cell(number.title), Cell(number.value, number.cell.low, number.cell.high)))]
+        rows += [FrameRow((Cell("guessing"), Cell(number.chance)), "counts")]
+        rows += [FrameRow((Cell("published"), Cell(each)), "reference") for each in number.published or ()]
+        frame = Frame("headline", self.title, (label("number"), score), tuple(rows))
+        ends = number.bottom, number.top
+        chart = Chart("bullets", "headline", self.title, "", "headline", ("score",), ends=ends)
+        return chart.drawn(chart.marks_of(frame), small=True)
+
+
+def headlines(own: Sequence[Entry], standings: Standings) -> list[ModelHeadline]:
+    """The headline of each suite that a model has a number in, suites in the order of ``own``.
+
+    The measure is the suite's headline on the board where the model has it, else the first of its own.
+    """
+    found = []
+    for suite in dict.fromkeys(entry.suite for entry in own):
+        about = suite_words.about(suite)
+        entries = [entry for entry in own if entry.suite == suite]
+        wanted = [
+            about.headline_of(standings.board.of(suite=suite, ranked=True)),
+            about.headline_of(entries),
+            *((entry.task, metric) for entry in entries for metric in entry.main_metrics),
+        ]
+        for head in dict.fromkeys(filter(None, wanted)):
+            own_entries = [entry for entry in entries if entry.task == head[0] and head[1] in entry.metrics]
+            known = [made for entry in own_entries if (made := _headline(entry, head[1], standings))]
+            if known:
+                chosen = min(known, key=lambda each: bool(each.apart))
+                # Of another task than the board's headline the task is said.
+                elsewhere = wanted[0] is not None and head != wanted[0]
+                title = f"{chosen.number.title} ({head[0]})" if elsewhere else chosen.number.title
+                found.append(replace(chosen, number=replace(chosen.number, title=title)))
+                break
+    return found
+
+
+def _headline(entry: Entry, metric: str, standings: Standings) -> ModelHeadline | None:
+    number = standings.number(entry, metric)
+    if number is None:
+        return None
+    standing = standings.of(entry.task, metric).get(entry.model.key) if entry.ranked else None
+    field = len(standings.numbers(entry.task, metric))
+    place = "" if standing is None or standing.rank is None else f"rank {standing.ranks} of {field}"
+    return ModelHeadline(
+        suite=entry.suite,
+        title=suite_words.about(entry.suite).title,
+        number=replace(number, published=span(entry.declaration, entry.task, metric) if entry.declaration else None),
+        rank=standing.rank if standing else None,
+        place="the only one ranked" if place and field == 1 else place,
+        apart=next((each.reason for each in entry.problems if each.level == "unranked"), ""),
+    )
+
+
+def of_model(title: str, found: Sequence[ModelHeadline]) -> str:
+    """A model's finding: its best place, and where it is no better than guessing."""
+    if not found:
         return f"{title}: no benchmark's headline number is known."
-    unread = listed([each.title for each in headlines if each.is_hard_to_read])
-    read = [each for each in headlines if not each.is_hard_to_read]
-    parts = [f"{UNREAD} on {unread}: {NOTHING_SAID} there" if unread else "", _ranks(read) if read else ""]
-    losses = [(each.loss, each) for each in read if each.loss and is_lost(each.loss)]
-    if losses:
-        worst, most = min(losses, key=lambda each: each[0].estimate or 0.0)
-        parts.append(f"loses {points(worst)} {most.number.title} on {most.title}")
-    parts += said_of_guessing([(each.number.guessing, each.title) for each in headlines], "on")
-    return f"{title}: {'; '.join(filter(None, parts))}."
-
-
-def _ranks(headlines: Sequence[ModelHeadline]) -> str:
-    ranked = [each for each in headlines if each.rank is not None and each.field > 1]
-    if len(headlines) == 1:
-        only = headlines[0]
-        return f"{only.number.shown} on {only.title}, {only.place or 'not ranked'}"
-    if not ranked:
-        return "not ranked against another model"
-    first = min(each.rank or 0 for each in ranked)
-    best = [each for each in ranked if each.rank == first]
-    fields = {each.field for each in ranked}
-    of = f" of {fields.pop()}" if len(fields) == 1 else ""
-    where = f"{'each of' if len(best) == len(ranked) else f'{len(best)} of'} {len(ranked)} benchmarks"
-    alone = sum(each.standing is not None and each.standing.high == 1 for each in best)
-    chance = f" (beyond chance on {alone or 'none'})" if first == 1 and alone < len(best) else ""
-    return f"rank {first}{of} on {where if len(ranked) > 1 else ranked[0].title}{chance}"
+    hard = [each for each in found if HARD_TO_READ in each.number.cell.mark]
+    read = [each for each in found if each not in hard]
+    said = [f"{UNREAD} on {listed([each.title for each in hard])}: {NOTHING_SAID} there"] if hard else []
+    placed = sorted((each for each in read if each.place), key=lambda each: ("only" in each.place, each.rank or 0))
+    for best in (placed or read)[:1]:
+        of = f", its best place on {len(placed)} benchmarks" if len(placed) > 1 else ""
+        said.append(f"{best.number.shown} on {best.title}, {best.place or 'not ranked'}{of}")
+    said += said_of_guessing([(each.number.guessing, each.title) for each in found], "on")
+    return f"{title}: {'; '.join(said)}."

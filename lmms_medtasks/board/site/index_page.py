@@ -1,55 +1,165 @@
-"""The board's first page: what was found, the table of all models, a drawing beside it, the suites, and the remarks."""
+"""The board's first page: what was found, the table of all models, a drawing beside it, the suites, and the remarks.
+
+The table has models by suites, and below them the published models, each with what a filter asks of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmms_medtasks.board.boards import Board
-from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, finding_words, leaderboard_table, scatter, suite_words
-from lmms_medtasks.board.site.board_tables import Links, Standings
+from lmms_medtasks.board.entries import Model
+from lmms_medtasks.board.model_facts import ModelFacts
+from lmms_medtasks.board.model_names import look
+from lmms_medtasks.board.site import board_tables, finding_words, suite_words
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Links, Standings
 from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.trust.levels import LEVELS
+from lmms_medtasks.board.site.ranking import SHORT, Standing
+from lmms_medtasks.board.site.suite_charts import suite_chart
+from lmms_medtasks.board.site.suite_words import About
+from lmms_medtasks.board.trust.levels import LEVELS, OWN_RUN, RECOMPUTED
+from lmms_medtasks.report.cells import NONE, label
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.report_page import unbroken
+from lmms_medtasks.statistics import confidence
+from lmms_medtasks.suites.suite import Measure
 
 MANY_SUITES = 5
 """Suites above which the table has the page's whole width, and may be scrolled."""
+_TINTS = {1: "best, or not told apart from it", 2: "second group", 3: "third and below"}
+
+
+@dataclass(frozen=True)
+class SuiteColumn:
+    """A suite's column: its headline ``measure`` of ``task``, on the scale ``shown``."""
+
+    about: About
+    task: str
+    measure: str
+    shown: Measure
+
+
+@dataclass(frozen=True)
+class Score:
+    """A model's number in a column.
+
+    Attributes:
+        cell: in the column's unit, with its interval; without a value where there is none. rank: "2–3", or "".
+        why: where there is no number but its suite's page has something, "not ranked" or "other tasks".
+        guessed: whether it has no tint as it is no better than guessing. source: where a published one is printed.
+    """
+
+    cell: Cell
+    head: SuiteColumn
+    rank: str = ""
+    why: str = ""
+    guessed: bool = False
+    source: str = ""
+
+    @property
+    def sort(self) -> float | None:
+        """What rows are sorted by."""
+        if not isinstance(self.cell.value, int | float):
+            return None
+        return self.cell.value if self.head.shown.higher_is_better else -self.cell.value
+
+    @property
+    def number(self) -> str:
+        """The number."""
+        return "" if self.sort is None else f"{self.cell.value:.{self.head.shown.digits}f}"
+
+    @property
+    def interval(self) -> tuple[str, str] | None:
+        """The interval in full and rounded; None without one."""
+        low, high, digits = self.cell.low, self.cell.high, self.head.shown.digits
+        if low is None or high is None:
+            return None
+        short = max(digits - 1, 0)
+        return f"{low:.{digits}f} to {high:.{digits}f}", f"{low:.{short}f}–{high:.{short}f}"
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """A model. ``measured``: run here, else published. ``note``: what it is. ``verified``: what was verified of it."""
+
+    name: str
+    href: str
+    scores: tuple[Score, ...]
+    facts: ModelFacts
+    measured: bool = False
+    note: str = ""
+    verified: str = ""
+
+    @property
+    def places(self) -> tuple[object, ...]:
+        """Sorts rows best first by the first column, then by the next ones."""
+        return (*((score.sort is None, -(score.sort or 0.0)) for score in self.scores), self.name.lower())
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The table: its columns, the measured rows, the best published ones of each suite, and the others, folded."""
+
+    heads: tuple[SuiteColumn, ...]
+    measured: tuple[ModelRow, ...]
+    published: tuple[ModelRow, ...]
+    folded: tuple[ModelRow, ...]
+
+    @property
+    def rows(self) -> tuple[ModelRow, ...]:
+        """All rows."""
+        return (*self.measured, *self.published, *self.folded)
+
+    @property
+    def signs(self) -> tuple[tuple[str, str], ...]:
+        """The signs of measured numbers with their meanings."""
+        return board_tables.legend(score.cell for row in self.measured for score in row.scores)
+
+    @property
+    def legend(self) -> Iterator[tuple[int, str]]:
+        """What the table has to be explained: a tint, or 0, and its meaning."""
+        own = [score for row in self.measured for score in row.scores]
+        shown = [*own, *(score for row in self.published for score in row.scores)]
+        tints = {score.cell.tier for score in own}
+        yield from ((tint, meaning) for tint, meaning in _TINTS.items() if tint in tints)
+        marked = any(score.rank and not score.cell.tier and score.cell.mark and not score.guessed for score in own)
+        untinted = ["no better than guessing"] * any(score.guessed for score in own) + ["with a mark"] * marked
+        said = {
+            f"below a number: {confidence.percent()} interval": any(score.interval for score in own),
+            "1–2: the model may be first or second": any("–" in score.rank for score in own),
+            f"no tint: {' or '.join(untinted)}": any(tints) and bool(untinted),
+            "–: not run, or not published": any(score.sort is None and not score.why for score in shown),
+            "other tasks: ranked on other tasks of the benchmark": any(score.why == "other tasks" for score in own),
+            "not ranked: run, but not comparable with the ranked ones": any(score.why == "not ranked" for score in own),
+        }
+        yield from ((0, text) for text, there in said.items() if there)
+        yield from ((0, f"{sign}: {meaning[:1].lower()}{meaning[1:].rstrip('.')}") for sign, meaning in self.signs)
 
 
 def write(
-    pages: Pages,
-    standings: Standings,
-    links: Links,
-    suites: Sequence[str],
-    *,
-    known: KnownModels,
-    roots: Sequence[Path],
-    stamp: str,
+    pages: Pages, standings: Standings, links: Links, suites: Sequence[str], *, roots: Sequence[Path], stamp: str
 ) -> None:
     """Write the first page, and the one that says how it is measured."""
-    board = standings.board
-    found = leaderboard_table.leaderboard(standings, links, known)
-    drawn = scatter.drawn(standings, known)
+    board, found = standings.board, leaderboard(standings, links)
+    heads = [(each.about, (each.task, each.measure)) for each in found.heads]
     filters = {
         "open": any(row.facts.open_weights for row in found.rows),
         "size": any(row.facts.parameters_b for row in found.rows),
         "verified": any(row.verified for row in found.rows),
     }
+    many = len(found.heads) > MANY_SUITES
+    has_ranks = any(score.rank for row in found.measured for score in row.scores)
     pages.page(
         "index.html", "index.html", "overview",
-        headline=unbroken(finding_words.of_board(standings, found)),
-        warnings=_warnings(board),
-        found=found,
-        table=leaderboard_table.as_table(found, standings),
-        drawn=drawn,
-        whole=drawn is None or len(found.heads) > MANY_SUITES,
-        many=len(found.heads) > MANY_SUITES,
+        headline=unbroken(finding_words.of_board(standings, heads)),
+        warnings=_warnings(board), found=found, links=links, table=as_table(found, standings),
+        drawn=suite_chart(heads[0][0], standings, links, heads[0][1]) if heads else None, many=many,
         filters=[name for name, there in filters.items() if there],
-        ranks_of=found.heads[0].title if any(score.rank for row in found.measured for score in row.scores) else "",
-        cards=[(suite_words.about(name), unbroken(finding_words.of_card(standings, name, found))) for name in suites],
-        problems=board_tables.problems(board.problems, roots),
-        stamp=stamp,
+        ranks_of=found.heads[0].about.title if has_ranks else "",
+        cards=[suite_words.about(name) for name in suites],
+        problems=board_tables.problems(board.problems, roots), stamp=stamp,
     )  # fmt: skip
     pages.page(
         "measured.html", "measured.html", "measured",
@@ -72,3 +182,101 @@ def _warnings(board: Board) -> list[tuple[str, str]]:
     if board.entries and not board.owned:
         parts.append("A model's name is whatever its submitter wrote.")
     return [*said, *([("Unverified.", " ".join(parts))] if parts else [])]
+
+
+def leaderboard(standings: Standings, links: Links) -> Leaderboard:
+    """The table of a board; unranked entries have no number in it."""
+    board, heads = standings.board, tuple(_heads(standings.board))
+    tints = [_tiers(standings.of(head.task, head.measure)) for head in heads]
+    measured = []
+    for model in board.models:
+        found = zip(heads, tints, strict=True)
+        scores = tuple(_score(standings, head, model, own.get(model.key, 0)) for head, own in found)
+        levels = {entry.level for entry in board.entries if entry.ranked and entry.model.key == model.key}
+        title, facts = standings.titles[model.key], standings.known.facts_of(model.name)
+        href = links.model(model.key)
+        measured.append(ModelRow(title, href, scores, facts, True, _about(facts), _verified(levels)))
+    measured.sort(key=lambda row: row.places)
+    printed = sorted(_published(heads, standings), key=lambda row: row.places)
+    best = set()
+    for column in range(len(heads)):
+        known = [(sort, row.name) for row in printed if (sort := row.scores[column].sort) is not None]
+        best |= {max(known)[1]} if known else set()
+    shown, folded = (tuple(row for row in printed if (row.name in best) is wanted) for wanted in (True, False))
+    return Leaderboard(heads, tuple(measured), shown, folded)
+
+
+def _heads(board: Board) -> Iterator[SuiteColumn]:
+    for name in suite_words.order(board.suites):
+        about = suite_words.about(name)
+        if found := about.headline_of(board.of(suite=name, ranked=True)):
+            yield SuiteColumn(about, *found, board.scale(*found))
+
+
+def _tiers(found: Mapping[str, Standing]) -> dict[str, int]:
+    """By model: 1 where nobody is better beyond chance, 2 for the next group, 3 for all others."""
+    lows = sorted({each.low for each in found.values() if each.low is not None})
+    return {model: min(3, 1 + lows.index(each.low)) for model, each in found.items() if each.low is not None}
+
+
+def _score(standings: Standings, head: SuiteColumn, model: Model, tier: int) -> Score:
+    standing = standings.of(head.task, head.measure).get(model.key)
+    number = standings.numbers(head.task, head.measure).get(model.key)
+    if standing is None:
+        own = [entry for entry in standings.board.of(suite=head.about.name) if entry.model.key == model.key]
+        ran = any(entry.task == head.task for entry in own)
+        return Score(NONE, head, why="not ranked" if ran else "other tasks" if any(e.ranked for e in own) else "")
+    if number is None:
+        return Score(NONE, head, standing.ranks)
+    untinted = number.guessing or number.by_words or HARD_TO_READ in number.cell.mark
+    tinted = replace(number.cell, tier=0 if untinted else tier)
+    return Score(tinted, head, standing.ranks, guessed=bool(number.guessing))
+
+
+def _about(facts: ModelFacts) -> str:
+    """What a model is, below its name."""
+    size = f"{facts.parameters_b:g} B" if facts.parameters_b else ""
+    weights = {True: "open weights", False: "closed weights", None: ""}[facts.open_weights]
+    return facts.about or ", ".join(filter(None, (size, weights)))
+
+
+def _verified(levels: set[str]) -> str:
+    """The least that was verified of all ranked entries; "" where of one only its arithmetic was."""
+    if not levels or levels - {RECOMPUTED, OWN_RUN}:
+        return ""
+    return RECOMPUTED if RECOMPUTED in levels else OWN_RUN
+
+
+def _published(heads: Sequence[SuiteColumn], standings: Standings) -> Iterator[ModelRow]:
+    """The published models with a number in a column; one that several papers have is one row."""
+    rows: dict[str, ModelRow] = {}
+    for head in heads:
+        for name, each in standings.published(head.task):
+            cell = each.cells.get(head.measure, NONE)
+            if isinstance(cell.value, int | float):
+                note = "people, no model" if each.kind == "human" else ""
+                row = rows.setdefault(
+                    look(name), ModelRow(name, "", (), standings.known.facts_of(each.model), note=note)
+                )
+                own = Score(Cell(float(cell.value)), head, source=each.source)
+                rows[look(name)] = replace(row, scores=(*row.scores, own))
+    for row in rows.values():
+        # Of several rows of one name in a paper the first counts.
+        scores = {score.head.task: score for score in reversed(row.scores)}
+        yield replace(row, scores=tuple(scores.get(head.task, Score(NONE, head)) for head in heads))
+
+
+def as_table(found: Leaderboard, standings: Standings) -> Frame:
+    """The same as a table of files: for each suite the number with its interval and the ranks that chance leaves."""
+    columns: list[FrameColumn] = [label("model"), label("source")]
+    for head in found.heads:
+        name = f"{head.about.title}: {head.task}, {head.measure}"
+        columns += [board_tables.column(name, head.shown), label(f"rank, {name}")]
+    rows = []
+    for row in found.rows:
+        cells: list[Cell] = [Cell(row.name, href=row.href), Cell("measured" if row.measured else "published")]
+        for score in row.scores:
+            cells += [score.cell, Cell(score.rank or None)]
+        rows.append(FrameRow(tuple(cells), "run" if row.measured else "reference"))
+    notes = (board_tables.intervals_note(standings.board.entries), SHORT)
+    return Frame("overview", "Models by benchmark", tuple(columns), tuple(rows), notes, marks=board_tables.MARKS)

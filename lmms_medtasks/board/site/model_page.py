@@ -8,15 +8,14 @@ from pathlib import Path
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Entry, Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import board_tables, bullets, finding_words, suite_words
-from lmms_medtasks.board.site.board_tables import RANK_MARKS, Links, Standings, harness, standing_cells
-from lmms_medtasks.board.site.number_marks import BY_WORDS
+from lmms_medtasks.board.site import board_tables, finding_words, suite_words
+from lmms_medtasks.board.site.board_tables import BY_WORDS, RANK_MARKS, Links, Standings, harness, standing_cells
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.report.cells import NONE, count, label
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
-from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical
 
 
 def write(
@@ -28,7 +27,7 @@ def write(
     ``report``: the address of its report, "" for none; ``no_report``: why there is none, "" where none was asked for.
     """
     own = entries_of(model.key, standings.board)
-    title, headlines = standings.titles[model.key], bullets.headlines(own, standings)
+    title, headlines = standings.titles[model.key], finding_words.headlines(own, standings)
     is_by_words_somewhere = any(is_by_words(entry, name) for entry in own for name in entry.main_metrics)
     pages.page(
         f"models/{slug}.html", "model.html", f"models/{slug}",
@@ -38,7 +37,7 @@ def write(
         facts=known.facts_of(model.name), headlines=headlines,
         by_words=f"{LEXICAL} {BY_WORDS}" if is_by_words_somewhere else "",
         kinds_of_data=sorted({entry.data for entry in own} - {"full"}),
-        judges=sorted({entry.judge.name for entry in own if entry.judge} - {"none"}),
+        judges=sorted({each.judge.name for each in own if each.judge and not is_lexical(each.judge.name)} - {"none"}),
         signed=sorted({entry.source.signed_off_by for entry in own} - {""}),
         scores=scores(model.key, standings, links), entries=entries_table(own),
         digests=sorted({item for entry in own for item in entry.source.sha256.items()}),

@@ -1,29 +1,25 @@
 """Questions as cards that need no script: pictures, text, options, what each model answered.
 
-A page gives :meth:`QuestionCards.of` a task's entries and the ids that it wants, and the cards to the macro of
-``templates/question_card.html``::
-
-    {% from "question_card.html" import question_cards %}
-    {{ question_cards(cards, root) }}
+A page gives :meth:`QuestionCards.of` a task's entries and the ids that it wants, and each card to the macro of
+``templates/question_card.html``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.shown_answers import Shown
+from lmms_medtasks.board.shown_answers import Shown, rows_of
 from lmms_medtasks.board.site import suite_words
-from lmms_medtasks.board.site.question_addresses import question_address
-from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms, rows_of
+from lmms_medtasks.board.site.question_data import Form, Material, Picture, QuestionData, forms
 from lmms_medtasks.board.site.question_scores import Scores, mark, scores_of
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.record import FAILED
@@ -41,25 +37,17 @@ class Reply(NamedTuple):
     mark: str
 
 
-@dataclass(frozen=True)
-class Answered:
-    """What a model got for one form of a question. ``condition``: "clean", "mild", "severe", "" of a task without.
+class Answered(NamedTuple):
+    """What a model got for one form of a question.
 
-    Where a model has several of one condition, from several tasks, the task's name stands there too.
+    ``condition``: "clean", "mild", "severe", of a task without such the task's name where its model has several; or "".
     """
 
+    model: str
     condition: str
     replies: tuple[Reply, ...]
     score: str
     mark: str
-
-
-@dataclass(frozen=True)
-class ModelAnswers:
-    """A model and what it got, for each form of the question that it was asked, mildest first."""
-
-    model: str
-    answered: tuple[Answered, ...]
 
 
 @dataclass(frozen=True)
@@ -70,18 +58,18 @@ class Card:
         address: permanent, relative to the site's folder. name: of the link to it.
         text: the question; the whole prompt where it can't be told from it. options: letter and text of each.
         right: letters of the right options, or the right answer where there are no options; "" where it is not known.
+        answers: of each model, to each form of the question that it was asked, mildest first.
         note: why a picture is missing, or the replies are; "" for nothing.
         withheld: why neither text nor picture may be shown; "" where they may.
     """
 
-    id: str
     address: str
     name: str
     pictures: tuple[Picture, ...]
     text: str
     options: tuple[tuple[str, str], ...]
     right: str
-    answers: tuple[ModelAnswers, ...]
+    answers: tuple[tuple[Answered, ...], ...]
     note: str
     withheld: str
 
@@ -92,7 +80,7 @@ class QuestionCards:
     def __init__(self, data: QuestionData, title: Callable[[Entry], str]) -> None:
         self._data = data
         self._title = title
-        self._entries: dict[int, _Columns] = {}
+        self._scores: dict[int, Scores] = {}
 
     def of(self, task: str, ids: Sequence[str], entries: Sequence[Entry]) -> list[Card]:
         """The cards of these questions of ``task``, in the order of ``ids``; models in the order of ``entries``.
@@ -104,29 +92,24 @@ class QuestionCards:
         own = [entry for entry in entries if entry.task == task]
         withheld = self._data.withheld(own)
         materials = {} if withheld else self._data.of(own, ids)
-        cards = []
-        for id in ids:
-            asked = [(entry, row) for entry in own for row in rows_of(entry, [id])]
-            if asked:
-                cards.append(self._card(asked, materials.get(id), withheld, entries))
-        return cards
+        asked = {id: (entry, row) for id in ids for entry in reversed(own) for row in rows_of(entry, [id])}
+        return [
+            self._card(entry, forms(entry, [row])[0], materials.get(id), withheld, entries)
+            for id, (entry, row) in asked.items()
+        ]
 
     def _card(
-        self, asked: Sequence[tuple[Entry, int]], material: Material | None, withheld: str, entries: Sequence[Entry]
+        self, asked: Entry, form: Form, material: Material | None, withheld: str, entries: Sequence[Entry]
     ) -> Card:
-        entry, row = asked[0]
-        form = forms(entry, [row])[0]
-        shown: dict[str, Shown] = {}
-        for each, _ in asked:
-            if not withheld and not shown and self._data.may_tell(each):
-                shown = self._data.logs.of(each, [form.id])
-        text, options, right = content(material, shown.get(form.id))
+        telling = (each for each in entries if each.task == asked.task and not withheld and self._data.may_tell(each))
+        logged = (self._data.logs.of(each, [form.id]).get(form.id) for each in telling)
+        text, options, right = content(material, next(filter(None, logged), None))
         answers = self._answers(form, entries, not withheld)
-        without = not withheld and not any(each.replies for model in answers for each in model.answered)
-        notes = [material.note if material else "", "No replies: only scores were submitted." if without else ""]
+        notes = [material.note] if material else []
+        if not withheld and not any(each.replies for model in answers for each in model):
+            notes.append("No replies: only scores were submitted.")
         return Card(
-            id=form.id,
-            address=question_address(entry.suite, entry.task, form.id),
+            address=question_address(asked.suite, asked.task, form.id),
             name=", ".join(filter(None, (form.modality, form.id))),
             pictures=material.pictures if material else (),
             text=text,
@@ -137,81 +120,68 @@ class QuestionCards:
             withheld=withheld,
         )
 
-    def _answers(self, form: Form, entries: Iterable[Entry], told: bool) -> tuple[ModelAnswers, ...]:
+    def _answers(self, form: Form, entries: Iterable[Entry], told: bool) -> tuple[tuple[Answered, ...], ...]:
         found: dict[str, list[tuple[int, str, Answered]]] = {}
-        titles: dict[str, str] = {}
         for entry in entries:
-            titles.setdefault(entry.model.key, self._title(entry))
-            for row in self._columns(entry).forms_of(form):
-                level = forms(entry, [row])[0].severity
-                answered = self._answered(entry, row, level, told and self._data.may_tell(entry))
-                found.setdefault(entry.model.key, []).append((level or 0, _task_name(entry), answered))
-        if any(len({each.condition for *_, each in rows}) < len(rows) for rows in found.values()):
-            found = {
-                key: [(level, task, _named(each, task)) for level, task, each in rows] for key, rows in found.items()
-            }
+            for row in _rows_of_forms(entry, form):
+                level, task = forms(entry, [row])[0].severity, suite_words.about(entry.suite).name_of(entry.task)
+                answered = self._answered(
+                    entry, row, suite_words.level_word(level), told and self._data.may_tell(entry)
+                )
+                found.setdefault(entry.model.key, []).append((level or 0, task, answered))
         return tuple(
-            ModelAnswers(titles[key], tuple(each for *_, each in sorted(rows, key=lambda item: item[:2])))
-            for key, rows in found.items()
+            tuple(
+                each if each.condition or len(rows) == 1 else each._replace(condition=task)
+                for _, task, each in sorted(rows, key=lambda item: item[:2])
+            )
+            for rows in found.values()
         )
 
-    def _answered(self, entry: Entry, row: int, level: int | None, told: bool) -> Answered:
-        scores = self._columns(entry).scores
+    def _answered(self, entry: Entry, row: int, condition: str, told: bool) -> Answered:
+        if id(entry) not in self._scores:
+            self._scores[id(entry)] = scores_of(entry, entry.questions.ids)
+        scores = self._scores[id(entry)]
         normal = float(scores.normal[row])
         replies: tuple[Reply, ...] = ()
         if told:
-            id, trials = str(entry.questions.ids[row]), entry.answers.column("trials")[row].as_py() or ()
-            shown = self._data.logs.of(entry, [id]).get(id)
+            name, trials = str(entry.questions.ids[row]), entry.answers.column("trials")[row].as_py() or ()
+            shown = self._data.logs.of(entry, [name]).get(name)
             expected = entry.questions.values("expected")[row]
             replies = read_replies(trials, expected, normal, shown.replies if shown else ())
-        return Answered(suite_words.level_word(level), replies, scores.text(row) or "–", mark(normal))
-
-    def _columns(self, entry: Entry) -> _Columns:
-        if id(entry) not in self._entries:
-            self._entries[id(entry)] = _Columns(entry)
-        return self._entries[id(entry)]
+        return Answered(self._title(entry), condition, replies, scores.text(row) or "–", mark(normal))
 
 
-def _task_name(entry: Entry) -> str:
-    return suite_words.about(entry.suite).name_of(entry.task)
-
-
-def _named(answered: Answered, task: str) -> Answered:
-    """With the task's name, which may say the condition itself ("Mild degradation (L1)")."""
-    if answered.condition in task.lower().split():
-        return replace(answered, condition=task)
-    return replace(answered, condition=": ".join(filter(None, (task, answered.condition))))
-
-
-class _Columns:
-    """Columns of an entry, by row."""
-
-    def __init__(self, entry: Entry) -> None:
-        self._entry = entry
-
-    @cached_property
-    def scores(self) -> Scores:
-        return scores_of(self._entry, self._entry.questions.ids)
-
-    def forms_of(self, form: Form) -> list[int]:
-        """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
-        same = rows_of(self._entry, [form.id])
-        own = [row for row, other in zip(same, forms(self._entry, same), strict=True) if other.cluster == form.cluster]
-        if "pair" not in self._entry.questions.table.column_names:
-            return own
-        column = self._entry.questions.tag("pair")
+def _rows_of_forms(entry: Entry, form: Form) -> list[int]:
+    """The rows with this question, with its clean form, and with other levels of the same degradation of it."""
+    rows = set(rows_of(entry, [form.id]))
+    if "pair" in entry.questions.table.column_names:
+        column = entry.questions.tag("pair")
         code = pc.index(column.dictionary.cast(pa.string()), pa.scalar(form.pair)).as_py()
-        rows = np.flatnonzero(np.asarray(column.indices) == code).tolist() if code >= 0 else []
-        others = zip(rows, forms(self._entry, rows), strict=True)
-        return sorted({*own, *(row for row, other in others if self._is_level_of(other, form))})
+        rows.update(np.flatnonzero(np.asarray(column.indices) == code).tolist() if code >= 0 else ())
+    ordered = sorted(rows)
+    found = zip(ordered, forms(entry, ordered), strict=True)
+    return [row for row, other in found if other.cluster == form.cluster and _is_form_of(other, form)]
 
-    @staticmethod
-    def _is_level_of(other: Form, form: Form) -> bool:
-        if other.cluster != form.cluster:
-            return False
-        if other.severity is None or form.severity is None or other.severity == form.severity:
-            return False
-        return not other.severity or other.degradation == form.degradation
+
+def _is_form_of(other: Form, form: Form) -> bool:
+    if other.id == form.id:
+        return True
+    if other.severity is None or form.severity is None or other.severity == form.severity:
+        return False
+    return not other.severity or other.degradation == form.degradation
+
+
+def question_address(suite: str, task: str, question: str) -> str:
+    """The permanent address of a question, relative to the site's folder; it stays when a board is built anew.
+
+    The addresses of lists are in the head of ``assets/questions.js``.
+
+    >>> question_address("robust", "robust_severe", "q1/blur/L2")
+    'questions/robust.html#robust_severe/q1%2Fblur%2FL2'
+    """
+    # encodeURIComponent of a browser leaves these.
+    task, question = (quote(text, safe="!'()*", errors="replace") for text in (task, question))
+    return f"questions/{suite}.html#{task}/{question}"
 
 
 def read_replies(

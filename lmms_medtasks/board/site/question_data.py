@@ -7,21 +7,22 @@ source, the degradation with its code and parameters, and the form of the file. 
 from __future__ import annotations
 
 import fnmatch
+import functools
 import hashlib
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from PIL import Image
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, extensions
 from lmms_medtasks.board import packs
+from lmms_medtasks.board.degraded_entries import DegradedEntry
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.shown_answers import SampleLogs
+from lmms_medtasks.board.shown_answers import SampleLogs, rows_of
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.trust import drawn_parameters
@@ -29,18 +30,19 @@ from lmms_medtasks.board.trust.levels import OWN_RUN
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache, name_of
 from lmms_medtasks.data import question_pictures
 from lmms_medtasks.data.question_pictures import Document, Split
+from lmms_medtasks.degradations.picture_digest import digest
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.pictures import opened
+from lmms_medtasks.pictures import opened, rgb8
 from lmms_medtasks.samples import result_files as results
-from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.degraded import MARK
 from lmms_medtasks.samples.runs import settings_of, splits_of
 
 _FORM = f"webp lossless {question_pictures.LONGEST} 1"
 """Changes when the same source gives another file."""
 
-_AS_SHOWN = "shown_as"
-"""What a record of parameters says beside them: the window or background that the picture was shown with."""
-
+_BESIDE = ("shown_as", "name", "picture")
+"""What a record says beside the parameters: the window or background that the picture was shown with, the degradation,
+and of a degraded task the digest of the picture."""
 
 _Degraded = tuple[str, Mapping[str, Any], str | None] | None
 """Name, recorded parameters and modality; None: clean."""
@@ -132,13 +134,6 @@ def forms(entry: Entry, rows: Sequence[int]) -> list[Form]:
     ]
 
 
-def rows_of(entry: Entry, ids: Collection[str]) -> list[int]:
-    """The rows of these questions, of those that the entry has."""
-    known, wanted = entry.questions.ids, np.array(sorted(set(ids)))
-    rows = np.searchsorted(known, wanted)
-    return [int(row) for row, id in zip(rows, wanted, strict=True) if row < len(known) and known[row] == id]
-
-
 def _column(entry: Entry, name: str, rows: Sequence[int]) -> list[Any]:
     values = entry.questions.values(name)
     return [values[row] for row in rows]
@@ -154,8 +149,7 @@ class QuestionData:
         self._shown = shown
         self._owned = owned
         self._pictures = Pictures(folder, cache)
-        self._splits: dict[tuple[str, str, str], Split] = {}
-        self._runs: dict[Path, Run] = {}
+        self._split, self._read_run = functools.cache(Split), functools.cache(results.read)
         self.logs = SampleLogs(shown.local)
 
     def withheld(self, entries: Sequence[Entry]) -> str:
@@ -182,7 +176,7 @@ class QuestionData:
         return anybody.text_of(entry, names) and anybody.images_of(entry, names)
 
     def _data_sets(self, entry: Entry) -> list[str]:
-        return [name for name, _ in splits_of(self._run(entry), entry.task)]
+        return [name for name, _ in splits_of(self._read_run(entry.source.results), entry.task)]
 
     def _is_trusted(self, entry: Entry) -> bool:
         """Whether a log's texts are what was asked and replied: pins cover ids and answers, but no texts."""
@@ -207,15 +201,8 @@ class QuestionData:
             missing = {id for id in missing if id not in found or found[id].note in (_ASKED_WITHOUT, _NOT_RECORDED)}
         return found
 
-    def _run(self, entry: Entry) -> Run:
-        path = entry.source.results
-        if path not in self._runs:
-            self._runs[path] = results.read(path)
-        return self._runs[path]
-
     def _materials(self, entry: Entry, ids: Collection[str], pictures: bool) -> Iterator[tuple[str, Material]]:
-        run, rows = self._run(entry), rows_of(entry, ids)
-        places = splits_of(run, entry.task)
+        run, rows = self._read_run(entry.source.results), rows_of(entry, ids)
         asked = forms(entry, rows)
         others = dict(zip((form.id for form in asked), _declared(entry, rows), strict=True))
         settings = settings_of(run, entry.task)
@@ -225,7 +212,7 @@ class QuestionData:
         elif not self._shown.images_of(entry, self._data_sets(entry)):
             why = _PICTURE_TERMS
         left = {form.id: form for form in asked}
-        splits = [self._split(*place, entry.variant) for place in places]
+        splits = [self._split(*place, entry.variant) for place in splits_of(run, entry.task)]
         clean = self._clean(entry, splits, asked) if settings.get("rendered") and not why else {}
         for split in splits:
             of_document: dict[str, list[Form]] = {}
@@ -242,11 +229,6 @@ class QuestionData:
                         yield form.id, self._with_pictures(material, entry, form, document, clean)
         for form in left.values():
             yield form.id, Material(note=why or _NOT_HERE)
-
-    def _split(self, *place: str) -> Split:
-        if place not in self._splits:
-            self._splits[place] = Split(*place)  # type: ignore[index]
-        return self._splits[place]  # type: ignore[index]
 
     def _clean(self, entry: Entry, splits: Sequence[Split], asked: Collection[Form]) -> dict[str, tuple[Picture, ...]]:
         """By pair, the clean pictures of questions whose degraded ones the data itself has."""
@@ -267,43 +249,41 @@ class QuestionData:
         document: Document,
         clean: Mapping[str, tuple[Picture, ...]],
     ) -> Material:
+        # Degraded for this run: a benchmark's own degradations are told by the question's tags.
+        ordered = entry.task.partition(MARK)[2] if isinstance(entry, DegradedEntry) else ""
         try:
-            if not form.severity:
+            if not form.severity and not ordered:
                 return replace(material, pictures=self._plain(document, form.label))
-            if form.id == document.id:  # the data itself has it degraded
+            if form.id == document.id and not ordered:  # the data itself has it degraded
                 degraded = self._plain(document, form.label)
                 return replace(material, pictures=clean.get(form.pair, ()) + degraded)
             first = self._plain(document, suite_words.level_word(0))
         except NotMade:
             return replace(material, note=_UNREADABLE)
-        drawn = self.logs.of(entry, [form.id]).get(form.id)
-        if drawn is None or len(drawn.degraded_with) != len(document.images):
+        recorded = self.logs.of(entry, [form.id]).get(form.id)
+        if recorded is None or len(recorded.degraded_with) != len(document.images):
             return replace(material, pictures=first, note=_NOT_RECORDED)
+        modality = entry.modality if isinstance(entry, DegradedEntry) and entry.modality else form.modality
         try:
+            names = [str(drawn.get("name", form.degradation)) for drawn in recorded.degraded_with]
             made = [
-                self._pictures.write(image, (form.degradation, _drawn(parameters), form.modality))
-                for image, parameters in zip(document.images, drawn.degraded_with, strict=True)
+                self._pictures.write(image, (name, drawn, modality) if name else None)  # a control has no name
+                for image, name, drawn in zip(document.images, names, recorded.degraded_with, strict=True)
             ]
         except NotMade:
             return replace(material, pictures=first, note=_NOT_MADE)
-        return replace(material, pictures=first + _labelled(made, form.label))
+        return replace(material, pictures=first + _labelled(made, ordered or form.label))
 
     def _plain(self, document: Document, label: str) -> tuple[Picture, ...]:
         return _labelled([self._pictures.write(image) for image in document.images], label)
 
 
-def _drawn(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a degradation, without what a log says beside them of how the picture was shown."""
-    return {key: value for key, value in recorded.items() if key != _AS_SHOWN}
-
-
 def _labelled(written: Sequence[Written], label: str) -> tuple[Picture, ...]:
-    several = len(written) > 1
     found = []
     for number, (path, width, height) in enumerate(written, start=1):
-        place = f"image {number} of {len(written)}" if several else ""
-        said = ", ".join(filter(None, (label, place)))
-        found.append(Picture(path, said, f"Image of the question{': ' if said else ''}{said}", width, height))
+        place = [f"image {number} of {len(written)}"] if len(written) > 1 else []
+        said = ", ".join([label, *place] if label else place)
+        found.append(Picture(path, said, f"Image of the question: {said}".removesuffix(": "), width, height))
     return tuple(found)
 
 
@@ -324,12 +304,8 @@ def _declared(entry: Entry, rows: Sequence[int]) -> list[str | None]:
     return [None] * len(rows)
 
 
-class Written(NamedTuple):
-    """A picture in the site: its path there, and its size in pixels."""
-
-    path: str
-    width: int
-    height: int
+Written = tuple[str, int, int]
+"""A picture in the site: its path there, and its width and height in pixels."""
 
 
 class NotMade(UserError):
@@ -354,7 +330,10 @@ class Pictures:
             source = image["bytes"] if image["bytes"] is not None else Path(image["path"]).read_bytes()
             recipe: list[Any] = [_FORM, hashlib.sha256(source).hexdigest()]
             if degraded is not None:
-                name, drawn, modality = degraded
+                name, recorded, modality = degraded
+                if extensions.is_reference(name):  # to look at a log must not run what it names
+                    raise NotMade(f"{name!r} is no installed degradation.")
+                drawn = _parameters(recorded)
                 recipe += [degradations.code_of(name, modality), degradations.canonical_name(name), drawn, modality]
         digest = name_of(recipe)[:24]
         if digest not in self._written:
@@ -362,15 +341,24 @@ class Pictures:
             path = f"images/{digest}.webp"
             self._folder.data(path, content)
             with Image.open(io.BytesIO(content)) as picture:  # the head alone is read
-                self._written[digest] = Written(path, *picture.size)
+                self._written[digest] = (path, *picture.size)
         return self._written[digest]
+
+
+def _parameters(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in recorded.items() if key not in _BESIDE}
 
 
 def _made(source: bytes, degraded: _Degraded) -> bytes:
     with _making(degraded):
         image = opened(source)
         if degraded is not None:
-            name, drawn, modality = degraded
+            name, recorded, modality = degraded
+            if "picture" in recorded:
+                image = rgb8(image)  # as our tasks hand it over
+                if digest(image) != recorded["picture"]:
+                    raise NotMade("The data has another picture than the one that was degraded.")
+            drawn = _parameters(recorded)
             drawn_parameters.check(name, drawn, (image.height, image.width), modality)
             parameters = degradations.parameters_from_json(name, drawn, modality)
             image = degradations.apply_parameters(image, name, parameters, modality)

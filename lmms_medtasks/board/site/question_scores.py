@@ -11,10 +11,9 @@ from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.suites.suite import Measure
 
 _BETWEEN = 8
-RIGHT, WRONG, MIDDLE, MISSING = 1, 2, 4, 8
-"""What any model was, as bits."""
-NONE_RIGHT, ALL_RIGHT, SPLIT = 1, 2, 4
-"""What the models were together, as bits."""
+RIGHT, WRONG, MIDDLE, MISSING, DIFFER = 1, 2, 4, 8, 16
+"""What any model was, and whether their scores differ, as bits."""
+_BITS = "0123456789abcdefghijklmnopqrstuv"
 
 
 @dataclass(frozen=True)
@@ -85,10 +84,15 @@ def _compact(values: np.ndarray, measure: np.ndarray, units: Sequence[Measure]) 
     shares = np.full(len(distinct), np.nan)
     for number, shown in enumerate(units):
         own = of_pair == number
-        share = (distinct[own] - shown.low) / (shown.high - shown.low)
-        shares[own] = np.clip(share if shown.higher_is_better else 1 - share, 0, 1)
+        shares[own] = shares_of(distinct[own], shown)
     smallest = np.min_scalar_type(max(len(distinct) - 1, 0))
     return Scores(places.astype(smallest), distinct, shares, of_pair, tuple(units))
+
+
+def shares_of(values: np.ndarray, scale: Measure) -> np.ndarray:
+    """Scores from 0 (worst) to 1 (best)."""
+    share = np.clip((values - scale.low) / (scale.high - scale.low), 0, 1)
+    return share if scale.higher_is_better else 1 - share
 
 
 def mark(normal: float) -> str:
@@ -109,23 +113,18 @@ def digit(value: float) -> str:
     return "0" if value <= 0 else "9" if value >= 1 else str(1 + min(_BETWEEN - 1, int(value * _BETWEEN)))
 
 
-def verdicts(normals: Iterable[np.ndarray], count: int) -> tuple[str, str]:
-    """For each question what any model was, and what they were together: a hexadecimal digit of bits each.
+def verdicts(normals: Iterable[np.ndarray], count: int) -> str:
+    """For each question what any model was, and whether they differ: a digit of base 32 each.
 
     ``normals``: of each model the scores of the ``count`` questions from 0 to 1; one is in memory at a time.
     """
-    anyone = np.zeros(count, dtype=int)
+    found = np.zeros(count, dtype=int)
     highest, lowest = np.full(count, -np.inf), np.full(count, np.inf)
     for normal in normals:
         right, wrong, none = normal >= 1, normal <= 0, np.isnan(normal)
         for bit, kind in ((RIGHT, right), (WRONG, wrong), (MIDDLE, ~right & ~wrong & ~none), (MISSING, none)):
-            anyone[kind] |= bit
+            found[kind] |= bit
         np.fmax(highest, normal, out=highest)
         np.fmin(lowest, normal, out=lowest)
-    some = highest >= lowest
-    together = (
-        NONE_RIGHT * (some & (anyone & RIGHT == 0))
-        + ALL_RIGHT * (some & (anyone & (WRONG | MIDDLE) == 0))
-        + SPLIT * (some & (highest != lowest))
-    )
-    return "".join(map("{:x}".format, anyone)), "".join(map("{:x}".format, together))
+    found[highest > lowest] |= DIFFER
+    return "".join(_BITS[bits] for bits in found.tolist())

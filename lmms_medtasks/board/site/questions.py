@@ -1,25 +1,46 @@
-"""A suite's questions: their page, and what it loads; each file is made when it is asked for.
+"""A suite's questions: their page, and the files that it loads, each made when it is asked for.
 
-A leaderboard writes all of them into its site, the page of one run makes those that somebody looks at.
+A leaderboard writes all of them into its site, the page of one run makes those that somebody looks at. All are scripts
+that hand a JSON value to the browser's code: a page that was opened as a file may load a script beside it, but not
+fetch a file.
 """
 
 from __future__ import annotations
 
 import functools
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.entries import Entry, all_ids
+from lmms_medtasks.board.shown_answers import Shown
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.question_data import QuestionData
-from lmms_medtasks.board.site.question_scores import Scores
-from lmms_medtasks.board.site.question_shards import TaskQuestions, reply_length, script
+from lmms_medtasks.board.site.question_cards import content, read_replies
+from lmms_medtasks.board.site.question_data import Material, QuestionData
+from lmms_medtasks.board.site.question_scores import Scores, digits, scores_of, verdicts
 from lmms_medtasks.report.csv_writer import csv_line, number_text
+from lmms_medtasks.short_texts import short
+from lmms_medtasks.visible_text import visible
 
+SHARD_BYTES = 200_000
+"""Bytes of a file of questions, about: it has as many as would fit if all were as long as the first ones."""
+
+_BLOCK = 64
+_MOST_KNOWN = 2**16
+"""Readings of replies that are remembered at most."""
+_LONGEST, _SHORTEST, _SUITE_BYTES = 2_000, 60, 60_000_000
+_TAG_VALUES = 40
 _DIGITS = 3
+_Replies = str | tuple[tuple[str, str], ...] | None
+_Answer = tuple[tuple[str, str], _Replies]
 
 
 def write(
@@ -52,19 +73,12 @@ def write(
         yield path, functools.partial(_csv_lines, [title for title, _ in titles], questions.ids, questions.scores)
         csv.append((about.name_of(task), f"../{path}"))
         shown = [
-            {"name": title, "page": page, "ranked": entry.ranked, "data": entry.data}
+            {"name": title, "page": page, "ranked": entry.ranked}
             for entry, (title, page) in zip(own, titles, strict=True)
         ]
-        tasks.append(
-            {
-                "task": task,
-                "name": about.name_of(task),
-                "folder": file,
-                "entries": shown,
-                "withheld": questions.withheld,
-            }
-        )
-    index = script("index", {"suite": suite, "tasks": tasks, "cut": cut})
+        said = {"task": task, "name": about.name_of(task), "folder": file, "withheld": questions.withheld}
+        tasks.append({**said, "entries": shown})
+    index = script("index", {"suite": suite, "tasks": tasks, "single": single})
     yield f"questions/{suite}/index.js", lambda: index
     pages.page(
         f"questions/{suite}.html", "questions.html", f"questions/{suite}",
@@ -79,3 +93,230 @@ def _csv_lines(names: Sequence[str], ids: np.ndarray, found: Sequence[Scores]) -
     for row, id in enumerate(ids.tolist()):
         cells = [text[each.places[row]] for text, each in zip(texts, found, strict=True)]
         yield csv_line((id, *cells, "run"), safe=1)
+
+
+def reply_length(entries: Sequence[Entry]) -> int:
+    """Characters that a reply is cut to, so that all replies of a suite together stay below 60 MB."""
+    count = sum(len(entry.questions) for entry in entries)
+    return max(_SHORTEST, min(_LONGEST, _SUITE_BYTES // max(count, 1)))
+
+
+def script(name: str, *values: object) -> tuple[str]:
+    """A script that hands values to the browser's code."""
+    return (f"medtasks.{name}({','.join(map(harmless, values))});\n",)
+
+
+def harmless(value: Any) -> str:
+    """JSON that neither ends a script element nor starts one, whatever its texts say."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+class TaskQuestions:
+    """The questions of a task in the order in which people count, with the scores of each entry.
+
+    ``ids``: (n,) strings. ``scores``: of each entry. ``withheld``: why no text is shown, "" where texts are.
+    """
+
+    def __init__(self, entries: Sequence[Entry], data: QuestionData, cut: int, single: bool = False) -> None:
+        """``cut``: characters of a reply at most. ``single``: a file for each question, with the replies' words."""
+        self._entries = entries
+        self._data = data
+        self._cut = cut
+        self._single = single
+        self._known = all_ids(entries)
+        self._order = natural_order(self._known)
+        self.ids = self._known[self._order]
+        self.scores = [scores_of(entry, self._known).ordered(self._order) for entry in entries]
+        self.withheld = data.withheld(entries)
+        self._places: dict[str, np.ndarray] = {}
+        self._read_once = functools.lru_cache(_MOST_KNOWN)(self._read)
+
+    def files(self) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
+        """The name of each file and what makes its text."""
+        yield "index.js", self._index
+        for number in range(len(self.scores)):
+            yield f"model-{number}.js", functools.partial(self._digits, number)
+        for number in range(-(-len(self.ids) // self._size)):
+            rows = range(number * self._size, min((number + 1) * self._size, len(self.ids)))
+            yield f"{number}.js", functools.partial(self._shard, number, rows)
+        if self._single:
+            # To search for words must not take the time to make a picture of each question.
+            every = range(len(self.ids))
+            yield "all.js", lambda: self._shard("all", every, pictures=False)
+
+    @functools.cached_property
+    def _size(self) -> int:
+        """Questions of a file."""
+        if self._single or not len(self.ids):
+            return 1
+        rows = range(min(_BLOCK, len(self.ids)))
+        length = len(json.dumps(list(self._questions(rows, self._materials))))
+        return max(1, SHARD_BYTES * len(rows) // length)
+
+    @functools.cached_property
+    def _materials(self) -> Mapping[str, Material]:
+        return self._material(range(len(self.ids)))
+
+    def _material(self, rows: range, pictures: bool = True) -> Mapping[str, Material]:
+        ids = self.ids[rows.start : rows.stop].tolist()
+        return {} if self.withheld else self._data.of(self._entries, ids, pictures)
+
+    def _index(self) -> tuple[str]:
+        index = {
+            "ids": self.ids.tolist(),
+            "tags": tags(self._entries, self._known, self._order),
+            "any": verdicts((each.normal for each in self.scores), len(self.ids)),
+            "size": self._size,
+        }
+        return script("task", index)
+
+    def _digits(self, number: int) -> tuple[str]:
+        each = self.scores[number]
+        return script("scores", number, digits(each.shares, each.places))
+
+    def _shard(self, name: int | str, rows: range, pictures: bool = True) -> tuple[str]:
+        """Some of the questions, in the order of the list.
+
+        They are ``scores``: pairs of a score's text and its digit, and ``questions``: mappings of ``id``, ``text``,
+        ``options``, ``right``, ``pictures`` (path, label, alternative text, width, height), ``note``, ``answers`` and
+        ``who``.
+        ``answers`` are distinct pairs of the place of a score and of replies: null where there are none to show, a
+        text of letters of which the right one is ``right`` (those first), or a list of pairs of text and mark. ``who``
+        has for each entry the place of its answer, -1 where it was not asked.
+        """
+        materials = self._material(rows, pictures) if self._single else self._materials
+        scores: dict[tuple[str, str], int] = {}
+        questions = []
+        for question in self._questions(rows, materials):
+            answers = [[scores.setdefault(said, len(scores)), replies] for said, replies in question["answers"]]
+            questions.append({**question, "answers": answers})
+        return script("shard", name, {"scores": list(scores), "questions": questions})
+
+    def _questions(self, asked: range, materials: Mapping[str, Material]) -> Iterator[dict[str, Any]]:
+        """As :meth:`_shard` describes; an answer has its score itself."""
+        telling = [self._data.may_tell(entry) for entry in self._entries]
+        for start in range(asked.start, asked.stop, _BLOCK):
+            rows = slice(start, min(start + _BLOCK, asked.stop))
+            ids = [str(id) for id in self.ids[rows]]
+            blocks = []
+            for entry, may, scores in zip(self._entries, telling, self.scores, strict=True):
+                own = entry.questions
+                if own.digest not in self._places:
+                    self._places[own.digest] = _places(own.ids, self._known)[self._order]
+                blocks.append(
+                    _Block(entry, self._places[own.digest][rows], scores, rows, self._data, ids if may else ())
+                )
+            for row, id in enumerate(ids):
+                yield self._question(row, id, blocks, materials.get(id))
+
+    def _question(self, row: int, id: str, blocks: Sequence[_Block], material: Material | None) -> dict[str, Any]:
+        texts = [each.shown.get(id) for each in blocks]
+        text, options, right = content(material, next(filter(None, texts), None))
+        pictures, note = ([astuple(each) for each in material.pictures], material.note) if material else ([], "")
+        told = {"text": text, "right": right, "options": options, "pictures": pictures, "note": note}
+        question = {"id": id, **{name: value for name, value in told.items() if value}}
+        answers: dict[_Answer, int] = {}
+        who = []
+        for own, shown in zip(blocks, texts, strict=True):
+            if not own.asked[row]:
+                who.append(-1)
+                continue
+            replies = None if shown is None else self._replies(own, row, shown, right)
+            who.append(answers.setdefault((own.said[row], replies), len(answers)))
+        return {**question, "answers": list(answers), "who": who}
+
+    def _replies(self, own: _Block, row: int, shown: Shown, right: str) -> _Replies:
+        trials, expected, normal = tuple(own.trials[row] or ()), own.expected[row], own.normal[row]
+        if expected is None:
+            return self._read(trials, expected, normal, shown.replies, right)
+        if self._single and len(shown.replies) == len(trials):
+            read = read_replies(trials, expected, normal, ())
+            return tuple(
+                (self._in_words(one.text, said), one.mark) for one, said in zip(read, shown.replies, strict=True)
+            )
+        return self._read_once(trials, expected, normal, (), right)
+
+    def _read(
+        self, trials: Sequence[str], expected: str | None, normal: float, texts: Sequence[str], right: str
+    ) -> _Replies:
+        replies = read_replies(trials, expected, normal, texts, self._cut)
+        if replies and all(len(each.text) == 1 and each.mark == "✗✓"[each.text == right] for each in replies):
+            # Trials have no order that means anything, and so fewer models have replies of their own.
+            return "".join(sorted((each.text for each in replies), key=lambda text: (text != right, text)))
+        return replies
+
+    def _in_words(self, read: str, reply: str) -> str:
+        """What was read of a reply, and the reply where it says more."""
+        said = short(visible(reply).strip(), self._cut)
+        return read if said.rstrip(".") in ("", read) else f"{read} – {said}"
+
+
+class _Block:
+    """An entry's part of some questions: which it was asked, its scores, and what was read of its replies."""
+
+    def __init__(
+        self, entry: Entry, places: np.ndarray, scores: Scores, rows: slice, data: QuestionData, told: Sequence[str]
+    ) -> None:
+        """``places``: (n,) where the entry has each question. ``rows``: where all of the task's questions have it.
+
+        ``told``: the ids of those whose texts and replies may be shown; () for none, of which none is read.
+        """
+        self.asked: list[bool] = (places >= 0).tolist()
+        self.said = scores.said(rows)
+        self.shown: Mapping[str, Shown] = data.logs.of(entry, told) if told else {}
+        if self.shown:
+            self.normal: list[float] = scores.shares[scores.places[rows]].tolist()
+            self.trials = _values(entry.answers, "trials", places)
+            self.expected = _values(entry.questions.table, "expected", places)
+
+
+def _places(own: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """(n,) where each of ``ids`` stands among ``own``, -1 for nowhere; both are sorted."""
+    found = np.full(len(ids), -1, dtype=np.int32)
+    found[np.searchsorted(ids, own)] = np.arange(len(own))
+    return found
+
+
+def _values(table: pa.Table, name: str, places: np.ndarray) -> list[Any]:
+    """The values of a column in these rows, None where there is none; only these are decoded."""
+    if name not in table.column_names:
+        return [None] * len(places)
+    column = table.column(name).combine_chunks()
+    codes = column.indices.take(pa.array(places, mask=places < 0))
+    distinct = pc.dictionary_encode(codes)
+    values = [*column.dictionary.take(distinct.dictionary).to_pylist(), None]
+    return [values[code] for code in distinct.indices.fill_null(len(values) - 1).to_pylist()]
+
+
+def tags(entries: Sequence[Entry], ids: np.ndarray, order: np.ndarray) -> dict[str, dict[str, list[Any]]]:
+    """The tags that divide the questions into a few groups: their values, "" first for none, and each question's code.
+
+    ``words``: the values for people. Of the entry with most questions. ``ids``: sorted. ``order``: their places in the
+    list that the codes are of.
+    """
+    most = max(entries, key=lambda entry: len(entry.questions)).questions
+    found = {}
+    about = suite_words.about(entries[0].suite)
+    place = np.searchsorted(ids, most.ids)
+    for name in most.tags:
+        own = most.codes(name)
+        if 1 < len(np.unique(own)) <= _TAG_VALUES:
+            codes = np.zeros(len(ids), dtype=int)
+            codes[place] = own
+            values = ["", *(str(value) for value in most.tag(name).dictionary.to_pylist())]
+            words = [about.value_of(name, value) for value in values]
+            found[name] = {"values": values, "words": words, "codes": codes[order].tolist()}
+    return found
+
+
+def natural_order(names: Sequence[str] | np.ndarray) -> np.ndarray:
+    """(n,) integers: the places of ``names`` in the order in which people count: q2 before q10."""
+    keys = [(re.sub("[0-9]+", _sorted_as, str(name)), str(name)) for name in names]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=int)
+
+
+def _sorted_as(number: re.Match[str]) -> str:
+    """A number behind the count of its digits: it may have more than an integer is read from."""
+    figures = number[0].lstrip("0")
+    return f"{len(figures):09}{figures}"

@@ -43,11 +43,10 @@ class Standing:
 
     @property
     def ranks(self) -> str:
-        """``1``, ``2 to 3``: the ranks that chance leaves open; "" without one."""
+        """``1``, ``2–3``: the ranks that chance leaves open; "" without one."""
         if self.rank is None:
             return ""
-        spread = self.low is not None and self.high is not None and self.low != self.high
-        return f"{self.low} to {self.high}" if spread else str(self.rank)
+        return str(self.rank) if self.low is None or self.low == self.high else f"{self.low}–{self.high}"
 
 
 @dataclass(frozen=True)
@@ -62,21 +61,16 @@ class Ranking:
     pairs: RankIntervals | None
 
 
-def rank(
-    entries: Sequence[Entry], metric: str, *, higher_is_better: bool | None = None, resamples: int = RESAMPLES
-) -> Ranking:
+def rank(entries: Sequence[Entry], metric: str, *, resamples: int = RESAMPLES) -> Ranking:
     """The standing of each of ``entries`` (all of one task, with this metric), in their order.
 
-    ``higher_is_better``: as the metric says, unless given. ``resamples``: of the means' intervals; with 0 ranks have no
-    interval either.
+    ``resamples``: of the means' intervals; with 0 ranks have no interval either.
 
     The same entries give the same standings whatever else is on the board, and whatever their order.
     """
     if not entries:
         return Ranking([], None)
     means = [entry.interval(metric, resamples > 0) for entry in entries]
-    if higher_is_better is None:
-        higher_is_better = entries[0].scale(metric).higher_is_better
     found = contributions([each.make_samples for each in entries], entries[0].estimate(metric), metric)
     common, images = (found.rows, len(found.sums)) if found else (0, 0)
     if found is None or images < LEAST_CLUSTERS:
@@ -84,7 +78,7 @@ def rank(
         if not entries[0].is_mean(metric):
             why = (found.reason or why) if found else "a model has no value on the questions of all"
         return Ranking([Standing(each, None, None, None, common, why) for each in means], None)
-    sums = found.sums if higher_is_better else -found.sums
+    sums = found.sums if entries[0].scale(metric).higher_is_better else -found.sums
     pairs = rank_intervals(sums, sizes=found.sizes) if resamples and len(entries) > 1 else None
     totals = sums.sum(axis=0) / common
     ahead = totals[:, None] > totals[None, :] + _TIED

@@ -15,10 +15,10 @@ from lmms_medtasks.board.site.file_names import without_roots
 from lmms_medtasks.board.site.pages import Body
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report import assemble, report_page
+from lmms_medtasks.report import report_page
 from lmms_medtasks.report.document import PUBLISHED, Document, Flag, Part
 from lmms_medtasks.report.report_options import RESAMPLES, Options
-from lmms_medtasks.report.reported_suites import holding, report, suites
+from lmms_medtasks.report.reported_suites import document, holding, report, suites
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import model_name
@@ -87,7 +87,7 @@ class Reports:
 
     def _document(self, own: Sequence[Entry]) -> Document:
         options = Options(resamples=self.resamples, cache=self._cache_of(own))
-        return assemble.document(self._runs_of(own), options)
+        return document(self._runs_of(own), options)
 
     def _written(self, document: Document, home: str) -> str:
         # Published rows stand on the suite's page, once for all models: here they would be a quarter of a page.
@@ -139,7 +139,7 @@ class Reports:
         for name, (declared, asked) in found:
             prefix = f"{name if len(found) > 1 else suite}-"
             options = Options(resamples=self.resamples, prefix=prefix, cache=self._cache_of(entries))
-            made += [each.make() for each in report(declared, asked, options).parts if not each.model]
+            made += [make() for make in report(declared, asked, options).comparisons]
         return made
 
     def _runs_of(self, entries: Iterable[Entry]) -> list[Run]:

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from lmms_medtasks.board.collect import collect
+from lmms_medtasks.board.degraded_entries import degraded_entries
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.board.site import file_names, questions, suite_words
 from lmms_medtasks.board.site.folder import Folder
@@ -39,13 +40,20 @@ def read(run: Path, tasks: Sequence[str] = ()) -> tuple[list[Entry], list[str]]:
     No link out of the folder is followed. Raises UserError where nothing can be shown.
     """
     board = collect([run], tasks=tasks)
-    logged = sorted((each for each in board.entries if each.source.samples), key=lambda each: each.source.date)
+    degraded, reasons = degraded_entries(run, tasks)
+    entries = [*(each for each in board.entries if each.source.samples), *degraded]
+    logged = sorted(entries, key=lambda each: each.source.date)
     found = {(entry.model.key, entry.task): entry for entry in logged}
-    reasons = list(dict.fromkeys(each.reason for each in board.refused))
+    # It does not matter here that boards rank no degraded tasks.
+    shown = {str(each.source.results) for each in degraded}
+    told = (
+        each.reason for each in board.refused if each.code != "unknown_task" or each.task or each.source not in shown
+    )
+    reasons = list(dict.fromkeys([*reasons, *told]))
     if not found:
         asked = f" of {first_listed(list(tasks))}" if tasks else ""
         none = f"No sample log{asked} in {run}. Give the result folder of a run that was made with --log_samples."
-        raise UserError(" ".join(reasons) or f"{none} Tasks on degraded images (TASK@NAME) are not shown.")
+        raise UserError(" ".join(reasons) or none)
     return list(found.values()), reasons
 
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import starmap
+from typing import Any, NamedTuple
 
-from lmms_medtasks.board.boards import Board, Reference
+import numpy as np
+
 from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import board_tables, finding_words, suite_words
-from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.number_marks import BY_WORDS, legend
+from lmms_medtasks.board.site.board_tables import BY_WORDS, Links, Standings, TaskMeasure, legend
 from lmms_medtasks.board.site.pages import Pages
-from lmms_medtasks.board.site.pair_matrix import NOTE, matrix
 from lmms_medtasks.board.site.question_cards import Card, QuestionCards
 from lmms_medtasks.board.site.reports import Report
-from lmms_medtasks.board.site.suite_chart import SuiteChart, TaskMeasure, chart
+from lmms_medtasks.board.site.suite_charts import SuiteChart, suite_chart
+from lmms_medtasks.board.site.suite_words import About
 from lmms_medtasks.board.site.telling_questions import Telling, telling
 from lmms_medtasks.board.word_verdicts import is_by_words
 from lmms_medtasks.data.sources import counted
-from lmms_medtasks.report.document import Cell, Frame
+from lmms_medtasks.report.cells import frame, label, p_value
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn
 from lmms_medtasks.report.judged_tables import LEXICAL, is_lexical, labelled
 from lmms_medtasks.report.reported_suites import printed_tables
 from lmms_medtasks.short_texts import listed_or_counted
@@ -29,168 +31,224 @@ from lmms_medtasks.suites import registry
 
 _MOST_ON_CARDS = 40
 """Models whose answers stand on a question's card; the question's own page has all."""
-_COMPARED = 2
-"""Ranked models from which on a ranking compares anything."""
 _FEW_NAMES = 4
 """Tasks or tables that are named where they are folded; more are counted."""
+MOST = 10
+"""Models in the matrix, the best; the file has all pairs."""
+BETTER, WORSE, ALIKE = "▲", "▼", "="
+_SAID = {BETTER: "better", WORSE: "worse", ALIKE: "not told apart"}
+_NOTE = (
+    "Each pair is compared on the same questions, {cluster} by {cluster}, with the test that makes the ranks. All "
+    "intervals hold together at {level}. An interval may end at 0 although the pair is told apart: a later step of the "
+    "test (max-T, step-down) decided. Ends beyond the scale are cut off."
+)
 
 
-@dataclass(frozen=True)
-class Block:
-    """A task on its suite's page. ``name``: for people; ``reference``: what the ranked entries have in common."""
+def write(
+    pages: Pages, standings: Standings, links: Links, cards: QuestionCards | None, name: str, compared: Report
+) -> None:
+    """Write the page of the suite ``name``; ``compared``: the comparison of its ranked models.
 
-    task: str
-    name: str
-    ranking: Frame | None
-    apart: Frame | None
-    reference: Reference | None
-
-
-@dataclass(frozen=True)
-class Badge:
-    """A fact in few words; ``number`` stands before it in bold, ``is_warning`` sets it off."""
-
-    text: str
-    number: str = ""
-    is_warning: bool = False
-
-
-class SuitePage:
-    """Writes the pages of suites."""
-
-    def __init__(
-        self, board: Board, standings: Standings, links: Links, pages: Pages, cards: QuestionCards | None
-    ) -> None:
-        """``links``: as seen from a suite's page. ``cards``: of questions; None where the site has none."""
-        self._board = board
-        self._standings = standings
-        self._links = links
-        self._pages = pages
-        self._cards = cards
-
-    def write(self, name: str, compared: Report) -> None:
-        """Write a suite's page; ``compared``: the comparison of its ranked models."""
-        about, entries = suite_words.about(name), self._board.of(suite=name)
-        head = about.headline_of([entry for entry in entries if entry.ranked])
-        drawn = chart(about, self._board, self._standings, self._links, head)
-        found = self._standings, self._links
-        blocks = [
-            Block(task, about.name_of(task), board_tables.ranking(task, *found), board_tables.apart(task, *found),
-                  self._board.references.get(task))
-            for task in self._tasks(about, entries, head)
-        ]  # fmt: skip
-        ranked = next((entry for entry in entries if head and entry.ranked and entry.task == head[0]), None)
-        mean = ranked.mean_beside(head[1]) if head and ranked else None
-        cluster = next((suite.cluster for entry in entries if (suite := entry.declaration)), "image")
-        self._pages.page(
-            f"suites/{name}.html", "suite.html", f"suites/{name}",
-            name=name, about=about, head=head, drawn=drawn, blocks=blocks, compared=compared,
-            labelled=labelled, finding=f"{about.title}: {finding_words.of_suite(about, self._standings, head)}",
-            badges=_badges(entries, head),
-            signs=legend(each.cell for each in self._standings.numbers(*head).values()) if head else (),
-            places=self._places(head, drawn) if head else [],
-            headline_caption=_caption(about, head, self._board) if head else "",
-            apart_count=sum(not entry.ranked for entry in entries), listed=_named,
-            unplaced=self._unplaced(head) if head else "",
-            pairs=matrix(self._standings, head, self._links) if head else None,
-            pairs_note=NOTE.format(cluster=cluster, level=confidence.percent()),
-            questions=self._questions(head, mean, entries, drawn) if head and mean else [],
-            told_by=about.heading_of(head[0], mean) if head and mean and mean != head[1] else "",
-            cluster=cluster, published=_printed(name),
-        )  # fmt: skip
-
-    def _tasks(self, about: suite_words.About, entries: Sequence[Entry], head: TaskMeasure | None) -> list[str]:
-        """The headline's task first; tasks with one ranked model behind the others, those without one last."""
-        ranked = Counter(entry.task for entry in entries if entry.ranked)
-        places = {task: place for place, task in enumerate(about.tasks(entries))}
-        return sorted(
-            places, key=lambda task: (head is None or task != head[0], -min(ranked[task], _COMPARED), places[task])
-        )
-
-    def _places(self, head: TaskMeasure, drawn: SuiteChart | None) -> list[tuple[str, ...]]:
-        """The ranking in short, best first: rank, name, address, number, interval, number that a range starts at."""
-        rows = {row.cells[0].value: row for row in drawn.rows("run")} if drawn else {}
-        column = board_tables.column("", self._board.scale(*head))
-        places: list[tuple[str, ...]] = []
-        for key, number in self._standings.numbers(*head).items():
-            title, cell = self._standings.titles[key], number.cell
-            first = rows[title].cells[1].value if drawn and drawn.start(head) and title in rows else None
-            ends = " to ".join(f"{end:.{number.digits}f}" for end in (cell.low, cell.high) if end is not None)
-            rank = self._standings.of(*head)[key].ranks.replace(" to ", "–") or "–"
-            shown = f"{number.value:.{number.digits}f}{cell.mark}"
-            places.append((rank, title, self._links.model(key), shown, ends, column.text(Cell(first))))
-        return places
-
-    def _unplaced(self, head: TaskMeasure) -> str:
-        """The models whose every entry of the headline's task is set apart, so that the ranking lacks them; or ""."""
-        ranked = {entry.model.key for entry in self._board.of(task=head[0], ranked=True)}
-        apart = {entry.model.key for entry in self._board.of(task=head[0], ranked=False)} - ranked
-        names = sorted((self._standings.titles[key] for key in apart), key=str.lower)
-        return _named(names, "models") if names else ""
-
-    def _questions(
-        self, head: TaskMeasure, mean: str, entries: Sequence[Entry], drawn: SuiteChart | None
-    ) -> list[tuple[Telling, Card]]:
-        """Questions that tell of ``mean``, with cards: of the best models, what they answered under each condition."""
-        if self._cards is None:
-            return []
-        start = drawn.start(head) if drawn else None
-        names = (next(iter(drawn.series)), [*drawn.series][-1]) if drawn and start else ("", "")
-        chosen = telling(self._standings, (head[0], mean), start if mean == head[1] else None, names)
-        best = {key: place for place, key in enumerate([*self._standings.numbers(*head)][:_MOST_ON_CARDS])}
-        # Tasks apart from these may have other questions of the same id.
-        tasks = {head[0], *(task for task, _ in (drawn.series.values() if drawn and start else ()))}
-        own = sorted(
-            (entry for entry in entries if entry.ranked and entry.task in tasks and entry.model.key in best),
-            key=lambda entry: (best[entry.model.key], entry.task),
-        )
-        return list(zip(chosen, self._cards.of(head[0], [each.id for each in chosen], own), strict=True))
+    ``links``: as seen from a suite's page. ``cards``: of questions; None where the site has none.
+    """
+    board, about = standings.board, suite_words.about(name)
+    entries = board.of(suite=name)
+    ranked = [entry for entry in entries if entry.ranked]
+    head = about.headline_of(ranked)
+    placed = {each.model.key for each in ranked if not head or each.task == head[0]}
+    apart = {each.model.key for each in entries if not head or each.task == head[0]} - placed
+    cluster = next((suite.cluster for entry in entries if (suite := entry.declaration)), "image")
+    drawn, (warnings, badges) = suite_chart(about, standings, links, head), _badges(entries, head)
+    pages.page(
+        f"suites/{name}.html", "suite.html", f"suites/{name}",
+        name=name, about=about, head=head, compared=compared, labelled=labelled, listed=_named,
+        blocks=[
+            {"task": task, "name": about.name_of(task), "reference": board.references.get(task),
+             "ranking": board_tables.ranking(task, standings, links)}
+            for task in about.tasks(ranked, head[0] if head else "")
+        ],
+        drawn=drawn,
+        finding=f"{about.title}: {finding_words.of_suite(about, standings, head)}",
+        warnings=warnings, badges=badges,
+        # Whose every entry of the headline's task is set apart, so that the ranking lacks them.
+        unplaced=_named(sorted((standings.titles[key] for key in apart), key=str.lower), "models"),
+        pairs_note=_NOTE.format(cluster=cluster, level=confidence.percent()),
+        cluster=cluster, published=list(_printed(name, standings.known)),
+        **(_of_headline(about, standings, links, cards, head, drawn) if head else {"places": [], "questions": []}),
+    )  # fmt: skip
 
 
-def _caption(about: suite_words.About, head: TaskMeasure, board: Board) -> str:
-    """What the ranking is of: ``Severe degradation (L2), 1,218 questions each (%)``."""
-    entry = max(board.of(task=head[0], ranked=True), key=lambda each: len(each.questions))
-    # A task with one number is said by its name.
-    name, phrase = about.name_of(head[0]), about.heading_of(*head)
-    words = f", {phrase.removeprefix(f'{name}, ')}" if len(entry.main_metrics) > 1 else ""
-    unit = entry.scale(head[1]).unit
-    count = f", {counted(len(entry.scored(head[1])), 'question')} each" if entry.is_mean(head[1]) else ""
-    return f"{name}{words}{count}{f' ({unit})' if unit else ''}"
+def _of_headline(
+    about: About,
+    standings: Standings,
+    links: Links,
+    cards: QuestionCards | None,
+    head: TaskMeasure,
+    drawn: SuiteChart | None,
+) -> dict[str, Any]:
+    """What the page has of the headline ``head``."""
+    board, numbers, unit = standings.board, standings.numbers(*head), standings.board.scale(*head).unit
+    mean = board.of(task=head[0], ranked=True)[0].mean_beside(head[1])
+    # The ranking in short, best first.
+    places = [
+        {"rank": standings.of(*head)[key].ranks or "–", "name": standings.titles[key], "href": links.model(key),
+         "value": f"{number.value:.{number.digits}f}{number.cell.mark}", "interval": number.interval.strip()}
+        for key, number in numbers.items()
+    ]  # fmt: skip
+    return {
+        "places": places,
+        "caption": f"{about.heading_of(*head)}{f' ({unit})' if unit else ''}",
+        "signs": legend(each.cell for each in numbers.values()),
+        "pairs": matrix(standings, head, links),
+        "questions": _questions(about, standings, cards, (head[0], mean), drawn) if cards and mean else [],
+        "told_by": about.heading_of(head[0], mean) if mean and mean != head[1] else "",
+    }
 
 
-def _badges(entries: Sequence[Entry], head: TaskMeasure | None) -> list[Badge]:
-    """What the headline's numbers are of, in a line."""
+def _questions(
+    about: About, standings: Standings, cards: QuestionCards, mean: TaskMeasure, drawn: SuiteChart | None
+) -> list[tuple[Telling, Card]]:
+    """Questions that tell of ``mean``, with cards: of the best models, what they answered under each condition."""
+    series = {of: name for name, of in drawn.series.items()} if drawn else {}
+    start = about.before(*mean)
+    asked_twice = start in series and mean in series
+    names = (series[start], series[mean]) if start and asked_twice else ("", "")
+    chosen = telling(standings, mean, start if asked_twice else None, names)
+    best = {key: place for place, key in enumerate([*standings.numbers(*mean)][:_MOST_ON_CARDS])}
+    # Tasks apart from these may have other questions of the same id.
+    tasks = {mean[0], *(task for task, _ in (series if asked_twice else ()))}
+    own = sorted(
+        (each for each in standings.board.of(suite=about.name, ranked=True)
+         if each.task in tasks and each.model.key in best),
+        key=lambda entry: (best[entry.model.key], entry.task),
+    )  # fmt: skip
+    return list(zip(chosen, cards.of(mean[0], [each.id for each in chosen], own), strict=True))
+
+
+def _badges(entries: Sequence[Entry], head: TaskMeasure | None) -> tuple[list[str], list[str]]:
+    """What limits the headline's numbers, and what they are of, short texts."""
     own = [entry for entry in entries if entry.ranked and head and entry.task == head[0]] or list(entries)
     entry = max(own, key=lambda each: len(each.questions))
-    found = [
-        Badge("not the benchmark" if data == "mini" else "not the whole benchmark", f"{data} data", is_warning=True)
-        for data in sorted({each.data for each in own} - {"full"})
-    ] or [Badge("data", "full")]
+    data = sorted({each.data for each in own})
+    warnings = [
+        f"{each} data, not the {'' if each == 'mini' else 'whole '}benchmark" for each in data if each != "full"
+    ]
+    if any(is_by_words(each, name) for each in entries if each.ranked for name in each.main_metrics):
+        warnings.append(f"{LEXICAL} {BY_WORDS}")
     rows = entry.scored(head[1]) if head and head[1] in entry.main_means else entry.samples
     cluster = entry.declaration.cluster if entry.declaration else "image"
     trials = max((len(each) for each in rows.column("trials")), default=1)
-    models = len({each.model.key for each in own if each.ranked})
     judges = sorted({each.judge.name for each in own if each.judge and not is_lexical(each.judge.name)} - {"none"})
-    for number, noun in (
-        (len(rows), "question"),
-        (len(set(rows.column("cluster"))), cluster),
-        (models, "ranked model"),
-    ):
-        said, what = counted(number, noun).split(" ", 1)
-        found.append(Badge(what, said))
-    found += [Badge("trials a question", str(trials))] if trials > 1 else []
-    found.append(Badge("task version " + ", ".join(sorted({each.version for each in own}))))
-    found += [Badge("judged by " + ", ".join(judges))] if judges else []
-    ranked = [(each, name) for each in entries if each.ranked for name in each.main_metrics]
-    return [*found, *([Badge(BY_WORDS, LEXICAL, is_warning=True)] if any(starmap(is_by_words, ranked)) else [])]
+    texts = [
+        "full data" if data == ["full"] else "",
+        counted(len(rows), "question"),
+        counted(len(set(rows.column("cluster"))), cluster),
+        counted(len({each.model.key for each in own if each.ranked}), "ranked model"),
+        f"{trials} trials a question" if trials > 1 else "",
+        f"task version {', '.join(sorted({each.version for each in own}))}",
+        f"judged by {', '.join(judges)}" if judges else "",
+    ]
+    return warnings, [each for each in texts if each]
 
 
-def _printed(suite: str) -> list[Frame]:
-    """The published tables of a suite, folded; [] where it has none."""
+def _printed(suite: str, known: KnownModels) -> Iterator[Frame]:
+    """The published tables of a suite, folded, with the names that all pages give the models."""
+
+    def named(cell: Cell) -> Cell:
+        name = known.facts_of(cell.value).name if isinstance(cell.value, str) else None
+        return replace(cell, value=name) if name else cell
+
     found = printed_tables(suite) if suite in registry.names() else []
-    return [replace(each, key=f"published-{each.key}", folded=True) for each in found]
+    for each in found:
+        rows = tuple(replace(row, cells=tuple(map(named, row.cells))) for row in each.rows)
+        yield replace(each, key=f"published-{each.key}", folded=True, rows=rows)
 
 
 def _named(names: Sequence[str], what: str) -> str:
     """``: a; b`` of few, ``: 12 tasks`` of many."""
     return listed_or_counted(names, _FEW_NAMES, what, "; ".join)
+
+
+# --- Who is better beyond chance --------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    """A row's model against a column's: ``sign`` is one of ▲ ▼ =.
+
+    ``difference``, ``interval``: by how much the row's model leads, as shown; of errors, by how many fewer it has.
+    """
+
+    sign: str
+    difference: str
+    interval: str
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The best models and their pairs, ``None`` on the diagonal.
+
+    ``table``: all pairs, each once, the better-placed model first. ``more``: models that are left out of ``rows``.
+    ``unit``: of the differences.
+    """
+
+    names: tuple[str, ...]
+    hrefs: tuple[str, ...]
+    rows: tuple[tuple[Pair | None, ...], ...]
+    table: Frame
+    more: int
+    unit: str
+
+    @property
+    def signs(self) -> dict[str, str]:
+        """The signs that its rows have, with what they say."""
+        used = {pair.sign for row in self.rows for pair in row if pair}
+        return {sign: said for sign, said in _SAID.items() if sign in used}
+
+
+def matrix(standings: Standings, head: TaskMeasure, links: Links) -> Matrix | None:
+    """The pairs of a measure's ranking, None where the models were not compared."""
+    keys, found = standings.ranking(*head)
+    pairs = found.pairs
+    if pairs is None:
+        return None
+    shown, titles = standings.board.scale(*head), [standings.titles[key] for key in keys]
+    order = sorted(range(len(keys)), key=lambda place: (found.standings[place].rank or 0, titles[place]))
+    signs = np.where(pairs.better, BETTER, np.where(pairs.better.T, WORSE, ALIKE))
+
+    # What a later step tells apart is above 0, or below it, though the first step's interval holds 0.
+    lows = np.where(pairs.better, np.maximum(pairs.difference_low, 0.0), pairs.difference_low)
+    highs = np.where(pairs.better.T, np.minimum(pairs.difference_high, 0.0), pairs.difference_high)
+
+    # The most that a model can lead is the whole scale.
+    whole = shown.high - shown.low
+    lows, highs = (np.where(np.isfinite(each), np.clip(each, -whole, whole), each) for each in (lows, highs))
+    unit = "points" if shown.unit == "%" else shown.unit
+    lead = FrameColumn("lead", digits=shown.digits, signed=True, unit=unit)
+
+    def led(row: int, column: int) -> Cell:
+        difference, *ends = (shown.factor * float(each[row, column]) for each in (pairs.difference, lows, highs))
+        return Cell(difference, *(ends if np.isfinite(ends).all() else ()))
+
+    def pair(row: int, column: int) -> Pair | None:
+        cell = led(row, column)
+        difference, interval = lead.parts(cell)
+        interval = "no image differs" if cell.low == cell.high == 0 else interval
+        return None if row == column else Pair(str(signs[row, column]), difference, interval)
+
+    rows = (
+        (titles[row], titles[column], _SAID[str(signs[row, column])], led(row, column), float(pairs.p[row, column]))
+        for row, column in itertools.combinations(order, 2)
+    )
+    columns = (label("model"), label("other model"), label("beyond chance"), lead, p_value("p, no better"))
+    table = frame("pairs", "Each two models", columns, rows)
+    best = order[:MOST]
+    if table is None:
+        return None
+    return Matrix(
+        tuple(titles[place] for place in best),
+        tuple(links.model(keys[place]) for place in best),
+        tuple(tuple(pair(row, column) for column in best) for row in best),
+        table,
+        len(order) - len(best),
+        unit,
+    )

@@ -5,15 +5,12 @@ Which number stands for it, and what its numbers are called, its headline says (
 The file's keys:
     place: where its page stands among the others', from 1.
     short, question: its name where there is little room; what it asks, a sentence.
-    scatter: what is drawn beside the first page's table, a number under good conditions against what is lost under bad
-        ones: the headline's columns that name what they are lost from, the first that a ranked model has. The first
-        suite that says one has it. title, x, y: of the drawing and its axes, without units. bad: of the second number.
     open: tasks (patterns) that come first on the suite's page, in this order.
     about, read: what it is, and how its numbers are read, for people in a hurry.
     paper: its address on the web.
     names: task (a pattern) -> its name for people.
     values: tag -> value -> its words, where the value itself is a code ("iid").
-    chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_chart.py).
+    chart: how its models are drawn on its page (lmms_medtasks/board/site/suite_charts.py).
     pictures: task pattern -> id of the document whose pictures a question has, with the question's tags in braces,
         where it is neither the question's own nor that of the question it is a form of.
     terms: what of each data set may stand in a site that anybody can read, its texts and its images.
@@ -34,7 +31,7 @@ from lmms_medtasks import folders
 from lmms_medtasks.board.entries import Entry
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report.headlines import DEFAULT_COLUMNS, BoardColumn
-from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.suite import Measure
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,6 @@ class About:
     chart: Mapping[str, Any] | None = None
     short: str = ""
     question: str = ""
-    scatter: Mapping[str, str] | None = None
     values: Mapping[str, Mapping[object, str]] = field(default_factory=dict)
 
     def value_of(self, tag: str, value: object) -> str:
@@ -70,15 +66,17 @@ class About:
         short = task.removeprefix(f"{self.name}_").replace("_", " ")
         return named or short[:1].upper() + short[1:]
 
-    def phrase_of(self, task: str, measure: str) -> str:
-        """What stands behind a number of a task's measure; their names in brackets where nobody wrote any."""
-        return self._phrase(task, measure) or f"({self.heading_of(task, measure)})"
-
     def heading_of(self, task: str, measure: str) -> str:
-        """The same above or before a number."""
-        return self._phrase(task, measure) or f"{self.name_of(task)}, {measure.replace('_', ' ')}"
+        """What stands above or before a number of a task's measure: its words, or names where nobody wrote any."""
+        return self.words_of(task, measure) or f"{self.name_of(task)}, {measure.replace('_', ' ')}"
 
-    def _phrase(self, task: str, measure: str) -> str:
+    def column_of(self, task: str, measure: str, shown: Measure) -> str:
+        """The heading of a column of such numbers, with their unit where that is not percent."""
+        unit = shown.unit or f"{shown.low:g} to {shown.high:g}"
+        return self.heading_of(task, measure) + (f" ({unit})" if unit != "%" else "")
+
+    def words_of(self, task: str, measure: str) -> str:
+        """What the suite's headline calls a number; "" where it does not."""
         return next((each.words for each in self.columns if each.words and each.fits(task, measure)), "")
 
     def before(self, task: str, measure: str) -> tuple[str, str] | None:
@@ -127,12 +125,10 @@ def about(suite: str) -> About:
 
 def _columns(suite: str) -> tuple[BoardColumn, ...]:
     """Those of the headline that the benchmark's folder declares."""
-    from lmms_medtasks.report.reported_suites import report_of
+    from lmms_medtasks.report.reported_suites import declared
 
-    place = registry.folder_of(suite)
-    declares = place is not None and all((place / name).is_file() for name in ("measures.py", "report.py"))
-    headline = report_of(registry.get(suite)).headline if declares else None
-    return headline.columns if headline else DEFAULT_COLUMNS
+    report = declared(suite)
+    return report.headline.columns if report and report.headline else DEFAULT_COLUMNS
 
 
 def order(names: Iterable[str]) -> list[str]:

@@ -7,14 +7,15 @@ the same questions.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from lmms_medtasks.board.entries import Entry
-from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.suite_chart import TaskMeasure
+from lmms_medtasks.board.site.board_tables import Standings, TaskMeasure
+from lmms_medtasks.board.site.question_scores import shares_of
 
 MOST = 5
 _ALMOST = 1e-6
@@ -30,16 +31,8 @@ class Telling:
     said: str
 
 
-@dataclass(frozen=True)
-class _Rule:
-    """``strength``: (n,) floats, the question with the most is taken; NaN where the rule does not hold.
-
-    ``last``: it tells least, and is used where all others leave room.
-    """
-
-    heading: str
-    strength: np.ndarray
-    last: bool = False
+_Rule = tuple[str, np.ndarray]
+"""Its heading, and (n,) floats: the question with the most is taken; NaN where the rule does not hold."""
 
 
 def telling(
@@ -59,28 +52,16 @@ def telling(
     chosen: list[Telling] = []
     used: set[int] = set()
     images: set[str] = set()
-    rules = sorted(found.rules(names), key=lambda rule: rule.last)
-    telling_rules = [rule for rule in rules if not rule.last]
-    # Each rule once, then again in the same order while there is room.
-    for rule in (*telling_rules * MOST, *rules[len(telling_rules) :]):
-        row = found.strongest(rule.strength, used, images)
+    rules = found.rules(names)
+    # Each rule once, then again in the same order while there is room; the last one tells least.
+    for heading, strength in (*rules[:-1] * MOST, *rules[-1:]):
+        row = found.strongest(strength, used, images)
         if row is None or len(chosen) == MOST:
             continue
         used.add(row)
         images.add(str(found.clusters[row]))
-        chosen.append(found.telling(row, rule.heading, names))
-    return _numbered(chosen)
-
-
-def _numbered(chosen: Sequence[Telling]) -> list[Telling]:
-    """The same, with a number behind a heading that several have."""
-    headings = [each.heading for each in chosen]
-    return [
-        each
-        if headings.count(each.heading) == 1
-        else replace(each, heading=f"{each.heading} ({headings[: place + 1].count(each.heading)})")
-        for place, each in enumerate(chosen)
-    ]
+        chosen.append(found.telling(row, heading, names))
+    return chosen
 
 
 class _Scores:
@@ -94,8 +75,7 @@ class _Scores:
     ) -> None:
         self._first = first
         placed = standings.of(*head)
-        scale = entries[0].scale(head[1])
-        sign = -1 if scale.higher_is_better else 1
+        sign = -1 if entries[0].scale(head[1]).higher_is_better else 1
         entries = sorted(
             entries, key=lambda each: (sign * (placed[each.model.key].mean.estimate or 0.0), standings.title(each))
         )
@@ -119,7 +99,7 @@ class _Scores:
         self.was_right, self.was_wrong = start >= 1 - _ALMOST, start <= _ALMOST
 
     def rules(self, names: tuple[str, str]) -> list[_Rule]:
-        """All rules, those that tell most first."""
+        """All rules, those that tell most first, and last the one for what room is left."""
         if not self.values.size:
             return []
         right, wrong, many = self.right, self.wrong, len(self.right)
@@ -130,24 +110,23 @@ class _Scores:
         disputed = np.round(0.5 - np.abs(share - 0.5), 4)
         first, last = names
         when = f" when {last}" if self._first else ""
+        alone = right.sum(axis=0) == 1
         plain = [
-            _Rule(f"The best is wrong, {most}", _where(wrong[0] & (others > _MAJORITY), others)),
-            _Rule("The models disagree most", _where((disputed > 0) & (many > 1), disputed)),
-            _Rule("Only the best is correct", _where(right[0] & (right.sum(axis=0) == 1) & (many > 1), 1 - others)),
-            _Rule(f"{'Nobody is correct' if many > 1 else 'Wrong'}{when}", _where(wrong.all(axis=0), 1.0)),
-            _Rule(
-                "Only one is correct, and not the best", _where(wrong[0] & (right.sum(axis=0) == 1) & (many > 2), 1.0)
-            ),
-            _Rule(f"{'All are correct' if many > 1 else 'Correct'}{when}", _where(right.all(axis=0), 1.0), last=True),
+            (f"The best is wrong, {most}", _where(wrong[0] & (others > _MAJORITY), others)),
+            ("The models disagree most", _where((disputed > 0) & (many > 1), disputed)),
+            ("Only the best is correct", _where(right[0] & alone & (many > 1), 1 - others)),
+            (f"{'Nobody is correct' if many > 1 else 'Wrong'}{when}", _where(wrong.all(axis=0), 1.0)),
+            ("Only one is correct, and not the best", _where(wrong[0] & alone & (many > 2), 1.0)),
+            (f"{'All are correct' if many > 1 else 'Correct'}{when}", _where(right.all(axis=0), 1.0)),
         ]
         if self._first is None:
             return plain
         lost, won = self.was_right & wrong, self.was_wrong & right
         return [
-            _Rule(f"Correct when {first}, wrong when {last}", _where(lost[0], lost.sum(axis=0))),
+            (f"Correct when {first}, wrong when {last}", _where(lost[0], lost.sum(axis=0))),
             plain[0],
-            _Rule(f"Wrong when {first}, correct when {last}", _where(won[0], won.sum(axis=0))),
-            _Rule(f"Nobody is correct, {first} or {last}", _where(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0)),
+            (f"Wrong when {first}, correct when {last}", _where(won[0], won.sum(axis=0))),
+            (f"Nobody is correct, {first} or {last}", _where(wrong.all(axis=0) & self.was_wrong.all(axis=0), 1.0)),
             *plain[1:],
         ]
 
@@ -177,20 +156,13 @@ def _where(mask: np.ndarray | np.bool_, strength: np.ndarray | float) -> np.ndar
 
 def _common_ids(entries: Sequence[Entry]) -> np.ndarray:
     """(n,) strings, sorted: the questions of all entries."""
-    if not entries:
-        return np.array([], dtype=str)
-    found = entries[0].questions.ids
-    for entry in entries:
-        if entry.questions.ids is not found:
-            found = np.intersect1d(found, entry.questions.ids)
-    return found
+    distinct = {entry.questions.digest: entry.questions.ids for entry in entries}
+    return functools.reduce(np.intersect1d, distinct.values()) if distinct else np.array([], dtype=str)
 
 
 def _shares(entry: Entry, metric: str, ids: np.ndarray) -> np.ndarray:
     """(n,) floats: how good the answer to each question is, from 0 to 1; NaN where it has no score."""
-    scale, own = entry.scale(metric), entry.questions.ids
-    share = np.clip((entry.scores(metric) - scale.low) / (scale.high - scale.low), 0, 1)
-    share = share if scale.higher_is_better else 1 - share
+    share, own = shares_of(entry.scores(metric), entry.scale(metric)), entry.questions.ids
     places = np.minimum(np.searchsorted(own, ids), len(own) - 1)
     return np.where(own[places] == ids, share[places], np.nan).astype(np.float32)
 

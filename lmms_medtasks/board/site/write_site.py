@@ -9,14 +9,13 @@ from pathlib import Path
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.entries import Model
 from lmms_medtasks.board.model_facts import KnownModels
-from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_words
+from lmms_medtasks.board.site import file_names, index_page, model_page, questions, suite_page, suite_words
 from lmms_medtasks.board.site.board_tables import Links, Standings
 from lmms_medtasks.board.site.folder import Folder, writing
 from lmms_medtasks.board.site.pages import Pages
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
 from lmms_medtasks.board.site.reports import Report, Reports
-from lmms_medtasks.board.site.suite_page import SuitePage
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import bar
@@ -59,7 +58,7 @@ def build(board: Board, output: Path, options: Options | None = None) -> dict[st
 
 
 def _write(board: Board, folder: Folder, options: Options) -> None:
-    standings = Standings(board, options.resamples)
+    standings = Standings(board, options.resamples, options.models)
     slugs = file_names.model_slugs(board.models)
     suites = suite_words.order(name for name in board.suites if name == file_names.slug(name))
     pages = Pages(folder, options.title, [(name, suite_words.about(name).title) for name in suites], options.questions)
@@ -74,9 +73,7 @@ def _write(board: Board, folder: Folder, options: Options) -> None:
 
     pages.assets()
     with bar(1 + len(board.models) + len(suites) * (1 + options.questions), "Writing pages", "pages") as step:
-        index_page.write(
-            pages, standings, links(""), suites, known=options.models, roots=options.roots, stamp=options.stamp
-        )
+        index_page.write(pages, standings, links(""), suites, roots=options.roots, stamp=options.stamp)
         step(1)
         for name in suites:
             body = functools.partial(pages.body, f"suites/{name}.html")
@@ -84,7 +81,7 @@ def _write(board: Board, folder: Folder, options: Options) -> None:
             for part in compared.parts:
                 folder.new_texts(part.files)
             cards = QuestionCards(asked, standings.title) if options.questions else None
-            SuitePage(board, standings, links("../"), pages, cards).write(name, compared)
+            suite_page.write(pages, standings, links("../"), cards, name, compared)
             step(1)
             if options.questions:
                 titles = {key: (standings.titles[key], slug) for key, slug in slugs.items()}

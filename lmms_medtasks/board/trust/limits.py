@@ -3,54 +3,30 @@
 from __future__ import annotations
 
 import functools
-import importlib.resources
-from dataclasses import dataclass
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import yaml
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
     from lmms_medtasks.board.entries import Entry
 
 
-@dataclass(frozen=True)
-class Limits:
-    """See ``limits.yml``, which documents each number."""
-
-    file_bytes: int
-    unpacked_bytes: int
-    log_bytes: int
-    line_bytes: int
-    depth: int
-    containers: int
-    values: int
-    digits: int
-    entries: int
-    questions: int
-    trials: int
-    replies: int
-    id_characters: int
-    columns: int
-    name: int
-    text: int
-    texts: int
-    rows: int
-    files: int
-
-
 @functools.cache
-def limits() -> Limits:
-    """The limits of this release."""
-    return Limits(**yaml.safe_load(importlib.resources.files(__package__).joinpath("limits.yml").read_text("utf-8")))
+def limits() -> Mapping[str, int]:
+    """The limits of this release; the file says what each is of."""
+    found: Mapping[str, int] = folders.load_yaml(Path(__file__).with_suffix(".yml"))
+    return found
 
 
 def check(value: int, name: str, where: object, what: str) -> None:
     """Raise UserError where ``value`` is more than the limit ``name``; ``what``: "bytes", "questions"."""
-    most = getattr(limits(), name)
+    most = limits()[name]
     if value > most:
         raise UserError(f"{where}: {value:,} {what}; at most {most:,} are read.")
 
@@ -82,9 +58,8 @@ def check_entry(entry: Entry, where: object) -> int:
     for text in texts:
         check(len(text), "text", where, f"characters in one text ({text[:40]!r}…)")
     asked = (entry.counts.original, entry.counts.effective)
-    if asked != (None, None) and not all(type(each) is int and each >= 0 for each in asked):
-        stated = f"{asked[0]!r:.40} questions, of which {asked[1]!r:.40} were asked"
-        raise UserError(f"{where}: {stated}; expected two counts.")
+    if asked.count(None) == 1:
+        raise UserError(f"{where}: {asked[0]} questions, of which {asked[1]} were asked; expected two counts.")
     for count in (len(entry.questions), *asked):
         check(count or 0, "questions", where, "questions")
     for table in (entry.questions.table, entry.answers):

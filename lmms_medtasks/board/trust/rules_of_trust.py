@@ -1,11 +1,50 @@
-"""What a board in public goes by beside its rules: three files of its base branch."""
+"""What a board in public goes by beside its rules: three files of its base branch, with pins, owners and levels.
+
+``owners.yml`` says whose a model's name is: only he adds and replaces its entries. A submission lies in a folder that
+is named by the account that made it: ``entries/ACCOUNT/...``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from lmms_medtasks.board.trust import levels, owners, pins
+from lmms_medtasks import folders
+from lmms_medtasks.board import model_names
+from lmms_medtasks.board.trust import levels, pins
+from lmms_medtasks.errors import UserError
+
+_KEYS = {"accounts", "rows"}
+
+
+@dataclass(frozen=True)
+class Owners:
+    """Whose the names are.
+
+    ``accounts``: model's name -> the accounts that may add its entries, in small letters. ``rows``: how many rows a
+    name may have in the ranking of a task, with other arguments each, where more than one. ``path``: the file.
+    """
+
+    accounts: Mapping[str, tuple[str, ...]]
+    path: str = "owners.yml"
+    rows: Mapping[str, int] = field(default_factory=dict)
+
+    def most_rows(self, model: str) -> int:
+        """How many rows a model may have in the ranking of a task."""
+        return self.rows.get(model, 1)
+
+    def problem(self, model: str, account: str) -> tuple[str, str] | None:
+        """Code and reason where an account may not submit entries of a model; None where it may."""
+        if model not in self.accounts:
+            alike = next((name for name in self.accounts if model_names.look(name) == model_names.look(model)), None)
+            said = f" It looks like {alike!r}, which is another's name." if alike else ""
+            return "no_owner", f"{self.path} names no owner of {model[:200]!r}.{said} The board's keepers add one."
+        if account.casefold() not in self.accounts[model]:
+            mine = f"It lies in the folder of {account!r}" if account else "It lies in no folder of an account"
+            return "not_the_owner", f"{mine}; the name {model!r} belongs to {', '.join(self.accounts[model])}."
+        return None
 
 
 @dataclass(frozen=True)
@@ -13,7 +52,7 @@ class Trust:
     """Pins, owners (None: anybody may submit any name, as on a board of one's own runs) and verified levels."""
 
     pins: pins.Pins = pins.NONE
-    owners: owners.Owners | None = None
+    owners: Owners | None = None
     levels: levels.Levels = levels.NONE
 
     @property
@@ -29,6 +68,52 @@ def read(pins_file: Path | None = None, owners_file: Path | None = None, verifie
     """What these files say. Raises UserError where one is not there or says something else."""
     return Trust(
         pins.read(pins_file) if pins_file else pins.NONE,
-        owners.read(owners_file) if owners_file else None,
+        read_owners(owners_file) if owners_file else None,
         levels.read(verified_file) if verified_file else levels.NONE,
     )
+
+
+def read_owners(path: Path) -> Owners:
+    """The owners that a file names: ``model: account``, ``model: [account, account]``, or with the number of rows
+    ``model: {accounts: [account], rows: 2}``.
+
+    Raises UserError for another form, and for names that differ only in case, blanks, separators or what can't be seen.
+    """
+    said = folders.load_yaml(path) or {}
+    if not isinstance(said, dict):
+        raise UserError(f"{path}: expected lines such as 'organisation/model: account'.")
+    found: dict[str, tuple[str, ...]] = {}
+    rows: dict[str, int] = {}
+    plain: dict[str, str] = {}
+    for name, value in said.items():
+        # Without a number of rows a name has one.
+        known: Any = value if isinstance(value, dict) else {"accounts": value, "rows": 1}
+        accounts, most = known.get("accounts"), known.get("rows")
+        listed = [accounts] if isinstance(accounts, str) else accounts
+        is_right = isinstance(name, str) and isinstance(listed, list) and bool(listed) and set(known) == _KEYS
+        if not is_right or not _texts(listed) or type(most) is not int or most < 1:
+            raise UserError(
+                f"{path}: {name!r}: {value!r}; expected a model's name and one account or a list of them, or "
+                "{accounts: [ACCOUNT], rows: NUMBER}."
+            )
+        rows[name] = most
+        if wrong := model_names.wrong(name):
+            raise UserError(f"{path}: {name!r} can't be a model's name: {wrong}.")
+        other = plain.setdefault(name.casefold().replace("_", "-").replace(" ", "-"), name)
+        if other is not name:
+            raise UserError(f"{path}: {name!r} and {other!r} differ in nothing that a reader sees. Keep one of them.")
+        found[name] = tuple(each.casefold() for each in listed)
+    return Owners(found, str(path.name), rows)
+
+
+def account_of(file: Path, roots: Iterable[Path]) -> str:
+    """The account whose folder a file lies in: the first folder below the root that it lies below; "" for none."""
+    for root in roots:
+        if root.is_dir() and file.is_relative_to(root):
+            parts = file.relative_to(root).parts
+            return parts[0] if len(parts) > 1 else ""
+    return ""
+
+
+def _texts(values: Iterable[object]) -> bool:
+    return all(isinstance(each, str) and each.strip() for each in values)

@@ -1,14 +1,24 @@
-"""The files below a folder of strangers: regular ones that lie in it; links out of it, devices and pipes are named."""
+"""Files of strangers: what is read lies in their folder, and is within the limits, before anything is built of it."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
 
+import numpy as np
+
+from lmms_medtasks.board.trust.limits import check as check_number
 from lmms_medtasks.board.trust.limits import limits
 from lmms_medtasks.errors import UserError
+
+_BLOCK = 2**20
+_GZIP = 31  # zlib: a gzip header with the largest window
 
 
 def below(root: Path, endings: tuple[str, ...]) -> tuple[list[Path], list[tuple[Path, str]]]:
@@ -42,8 +52,8 @@ def _named(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     seen = 0
     for folder, _, names in os.walk(root):
         seen += len(names)
-        if seen > limits().files:
-            raise UserError(f"{root}: more than {limits().files:,} files. Name the folder with the runs or packs.")
+        if seen > limits()["files"]:
+            raise UserError(f"{root}: more than {limits()['files']:,} files. Name the folder with the runs or packs.")
         yield from (Path(folder, name) for name in names if name.endswith(endings))
 
 
@@ -55,3 +65,114 @@ def _wrong(path: Path, inside: Path | None) -> str:
     except (OSError, RuntimeError) as error:
         return f"{path}: can't be read ({error})."
     return "" if stat.S_ISREG(kind) else f"{path}: no regular file (a device, a pipe or a folder)."
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file, unpacked where its name ends in .gz.
+
+    Raises UserError where it, or what it unpacks to, is larger than the limits; no more than these is ever read.
+    """
+    check_number(path.stat().st_size, "file_bytes", path, "bytes")
+    most = limits()["unpacked_bytes"]
+    try:
+        with path.open("rb") as file:
+            data = _unpacked(file, most) if path.name.endswith(".gz") else file.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: cut off or damaged ({error}).") from error
+    if len(data) > most:
+        raise UserError(f"{path}: more than {most:,} bytes, unpacked.")
+    return data
+
+
+def _unpacked(file: BinaryIO, most: int) -> bytes:
+    """What a gzip file holds, at most one byte more than ``most``.
+
+    It must be of one member, as packs are: millions of empty ones would unpack to nothing for a minute.
+    Raises zlib.error and EOFError where it is not.
+    """
+    member = zlib.decompressobj(wbits=_GZIP)
+    found = bytearray()
+    while not member.eof and len(found) <= most:
+        packed = member.unconsumed_tail or file.read(_BLOCK)
+        if not packed:
+            raise EOFError("it ends within a gzip member")
+        found += member.decompress(packed, most + 1 - len(found))
+    if member.eof and (member.unused_data or file.read(1)):
+        raise EOFError("there is more behind its gzip member")
+    return bytes(found)
+
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file in UTF-8.
+
+    Raises UserError for what is beyond the limits, cut off or damaged, a key that stands twice in a mapping, and for
+    numbers that are none (NaN, Infinity, or beyond what a float holds).
+    """
+    data = content_of(path)
+    check_form(data, path)
+    try:
+        return json.loads(
+            data.decode("utf-8"), object_pairs_hook=_mapping, parse_constant=_no_number, parse_float=_finite
+        )
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: cut off or damaged ({error}).") from error
+
+
+def check_form(data: bytes, where: object) -> None:
+    """Raise UserError where JSON text is deeper than the limits, or has more values or longer numbers.
+
+    Nothing is built for it: 150 MB of ``[]`` would be gigabytes of lists.
+    """
+    bare = _without_texts(data)
+    containers = bare.count(b"[") + bare.count(b"{")
+    check_number(containers, "containers", where, "lists and mappings")
+    check_number(containers + bare.count(b",") + bare.count(b":"), "values", where, "values")
+    codes = np.frombuffer(bare, dtype=np.uint8)
+    opened, closed = ((codes == ord(one)) | (codes == ord(other)) for one, other in ("[{", "]}"))
+    steps = opened.astype(np.int8) - closed.astype(np.int8)
+    deepest = int(np.cumsum(steps[steps != 0], dtype=np.int32).max(initial=0))
+    check_number(deepest, "depth", where, "lists inside each other")
+    most = limits()["digits"]
+    if re.search(rb"[0-9]{%d}" % (most + 1), bare):
+        raise UserError(f"{where}: a number of more than {most} digits.")
+
+
+def _without_texts(data: bytes) -> bytes:
+    """JSON text without what stands in quotation marks."""
+    codes = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), dtype=np.uint8)
+    inside = np.logical_xor.accumulate(codes == ord('"'))
+    return codes[~inside].tobytes()
+
+
+def check_lines(path: Path) -> None:
+    """Raise UserError where a log, or one of its lines, is larger than the limits."""
+    check_number(path.stat().st_size, "log_bytes", path, "bytes")
+    most, number, length = limits()["line_bytes"], 1, 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            for place, part in enumerate(block.split(b"\n")):
+                if place:
+                    number, length = number + 1, 0
+                length += len(part)
+                if length > most:
+                    raise UserError(f"{path}, line {number}: more than {most:,} bytes.")
+
+
+def _mapping(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {name[:40]!r} stands twice in a mapping")
+        found[name] = value
+    return found
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:30]} is beyond what a number can be")
+    return value

@@ -21,7 +21,7 @@ from lmms_medtasks.harness.template_hooks import degraded_documents, own_binding
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites import own_parts, templates
-from lmms_medtasks.suites.templates import including, measures, template_yaml
+from lmms_medtasks.suites.templates import including, measures
 from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml import settings as schema
 
@@ -108,7 +108,7 @@ def _give_own(folder: Path) -> None:
 
 def _generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
     """The template's ``generation_kwargs`` with the task's own keys above them."""
-    template_generation = including.template_generation(template_yaml.text_of(template.name))
+    template_generation = including.template_generation(including.text_of(template.name))
     return {**template_generation, **(config.get("generation_kwargs") or {})}
 
 

@@ -13,9 +13,9 @@ from lmms_medtasks.record import FAILED, MeasureValue, Record, Tag
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS
 from lmms_medtasks.suites.own_metrics import with_values
 from lmms_medtasks.suites.templates import get
+from lmms_medtasks.suites.templates.measures import Own, of_kind, own_of
 from lmms_medtasks.suites.templates.parsers import get as parser_of
 from lmms_medtasks.suites.templates.parsers import is_own
-from lmms_medtasks.suites.templates.scoring_suites import Own, of_kind, own_of
 
 KIND = "choice"
 

@@ -15,7 +15,7 @@ from lmms_medtasks.statistics.text import exact_match, token_scores
 from lmms_medtasks.suites.judged_measures import measure_value, tags_of, with_measures
 from lmms_medtasks.suites.own_metrics import with_values
 from lmms_medtasks.suites.templates import get, measures
-from lmms_medtasks.suites.templates.scoring_suites import Own, of_kind, own_of
+from lmms_medtasks.suites.templates.measures import Own, of_kind, own_of
 
 KIND = "open"
 

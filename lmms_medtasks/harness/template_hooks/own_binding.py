@@ -14,8 +14,8 @@ from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.samples.table import OWN_COLUMNS
 from lmms_medtasks.suites import own_metrics, own_parts
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.templates import Template, measures, parsers, scoring_suites
-from lmms_medtasks.suites.templates.scoring_suites import Own
+from lmms_medtasks.suites.templates import Template, measures, parsers
+from lmms_medtasks.suites.templates.measures import Own
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -78,7 +78,7 @@ def resolved(settings: dict[str, Any], template: Template, folder: Path | None) 
     scoring["own"] = own
     described = own_parts.described(list(named.values()), protocol, parser)
     settings["metrics"] = list(dict.fromkeys(settings["metrics"]))
-    return settings, OwnParts(scoring_suites.of_kind(template.kind, own), scoring, described)
+    return settings, OwnParts(measures.of_kind(template.kind, own), scoring, described)
 
 
 def check_documents(own: Mapping[str, Any], settings: Mapping[str, Any], documents: Dataset) -> None:
@@ -88,7 +88,7 @@ def check_documents(own: Mapping[str, Any], settings: Mapping[str, Any], documen
     ``own``: what :func:`resolved` gives for scoring.
     """
     columns = [*documents.column_names, *OWN_COLUMNS, "option_count", "set"]
-    own_metrics.check_columns(scoring_suites.own_of(own["own"]), list(dict.fromkeys(columns)))
+    own_metrics.check_columns(measures.own_of(own["own"]), list(dict.fromkeys(columns)))
     reference = own.get("parser")
     votes = [name for name in settings["metrics"] if measures.NEEDS.get(name) == "letters"]
     if reference is None or not votes:

@@ -1,7 +1,8 @@
-"""A chart as it is declared beside its table: which of six kinds, and what of the table stands where."""
+"""A chart as it is declared beside its table: which of five kinds, and what of the table stands where."""
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections import Counter
@@ -11,22 +12,18 @@ from typing import Any, Literal, get_args
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.report import document
-from lmms_medtasks.report.charts.bullets import bullet_chart
-from lmms_medtasks.report.charts.heat import heat_chart, share_chart
+from lmms_medtasks.report.charts.heat import heat_chart
 from lmms_medtasks.report.charts.plane_panels import panels_of, said_of
 from lmms_medtasks.report.charts.planes import Guide, plane_chart, small_plane
-from lmms_medtasks.report.charts.points import point_chart
-from lmms_medtasks.report.charts.ranges import range_chart
-from lmms_medtasks.report.charts.rows import rows_of
+from lmms_medtasks.report.charts.row_charts import bullet_chart, point_chart, range_chart, rows_of
 from lmms_medtasks.report.document import PUBLISHED, Cell, Figure
-from lmms_medtasks.report.views import Column, Row, Source, Table
+from lmms_medtasks.report.views import Source, Table
 from lmms_medtasks.samples.table import Samples
 
-Kind = Literal["ranges", "points", "plane", "heat", "shares", "bullets"]
+Kind = Literal["ranges", "points", "plane", "heat", "bullets"]
 Sort = Literal["", "falling", "rising"]
 Names = Literal["legend", "points", "ends"]
 Scale = Literal["", "fitted", "ranks"]
-_COLUMNS = {"shares": (3, "three columns: gains, neither, losses"), "bullets": (1, "one column")}
 _NAMED, _ALONE, _SEVERAL, _LINE = 360.0, 300.0, 200.0, 26.0
 """Heights of a plot with names beside its marks, of others, of one beside others, and of a rank, in pixels."""
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -100,7 +97,7 @@ class Chart:
     Attributes:
         kind: ``ranges``: a row a row, from the first column to the last. ``points``: a row a row, a mark a column.
             ``plane``: a column against another one, or over places, a column each. ``heat``: numbers on colours.
-            ``shares``: bars of 100 %. ``bullets``: a number a row on its scale.
+            ``bullets``: a number a row on its scale.
         key, title, about: of the figure. ``about`` may be made from the sources.
         table: declared, made from the sources, or the key of one that :meth:`of` is given. numbers: the key of the
             table below the figure; its own by default.
@@ -170,11 +167,10 @@ class Chart:
         ):
             if got not in get_args(allowed):
                 raise unknown(what, got, filter(None, get_args(allowed)), self.declared)
-        wanted, said = _COLUMNS.get(self.kind, (len(self.columns), ""))
-        if len(self.columns) != wanted:
-            raise UserError(f"{self.declared}: a chart of {self.kind} has {said}; got {len(self.columns)}.")
+        if self.kind == "bullets" and len(self.columns) != 1:
+            raise UserError(f"{self.declared}: a chart of bullets has one column; got {len(self.columns)}.")
         if isinstance(self.table, Table) and not callable(self.table.columns):
-            self._marks(_Filled.of(self.table, self.table.columns, ()))  # for its errors
+            self._marks(document.Frame(self.table.key, "", self.table.heads(self.table.columns), ()))  # for its errors
 
     def figure(self, sources: Sequence[Source]) -> Figure | None:
         """The figure of these sources; None where they have none."""
@@ -189,7 +185,7 @@ class Chart:
 
     def marks_of(self, table: document.Frame) -> list[Mark]:
         """What is drawn of a table that is made already."""
-        return self._marks(_of_document(table))
+        return self._marks(table)
 
     def small(self, source: Source) -> str:
         """The chart of one source for a column of a page, without legend and titles; "" where it has none."""
@@ -222,7 +218,7 @@ class Chart:
             return heat_chart(self, marks, small=small)
         if self.kind == "bullets":
             return bullet_chart(self, marks, small=small)
-        return {"ranges": range_chart, "points": point_chart, "shares": share_chart}[self.kind](self, marks)
+        return range_chart(self, marks) if self.kind == "ranges" else point_chart(self, marks)
 
     def published_names(self, sources: Sequence[Source]) -> list[str]:
         """The published rows that are drawn, the best first where not all are."""
@@ -245,7 +241,14 @@ class Chart:
     def marks(self, sources: Sequence[Source]) -> list[Mark]:
         """What is drawn of these sources."""
         if isinstance(self.table, Table):
-            return self._marks(_filled(self.table, sources))
+            rows = self.table.rows_of(sources)
+            apart = len(sources) > 1 and not any(row.source for row in rows)
+            if apart:
+                of_sources = ((each, row) for each in sources for row in self.table.rows_of([each]))
+                rows = [
+                    replace(row, source=each) for each, row in of_sources if row.kind == "run" or each is sources[0]
+                ]
+            return self._marks(self.table.charted(rows, sources), apart)
         made = self.table(sources) if callable(self.table) else None
         return self.marks_of(made) if made else []
 
@@ -262,37 +265,46 @@ class Chart:
         svg = self.drawn(marks, guides)
         return Figure(self.key, self.title, about, svg, key, self.folded, self.kind, records)
 
-    def _marks(self, filled: _Filled) -> list[Mark]:
-        place, place_of_number = filled.place_in(self.declared), filled.place_in(self.declared, "number")
-        numbers = [name for name, each in zip(filled.names, filled.columns, strict=True) if each.kind == "number"]
+    def _marks(self, table: document.Frame, apart: bool = False) -> list[Mark]:
+        """The marks of a table; ``apart``: of rows that it has for each of several sources."""
+        place = functools.partial(self._place, table)
+        place_of_number = functools.partial(self._place, table, kind="number")
+        numbers = [each.key or each.name for each in table.columns if each.kind == "number"]
         panels = dict(self.columns) if isinstance(self.columns, Mapping) else {"": self.columns or numbers}
         texts = {each: place(each) for each in (self.name, self.series, self.panel, self.group, *self.where) if each}
         over = place(self.x) if self.x else None
         size, total = (place_of_number(name) if name else None for name in (self.size, self.total))
         places = {column: place_of_number(column) for columns in panels.values() for column in columns}
         found, times = [], Counter[tuple[str, ...]]()
-        for row in filled.rows:
-            if row.kind == "run" and any(row.text(texts[name]) != text for name, text in self.where.items()):
+        for row in table.rows:
+            if row.kind == "run" and any(_text(row, texts[name]) != text for name, text in self.where.items()):
                 continue
-            name = row.text(texts.get(self.name, 0))
+            name = _text(row, texts.get(self.name, 0))
             # Beside a mark stands the short name, its tooltip has the whole.
             name = name if self.names == "points" else self.heads.get(name, name)
+            group = _text(row, texts[self.group]).removeprefix("published, ") if self.group else ""
             for panel, columns in panels.items():
+                title = _text(row, texts[self.panel]) if self.panel else panel
                 for column in columns:
                     at = places[column]
-                    own = filled.columns[at]
+                    own = table.columns[at]
                     head = self.heads.get(column, own.name)
-                    x = Cell(None) if over is None or filled.columns[over].kind == "text" else row.cells[over]
-                    across = row.text(over) if over is not None and filled.columns[over].kind == "text" else head
-                    of = self._series_of(row, texts, name, head if self.x and len(columns) > 1 else "")
+                    x = Cell(None) if over is None or table.columns[over].kind == "text" else row.cells[over]
+                    across = _text(row, over) if over is not None and table.columns[over].kind == "text" else head
+                    said = head if self.x and len(columns) > 1 else ""
+                    of = said or name
+                    if self.series:
+                        of = _text(row, texts[self.series])
+                    elif (apart and row.source) or (self.x and self.joined and not said):
+                        of = row.source
                     times[same := (name, across, panel, row.kind)] += 1
                     # Another row of one name is drawn too: else it would replace the first.
                     again = f" ({times[same]})" if times[same] > 1 and row.kind != "counts" else ""
                     found.append(Mark(
                         name + again * (self.kind != "plane"), self.heads.get(across, across), self.heads.get(of, of),
-                        self._panel_title(row, panel, texts), row.kind, self._cell(column, row.cells[at]),
-                        self._cell(self.x, x), row.cells[at].n, row.named(texts.get(self.group)),
-                        row.number(size), row.number(total),
+                        self.heads.get(title, title), row.kind, self._cell(column, row.cells[at]),
+                        self._cell(self.x, x), row.cells[at].n, group,
+                        _number(row, size), _number(row, total),
                         own.unit, own.signed, own.digits, row.cells[texts.get(self.name, 0)].href,
                     ))  # fmt: skip
         return self._sorted(found) if self.sort else found
@@ -304,14 +316,14 @@ class Chart:
         rows = sorted(own.values(), key=lambda row: (row[-1].rank is None, sign * (row[-1].rank or 0.0)))
         return [*(each for row in rows for each in row), *(each for each in marks if each.kind != "run")]
 
-    def _series_of(self, row: _Row, texts: Mapping[str, int], name: str, head: str) -> str:
-        if self.series:
-            return row.text(texts[self.series])
-        return row.source if row.apart or (self.x and self.joined and not head) else head or name
-
-    def _panel_title(self, row: _Row, panel: str, texts: Mapping[str, int]) -> str:
-        said = row.text(texts[self.panel]) if self.panel else panel
-        return self.heads.get(said, said)
+    def _place(self, table: document.Frame, name: str, kind: str = "") -> int:
+        """Where a column stands, by its name; of a ``kind`` ("number", "text"; "": any)."""
+        names = [each.key or each.name for each in table.columns]
+        own = [said for said, each in zip(names, table.columns, strict=True) if kind in ("", each.kind)]
+        if name not in own:
+            what = f"{kind} column" if name in names else "column"
+            raise unknown(f"{what} of table {table.key!r}", name, own, self.declared)
+        return names.index(name)
 
     def _cell(self, column: str, cell: Cell) -> Cell:
         """A cell as it is drawn: of ``rest`` what is left, with its interval turned."""
@@ -324,50 +336,14 @@ class Chart:
         return Cell(best - cell.value, low, high, cell.mark)
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A row of a table that is filled; ``source``: whose it is; ``apart``: whether others have the same rows."""
-
-    cells: Sequence[Cell]
-    kind: document.Kind
-    source: str = ""
-    apart: bool = False
-
-    def text(self, place: int) -> str:
-        value = self.cells[place].value
-        return "" if value is None else str(value)
-
-    def named(self, place: int | None) -> str:
-        return "" if place is None else self.text(place).removeprefix("published, ")
-
-    def number(self, place: int | None) -> float | None:
-        value = None if place is None else self.cells[place].value
-        return value if isinstance(value, int | float) else None
+def _text(row: document.FrameRow, place: int) -> str:
+    value = row.cells[place].value
+    return "" if value is None else str(value)
 
 
-@dataclass(frozen=True)
-class _Filled:
-    key: str
-    names: Sequence[str]
-    columns: Sequence[document.FrameColumn]
-    rows: Sequence[_Row]
-
-    @classmethod
-    def of(cls, table: Table, columns: Sequence[Column], rows: Sequence[_Row]) -> _Filled:
-        shown = [*(document.FrameColumn(name, "text") for name in table.labels), *(each.column() for each in columns)]
-        return cls(table.key, [*table.labels, *(each.name for each in columns)], shown, rows)
-
-    def place_in(self, declared: str, kind: str = "") -> Callable[[str], int]:
-        """Where a column stands, by its name; of a ``kind`` ("number", "text"; "": any)."""
-
-        def place(name: str) -> int:
-            own = [said for said, each in zip(self.names, self.columns, strict=True) if kind in ("", each.kind)]
-            if name not in own:
-                what = f"{kind} column" if name in self.names else "column"
-                raise unknown(f"{what} of table {self.key!r}", name, own, declared)
-            return self.names.index(name)
-
-        return place
+def _number(row: document.FrameRow, place: int | None) -> float | None:
+    value = None if place is None else row.cells[place].value
+    return value if isinstance(value, int | float) else None
 
 
 def _is_own(marks: Iterable[Mark]) -> bool:
@@ -377,31 +353,6 @@ def _is_own(marks: Iterable[Mark]) -> bool:
     return any(
         each.kind == "run" and each.y.value is not None and (not across or each.x.value is not None) for each in marks
     )
-
-
-def _of_document(table: document.Frame) -> _Filled:
-    rows = [_Row(row.cells, row.kind) for row in table.rows]
-    return _Filled(table.key, [each.name for each in table.columns], table.columns, rows)
-
-
-def _filled(table: Table, sources: Sequence[Source]) -> _Filled:
-    """The table with all intervals, and how many questions each number is over."""
-    columns, rows = table.columns_of(sources), table.rows_of(sources)
-    each = len(sources) > 1 and not any(row.source for row in rows)
-    if each:
-        asked = [(source, row) for source in sources for row in table.rows_of([source])]
-        asked = [(source, row) for source, row in asked if row.kind == "run" or source is sources[0]]
-    else:
-        asked = [(row.source or sources[0], row) for row in rows]
-    made = [replace(_row_of(source, row, columns), apart=each) for source, row in asked]
-    made += [_Row(row.cells, row.kind) for row in table.printed_rows(columns)]
-    return _Filled.of(table, columns, made)
-
-
-def _row_of(source: Source, row: Row, columns: Sequence[Column]) -> _Row:
-    labels = [each if isinstance(each, Cell) else Cell(each) for each in row.labels]
-    cells = [column.cell(source, row, with_interval=True) for column in columns]
-    return _Row((*labels, *cells), row.kind, source.name)
 
 
 def _caller() -> str:

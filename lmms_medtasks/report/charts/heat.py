@@ -1,11 +1,11 @@
-"""Numbers on coloured cells, and shares of a whole as bars."""
+"""Numbers on coloured cells."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.charts.rows import NAMES, name, own_rows, plot_place, rows_of
+from lmms_medtasks.report.charts.row_charts import NAMES, name, own_rows, plot_place, rows_of
 from lmms_medtasks.report.charts.svg import Elements, Svg, signed
 from lmms_medtasks.report.document import MARKS
 from lmms_medtasks.report.judged_tables import LEXICAL
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ROW, _SMALL_ROW = 24, 18
 _SMALL_NAMES, _SMALL_PLOT = (0.0, 46.0), (46.0, 54.0)
-"""As :data:`lmms_medtasks.report.charts.rows.NAMES`, of a chart in a column of a page."""
+"""As :data:`lmms_medtasks.report.charts.row_charts.NAMES`, of a chart in a column of a page."""
 _FEW = 5
 """Questions below which a cell's number is shown as uncertain."""
 _STRONGEST = 60.0
@@ -119,32 +119,3 @@ def _said(title: str, heads: Sequence[str], rows: Mapping[str, Sequence[Mark]]) 
     strongest = sorted(cells, key=lambda each: -_strength(each[0]))[:3]
     most = f" Strongest: {first_listed([said for _, said in strongest])}." if strongest else ""
     return f"{title}. {len(rows)} rows, {len(heads)} columns.{most}"
-
-
-SHARES = (("own", 1.0), ("published-fill", 0.35), ("harm", 1.0))
-"""Style and opacity of first, second and third share: gains, neither, losses."""
-
-
-def share_chart(chart: Chart, marks: Sequence[Mark]) -> str:
-    """A bar of 100 percent a row, cut into the shares of three outcomes."""
-    rows = own_rows(chart, marks)
-    series = list(dict.fromkeys(each.column for own in rows.values() for each in own))
-    top, height_of = 46, 26
-    height = top + height_of * len(rows) + 4
-    said = [f"{row} " + ", ".join(f"{each.number or 0:.0f}" for each in own) for row, own in rows.items()]
-    svg = Svg(f"{chart.title}. Percent {', '.join(series)}: {first_listed(said)}.", "shares")
-    names, plot = Elements(), Elements()
-    places = ((0.0, "start"), (50.0, "middle"), (100.0, "end"))
-    for (kind, opacity), label, (x, anchor) in zip(SHARES, series, places, strict=True):
-        plot.text(x, 30, label, "strong", anchor)
-        plot.box(x - {"start": 0, "middle": 6, "end": 12}[anchor], 34, 12, 4, kind, opacity)
-    for number, (row, own) in enumerate(rows.items()):
-        y, start = float(top + height_of * number), 0.0
-        name(names, row, y + height_of / 2, "")
-        for (kind, opacity), label, mark in zip(SHARES, series, own, strict=True):
-            if value := mark.number or 0.0:
-                plot.box(start, y + 4, value, height_of - 8, kind, opacity, f"{row}: {label} {value:.1f} %")
-            start += value
-    svg.frame(names, *NAMES, height)
-    svg.frame(plot, *plot_place(0))
-    return svg.written(height)

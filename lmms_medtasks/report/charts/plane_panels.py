@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.report.charts.axes import Axis, axis_around, axis_of, percent_axis, places_axis, quarters_axis
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series
 from lmms_medtasks.report.charts.svg import (
     BETWEEN,
@@ -18,7 +17,13 @@ from lmms_medtasks.report.charts.svg import (
     PUBLISHED_GROUPS,
     RING,
     WORST,
+    Axis,
     Look,
+    axis_around,
+    axis_of,
+    percent_axis,
+    places_axis,
+    quarters_axis,
 )
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import BY_WORDS

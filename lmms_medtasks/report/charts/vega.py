@@ -19,7 +19,7 @@ _OWN, _GREY, _HARM = "#0b5cad", "#6b7480", "#b4500f"
 _SHAPES = ("circle", "diamond", "square", "triangle-up", "cross")
 _ROW, _WIDTH, _HEIGHT = 26, 420, 240
 _POINT = {"type": "point", "filled": True, "size": 50}
-_CATEGORIES = ("ranges", "points", "bullets", "shares")
+_CATEGORIES = ("ranges", "points", "bullets")
 
 
 def specification(kind: str, title: str, records: Sequence[Record]) -> Spec:

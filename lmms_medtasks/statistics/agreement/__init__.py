@@ -4,10 +4,10 @@ Ratings are numbers: a label stands for the number that its scale gives it. NaN 
 left out and ``n`` says how many were used. A coefficient that has no value is None with the reason, never 0.
 """
 
-from lmms_medtasks.statistics.agreement.alpha import ALPHA_LEVELS, Level, alpha_of, krippendorff_alpha
+from lmms_medtasks.statistics.agreement.alpha import ALPHA_LEVELS, Level, alpha_of
 from lmms_medtasks.statistics.agreement.measure import Measure, without_value
-from lmms_medtasks.statistics.agreement.two_raters import COEFFICIENTS, agreement, coefficient
-from lmms_medtasks.statistics.agreement.wins import Contest, ModelWins, WinRates, contest, win_rates
+from lmms_medtasks.statistics.agreement.two_raters import COEFFICIENTS, agreement
+from lmms_medtasks.statistics.agreement.wins import Contest, ModelWins, WinRates, win_rates, wins
 
 __all__ = [
     "ALPHA_LEVELS",
@@ -19,9 +19,7 @@ __all__ = [
     "WinRates",
     "agreement",
     "alpha_of",
-    "coefficient",
-    "contest",
-    "krippendorff_alpha",
     "win_rates",
+    "wins",
     "without_value",
 ]

@@ -19,16 +19,6 @@ Level = Literal["nominal", "ordinal", "interval"]
 ALPHA_LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 
 
-def krippendorff_alpha(ratings: Sequence[Sequence[float]] | np.ndarray, level: Level) -> float | None:
-    """Alpha of (raters, items) ratings, NaN where one is missing, without its interval; None where it has no value.
-
-    >>> krippendorff_alpha([[1, 2, 3], [1, 2, 3]], "nominal")
-    1.0
-    """
-    values = np.asarray(ratings, dtype=float)
-    return alpha_of(values, [str(item) for item in range(values.shape[-1])], level).value
-
-
 def alpha_of(
     ratings: Sequence[Sequence[float]] | np.ndarray,
     clusters: Sequence[str],

@@ -97,16 +97,6 @@ COEFFICIENTS: Mapping[str, Coefficient] = {
 the kappas that the raters did not both give one and the same rating only."""
 
 
-def coefficient(name: str, first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> float | None:
-    """One coefficient of two raters without its interval; None where it has no value.
-
-    >>> coefficient("exact", [1, 2, 3, 4], [1, 2, 3, 5])
-    0.75
-    """
-    found = agreement(first, second, [str(place) for place in range(len(first))], names=[name])
-    return found[name].value
-
-
 def agreement(
     first: Sequence[float] | np.ndarray,
     second: Sequence[float] | np.ndarray,

@@ -38,7 +38,7 @@ class Contest:
 
     first: str
     second: str
-    clusters: tuple[str, ...]
+    clusters: Sequence[str]
     people: np.ndarray
     judge: np.ndarray
 
@@ -66,29 +66,10 @@ class WinRates:
     largest: Interval
 
 
-def contest(
-    first: str,
-    second: str,
-    clusters: Sequence[str],
-    people: tuple[Sequence[float] | np.ndarray, Sequence[float] | np.ndarray],
-    judge: tuple[Sequence[float] | np.ndarray, Sequence[float] | np.ndarray],
-) -> Contest:
-    """The wins in n pairs, from the ratings of ``first``'s answers and of ``second``'s, by people and by the judge.
-
-    Pairs that lack one of the four ratings (NaN) are left out. Raises ValueError when lengths differ.
-    """
-    lengths = [len(ratings) for ratings in (*people, *judge)]
-    if lengths != [len(clusters)] * 4:
-        raise ValueError(f"Expected {len(clusters)} ratings four times, got {lengths}.")
-    four = np.array([*people, *judge], dtype=float)
-    kept = np.flatnonzero(~np.isnan(four).any(0))
-    return Contest(
-        first,
-        second,
-        tuple(clusters[place] for place in kept.tolist()),
-        _wins(four[0, kept], four[1, kept]),
-        _wins(four[2, kept], four[3, kept]),
-    )
+def wins(one: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray) -> np.ndarray:
+    """(n,) wins of the first of two answers' ratings in n pairs: 1, 0, or 1/2 where both are alike."""
+    won: np.ndarray = (np.sign(np.round(np.subtract(one, other, dtype=float), DECIMALS)) + 1) / 2
+    return won
 
 
 def win_rates(contests: Sequence[Contest]) -> WinRates:
@@ -110,11 +91,6 @@ def win_rates(contests: Sequence[Contest]) -> WinRates:
         },
         largest=replace(found["largest"], n=sum(len(each.clusters) for each in contests)),
     )
-
-
-def _wins(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    wins: np.ndarray = (np.sign(np.round(one - other, DECIMALS)) + 1) / 2
-    return wins
 
 
 def _model_group(name: str, contests: Sequence[Contest]) -> Group:

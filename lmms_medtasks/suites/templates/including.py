@@ -7,6 +7,7 @@ on a template the upper file changes single keys. A null takes an included key a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import yaml
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import templates
 
 SETTINGS = "lmms_eval_specific_kwargs"
 NESTED = ("generation_kwargs", SETTINGS, "metadata", "dataset_kwargs")
@@ -112,3 +114,47 @@ def template_generation(text: str) -> Mapping[str, Any]:
     values = dict((key.value, value) for key, value in root.value) if isinstance(root, yaml.MappingNode) else {}
     found: Mapping[str, Any] = _plain(values["generation_kwargs"], Path())
     return found
+
+
+# --- What a task on a template includes -------------------------------------------------------------------------------
+
+_BLOCK = re.compile(r"(?m)^(?=[a-z_]+:)")
+
+
+def text_of(name: str) -> str:
+    """What a task of this template includes: the lines of base_yaml and of its parts.
+
+    A part's block of lines takes the place of the base's of the same key, as the harness's own ``include`` would.
+    """
+    template = templates.get(name)
+    blocks: dict[str, str] = {}
+    for part in ("base_yaml", *template.parts):
+        blocks.update(blocks_of(templates.resource(part)))
+    head = (
+        f"# The template {name} of lmms-medtasks. Not a task itself: the harness reads only files that end in .yaml.\n"
+    )
+    return head + "".join(blocks.values())
+
+
+def blocks_of(text: str) -> dict[str, str]:
+    """The top-level blocks of a YAML by their key, each with the comment above it."""
+    found: dict[str, str] = {}
+    comment = ""
+    for block in _BLOCK.split(text):
+        match = re.match(r"[a-z_]+(?=:)", block)
+        body, trailing = _without_last_comment(block)
+        if match:
+            found[match.group()] = comment + body
+            comment = trailing
+        else:
+            comment = block
+    return found
+
+
+def _without_last_comment(block: str) -> tuple[str, str]:
+    """A block without the comment lines at its end, which belong to the next one, and these."""
+    lines = block.splitlines(keepends=True)
+    end = len(lines)
+    while end and lines[end - 1].startswith("#"):
+        end -= 1
+    return "".join(lines[:end]), "".join(lines[end:])

@@ -7,11 +7,12 @@ so it has the measures and metrics of all of them; a task prints those that its 
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lmms_medtasks import folders
 from lmms_medtasks.grids import triage
@@ -22,10 +23,11 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
-from lmms_medtasks.suites import judged_measures, own_parts, templates
+from lmms_medtasks.suites import judged_measures, own_metrics, own_parts, templates
 from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, READ
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
 from lmms_medtasks.suites.outcomes import LOWEST, WRONG
+from lmms_medtasks.suites.own_metrics import OwnMetric
 from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 
@@ -44,20 +46,23 @@ CHOICE_MEASURES = (
 def measures_of_judged(protocol: Protocol) -> tuple[Measure, ...]:
     """The measures of answers that are judged under ``protocol``, on its scale."""
     worst, best = records.bounds(protocol, scored_of(protocol))
-    share = (worst, best) == (0.0, 1.0)
+    about = f"What the judge gave by the protocol {protocol.name}. {LOWEST}"
     return (
-        Measure(
-            "score",
-            f"What the judge gave by the protocol {protocol.name}. {LOWEST}",
-            min(worst, best),
-            max(worst, best),
-            "%" if share else f"of {max(worst, best):.4g}",
-            1 if share else 2,
-            best > worst,
-        ),
+        replace(_on_scale("score", about, (worst, best)), higher_is_better=best > worst),
         Measure("exact_match", "1 where the answer equals the reference, letter case and punctuation aside."),
         Measure("token_f1", "F1 of the words that answer and reference share."),
     )
+
+
+def dimension_measure(name: str, ends: tuple[float, float]) -> Measure:
+    """The measure of one of a rubric's named scores, from its worst to its best."""
+    return _on_scale(f"score_{name}", f"What the judge gave for {name}.", ends)
+
+
+def _on_scale(name: str, about: str, ends: tuple[float, float]) -> Measure:
+    low, high = min(ends), max(ends)
+    share = (low, high) == (0.0, 1.0)
+    return Measure(name, about, low, high, "%" if share else f"of {high:.4g}", 1 if share else 2)
 
 
 def scored_of(protocol: Protocol) -> records.Measure:
@@ -82,6 +87,13 @@ def _confidence(rows: Samples) -> Draw:
 
 def _reliability(rows: Samples) -> Draw:
     return Draw(*reliability_draw(votes_of(rows), "share"))
+
+
+_RELIABILITY = {
+    "ece": "Expected calibration error of the majority's share of the votes, ten bins of equal width.",
+    "brier": "Mean of (majority's share less whether it is right) squared.",
+    "aurc": "Area under the risk-coverage curve, questions in the order of the majority's share.",
+}
 
 
 def _robustness(measure: str) -> Contrast:
@@ -134,26 +146,9 @@ CHOICE_METRICS = (
         "calibrated. Compare tasks of the same number of trials only.",
         unit="points",
     ),
-    Metric(
-        "ece",
-        Custom(function=_reliability, main="ece"),
-        higher_is_better=False,
-        about="Expected calibration error of the majority's share of the votes, ten bins of equal width.",
-        unit="",
-    ),
-    Metric(
-        "brier",
-        Custom(function=_reliability, main="brier"),
-        higher_is_better=False,
-        about="Mean of (majority's share less whether it is right) squared.",
-        unit="",
-    ),
-    Metric(
-        "aurc",
-        Custom(function=_reliability, main="aurc"),
-        higher_is_better=False,
-        about="Area under the risk-coverage curve, questions in the order of the majority's share.",
-        unit="",
+    *(
+        Metric(name, Custom(function=_reliability, main=name), higher_is_better=False, about=about, unit="")
+        for name, about in _RELIABILITY.items()
     ),
     Metric(
         "chance",
@@ -214,14 +209,6 @@ def metric_names(kind: str) -> tuple[str, ...]:
 
 
 # --- The benchmark ----------------------------------------------------------------------------------------------------
-
-
-def dimension_measure(name: str, ends: tuple[float, float]) -> Measure:
-    """The measure of one of a rubric's named scores, from its worst to its best."""
-    low, high = min(ends), max(ends)
-    share = (low, high) == (0.0, 1.0)
-    unit = "%" if share else f"of {high:.4g}"
-    return Measure(f"score_{name}", f"What the judge gave for {name}.", low, high, unit, 1 if share else 2)
 
 
 def dimension_metric(measure: Measure) -> Metric:
@@ -331,3 +318,50 @@ def _without_ending(task: str, variants: Iterable[str]) -> str:
         if task.endswith(f"_{ending}"):
             return task.removesuffix(f"_{ending}")
     return task
+
+
+# --- Scoring ----------------------------------------------------------------------------------------------------------
+
+# The harness hands an aggregation nothing but a question's values. They carry the declaration's name, in which all
+# stands that makes it again in any process.
+
+
+class Own(NamedTuple):
+    """What a task on a template has beside our metrics, for its scoring.
+
+    ``metrics``: references to metrics, of files with the folder before them. ``scores``: the named scores of a rubric
+    that has several.
+    """
+
+    metrics: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ()
+
+
+@functools.cache
+def of_kind(kind: str, own: Own = Own()) -> Suite:  # noqa: B008 (immutable)
+    """The declaration that scores tasks on templates of a kind, "choice" or "open", whatever benchmark they are of."""
+    found = replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
+    if own == Own():
+        return found
+    added = own_of(own)
+    scores = [dimension_measure(name, (0.0, 1.0)) for name in own.scores]
+    return replace(
+        found,
+        name=f"{PREFIX}{json.dumps([kind, *own])}",
+        measures=(*found.measures, *scores, *(each.measure for each in added if each.measure)),
+        metrics=(*found.metrics, *map(dimension_metric, scores), *(each.metric for each in added)),
+    )
+
+
+def of_name(name: str) -> Suite:
+    """The declaration that :func:`of_kind` called so; the values of a question carry the name."""
+    said = name.removeprefix(PREFIX)
+    if not said.startswith("["):
+        return of_kind(said)
+    kind, metrics, scores = json.loads(said)
+    return of_kind(kind, Own(tuple(metrics), tuple(scores)))
+
+
+def own_of(own: Own) -> list[OwnMetric]:
+    """The metrics that are not ours."""
+    return [own_metrics.get(each, tuple(metrics())) for each in own.metrics]

@@ -1,26 +1,50 @@
-"""The parsers that a task can name: how an answer is read out of a reply, and what the right one is."""
+"""The parsers that a task can name: how an answer is read out of a reply, and what the right one is.
+
+A parser of someone's own is a function. It gets a reply without its reasoning, which has a word at least, and the
+question as the task's adapter makes it. It returns the answer that the reply gives, or None where it gives none::
+
+    def read_finding(reply: str, doc: Mapping) -> str | None: ...
+
+Of a question with options an answer is an option's letter. Of others it is a text, compared with the right answer
+letter by letter, case and white space around it apart. :func:`reads` says which answers there are, so that chance is
+known.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import inspect
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from lmms_medtasks import parsing
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.extensions import load, located
+from lmms_medtasks.errors import UserError, line_of
+from lmms_medtasks.extensions import Part, check_arguments, load, located
 from lmms_medtasks.grid_positions import parse_size
 from lmms_medtasks.parsing.choice import read_first_capital
 from lmms_medtasks.parsing.letter_sets import read_letters
 from lmms_medtasks.parsing.option import read_option
+from lmms_medtasks.parsing.outcomes import Answer
 from lmms_medtasks.parsing.positions import NONE, read_option_position, read_position
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no
-from lmms_medtasks.suites.templates.own_parsers import parser_of
-from lmms_medtasks.suites.templates.parser_form import Document, Parser, Read
 
-__all__ = ["PARSERS", "Document", "Parser", "Read", "get", "is_own"]
+Document = Mapping[str, Any]
+
+
+class Parser(NamedTuple):
+    """``read``: what a reply to a document says. ``answers``: all answers that there are, in these terms; () where
+    nobody knows. ``expected``: the right one. ``accepts``: whether an answer is right where this is expected."""
+
+    about: str
+    read: Callable[[Document, Reply | str | None], Answer]
+    answers: Callable[[Document], tuple[str, ...]]
+    expected: Callable[[Document], str]
+    accepts: Callable[[str, str], bool] = operator.eq
 
 
 def get(name: str, folder: Path | None = None) -> Parser:
@@ -46,6 +70,9 @@ def _own(reference: str) -> Parser:
     return parser_of(load("parser", reference, tuple(PARSERS)))
 
 
+# --- Ours -------------------------------------------------------------------------------------------------------------
+
+
 def _letters(doc: Document) -> tuple[str, ...]:
     if not doc["options"]:
         raise UserError(f"Question {doc['id']!r} has no options to read a letter of.")
@@ -56,14 +83,14 @@ def _answer(doc: Document) -> str:
     return str(doc["answer"])
 
 
-def _read_letter(doc: Document, reply: Reply | str | None) -> Read:
+def _read_letter(doc: Document, reply: Reply | str | None) -> Answer:
     found = read_first_capital(reply, len(_letters(doc)))
-    return Read(found.status, found.value, found.rule)
+    return Answer(found.status, found.value, found.rule)
 
 
-def _read_option(doc: Document, reply: Reply | str | None) -> Read:
+def _read_option(doc: Document, reply: Reply | str | None) -> Answer:
     found = read_option(reply, doc["options"])
-    return Read(found.status, found.value, found.rule)
+    return Answer(found.status, found.value, found.rule)
 
 
 MOST_OPTIONS = 10
@@ -79,9 +106,8 @@ def _letter_sets(doc: Document) -> tuple[str, ...]:
     return tuple("".join(each) for count in counts for each in combinations(letters, count))
 
 
-def _read_letters(doc: Document, reply: Reply | str | None) -> Read:
-    found = read_letters(reply, doc["options"])
-    return Read(found.status, found.value, found.rule)
+def _read_letters(doc: Document, reply: Reply | str | None) -> Answer:
+    return read_letters(reply, doc["options"])
 
 
 def _accepted_letters(doc: Document) -> str:
@@ -96,15 +122,13 @@ def _is_accepted(answer: str, expected: str) -> bool:
     return bool(answer) and answer in expected
 
 
-def _read_yes_no(doc: Document, reply: Reply | str | None) -> Read:
-    found = read_yes_no(reply, str(doc["question"]))
-    return Read(found.status, found.value, found.rule)
+def _read_yes_no(doc: Document, reply: Reply | str | None) -> Answer:
+    return read_yes_no(reply, str(doc["question"]))
 
 
-def _read_position(doc: Document, reply: Reply | str | None) -> Read:
+def _read_position(doc: Document, reply: Reply | str | None) -> Answer:
     size = parse_size(doc["grid"])
-    found = read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
-    return Read(found.status, found.value, found.rule)
+    return read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
 
 
 def _positions(doc: Document) -> tuple[str, ...]:
@@ -125,7 +149,7 @@ def _position(doc: Document) -> str:
 
 
 def _said(doc: Document) -> str:
-    return _answer(doc).strip().casefold()
+    return _folded(_answer(doc))
 
 
 PARSERS: Mapping[str, Parser] = {
@@ -152,3 +176,110 @@ PARSERS: Mapping[str, Parser] = {
     ),
 }  # fmt: skip
 """Name -> parser."""
+
+
+# --- Someone's own ----------------------------------------------------------------------------------------------------
+
+ReadReply = Callable[[str, Document], "str | None"]
+_WANTED = "Expected a function of (reply, doc) that returns a text or None."
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A function with the answers that it may return, see :func:`reads`."""
+
+    read: ReadReply
+    answers: tuple[str, ...]
+
+    def __call__(self, reply: str, doc: Document) -> str | None:
+        """What the function returns."""
+        return self.read(reply, doc)
+
+
+def reads(*answers: str) -> Callable[[ReadReply], Declared]:
+    """Say of a parser's function which answers there are to a question without options.
+
+    >>> @reads("benign", "malignant")
+    ... def read_finding(reply, doc):
+    ...     return "benign" if "benign" in reply.casefold() else None
+    >>> read_finding.answers
+    ('benign', 'malignant')
+
+    Raises:
+        UserError: Fewer than two answers, or one twice.
+    """
+    folded = {str(each).strip().casefold() for each in answers}
+    if len(folded) < max(2, len(answers)) or not all(folded):
+        raise UserError(f"reads{answers!r}: expected two or more different answers, none of them empty.")
+    return lambda read: Declared(read, tuple(answers))
+
+
+def parser_of(part: Part) -> Parser:
+    """The parser that a function of someone's own is, its mistakes told with the file and the question.
+
+    Raises:
+        UserError: It is no function of two arguments.
+    """
+    value, where = part.value, f"{part.origin}: the parser {part.name!r}"
+    if inspect.isclass(value) or not callable(value):
+        raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
+    function = value.read if isinstance(value, Declared) else value
+    check_arguments(function, ("a reply", {}), "(reply, doc)", where, _WANTED)
+    possible = value.answers if isinstance(value, Declared) else ()
+    about = (inspect.getdoc(function) or "").partition("\n")[0] or f"{part.name} of {part.origin}."
+    answers = functools.partial(_own_answers, possible)
+    return Parser(
+        about,
+        functools.partial(_read_own, function, answers, where),
+        answers,
+        functools.partial(_own_expected, possible),
+    )
+
+
+def _own_answers(declared: Sequence[str], doc: Document) -> tuple[str, ...]:
+    return tuple(parsing.option_letters(len(doc["options"]))) if doc.get("options") else tuple(declared)
+
+
+def _own_expected(declared: Sequence[str], doc: Document) -> str:
+    """The right answer: an option's letter, else the text as it is declared, else as it stands."""
+    answer = str(doc["answer"])
+    if doc.get("options"):
+        return answer
+    return next((each for each in declared if _folded(each) == _folded(answer)), _folded(answer))
+
+
+def _folded(text: str) -> str:
+    return text.strip().casefold()
+
+
+def _read_own(
+    function: ReadReply, answers: Callable[[Document], tuple[str, ...]], where: str, doc: Document,
+    reply: Reply | str | None,
+) -> Answer:  # fmt: skip
+    taken = Reply.of(reply)
+    if taken.outcome is not None:
+        return Answer(taken.outcome)
+    text = taken.answer
+    said = f"{where} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
+    try:
+        found = function(text, doc)
+    except Exception as error:  # anyone's function may raise anything
+        raise UserError(
+            f"{said}: {type(error).__name__}: {error}{line_of(error)}. A reply may say anything: return None for one "
+            "without an answer."
+        ) from error
+    if found is None:
+        return Answer(taken.unread)
+    if not isinstance(found, str):
+        raise UserError(f"{said}: returns {found!r:.40} ({type(found).__name__}). Expected a text, or None.")
+    possible = answers(doc)
+    folded = _folded(found)
+    if not folded:
+        raise UserError(f"{said}: returns an empty text. Return None for a reply without an answer.")
+    if not possible:
+        return Answer("ok", folded)
+    same = next((each for each in possible if _folded(each) == folded), None)
+    if same is None:
+        raise UserError(f"{said}: returns {found!r:.40}, which is no answer. Allowed: {', '.join(possible)}, or None.")
+    return Answer("ok", same)

@@ -10,8 +10,8 @@ import typer
 from typer.testing import CliRunner
 
 from lmms_medtasks.board.boards import drawn_clusters
-from lmms_medtasks.board.comparison import compared_entries, gate_rules
-from lmms_medtasks.board.comparison.gate import gate, outcomes
+from lmms_medtasks.board.comparison import compared_entries
+from lmms_medtasks.board.comparison.gate import gate, outcomes, read_rules
 from lmms_medtasks.board.comparison.gate_summary import decision, document
 from lmms_medtasks.board.comparison.measure_comparison import compare
 from lmms_medtasks.cli import gate as command
@@ -47,7 +47,7 @@ def decided(tmp_path, runs):
             runs.write(tmp_path / name, own, model=name, **(chosen or {}))
         path = tmp_path / "rules.yml"
         path.write_text(rules)
-        read = gate_rules.read(path)
+        read = read_rules(path)
         return gate(*(compared_entries.read(tmp_path / name, rules=read.board) for name in ("base", "new")), read)
 
     return run
@@ -131,7 +131,7 @@ def test_answers_that_are_all_equal_say_how_far_a_drop_is_ruled_out(decided):
 def test_the_same_run_on_both_sides_is_not_worse(tmp_path, runs):
     runs.write(tmp_path / "base", {TASK: runs.choice_rows(answers(0.8, 1), images=IMAGES)})
     side = compared_entries.read(tmp_path / "base")
-    found = gate(side, side, gate_rules.read())
+    found = gate(side, side, read_rules())
     assert (found.verdicts[0].outcome, found.verdicts[0].adjusted, found.decision) == ("not worse", None, "passed")
     # No drop can be: a limit or a p value would look as if it had been measured.
     assert (found.verdicts[0].test, found.verdicts[0].most, found.verdicts[0].detectable) == (None, None, None)
@@ -141,7 +141,7 @@ def test_a_limit_is_said_before_the_table_and_folders_tell_the_runs_apart(tmp_pa
     for name, count, original in (("base", 60, None), ("new", 20, 60)):
         rows = runs.choice_rows(with_wrong(0, count))
         runs.write(tmp_path / name, {TASK: rows}, original=original, limit=20 if original else None)
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
+    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
     assert list(gate_lines(found))[5].strip() == "The candidate asked 20 questions a task (--limit 20)."
     text = "".join(line.strip() for line in gate_lines(found))
     assert text.count("--limit 20") == 1
@@ -167,7 +167,7 @@ def test_a_small_task_that_loses_everything_fails(tmp_path, runs):
     for side, total in (("base", "A"), ("new", "B")):
         own = {"bones_joints_t3_image": runs.choice_rows({f"q{row}": total for row in range(8)})}
         runs.write(tmp_path / side, own)
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
+    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
     assert {each.outcome for each in found.verdicts} == {"worse"} and found.decision == "failed"
 
 
@@ -320,7 +320,7 @@ def test_judgements_that_are_missing_fail_it(tmp_path, runs):
     lacking = {name: None if row < 10 else total for row, (name, total) in enumerate(totals.items())}
     for name, own in (("base", totals), ("new", lacking)):
         runs.write(tmp_path / name, {"med_cmr_open": runs.judged_rows(own)}, metadata={"judge": runs.JUDGE})
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
+    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
     assert [problem.code for action, problem in found.problems if action == "fail"] == ["low_coverage"]
 
 
@@ -336,7 +336,7 @@ def test_numbers_of_the_judge_that_compares_words_and_of_mini_data_are_said_to_b
             row["questions"]["tags"]["data"] = data
         metadata = {"judge": {**runs.JUDGE, "name": judge}, "data": data}
         runs.write(tmp_path / side, {"med_cmr_open": rows}, metadata=metadata)
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
+    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
     assert {each.pairs.by_words for each in found.verdicts if each.test} == {words}
     lines, text = list(gate_lines(found)), markdown(found)
     both = "(baseline: med_cmr_open; candidate: med_cmr_open)"
@@ -365,7 +365,7 @@ def test_judges_of_one_name_do_not_compare(tmp_path, runs, other, said):
     for name, judge in (("base", {}), ("same", {}), ("new", other)):
         runs.write_judged(tmp_path / name, totals, **judge)
     base, same, new = (compared_entries.read(tmp_path / name) for name in ("base", "same", "new"))
-    shut, held = (gate(base, each, gate_rules.read()) for each in (new, same))
+    shut, held = (gate(base, each, read_rules()) for each in (new, same))
     assert shut.decision == "failed" and {each.outcome for each in shut.verdicts} == {"not comparable"}
     assert held.decision != "failed" and {each.outcome for each in held.verdicts} <= {"not worse", "can't tell"}
     (warning,) = compare(base, new).warnings
@@ -380,7 +380,7 @@ def test_several_models_are_matched_by_name(tmp_path, runs):
         for model in ("x", "y"):
             own = answers(share if model == "y" else 0.9, f"{side}{model}")
             runs.write(tmp_path / side / model, {TASK: runs.choice_rows(own, images=IMAGES)}, model=model)
-    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read())
+    found = gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules())
     assert [(each.model, each.outcome) for each in found.verdicts] == [("x", "can't tell"), ("y", "worse")]
 
 
@@ -393,14 +393,14 @@ def test_several_runs_against_one_are_refused_with_their_names(tmp_path, runs, s
             runs.write(tmp_path / side / model, {TASK: rows}, model=model)
     sides = [compared_entries.read(tmp_path / name) for name in ("base", "new")]
     with pytest.raises(UserError, match=f"{several} has two entries on {TASK}: x .*/x/.* and y .*/y/"):
-        gate(*sides, gate_rules.read())
+        gate(*sides, read_rules())
 
 
 def test_hostile_names_do_no_harm_in_the_summary(tmp_path, runs):
     for side in ("base", "new"):
         own = {TASK: runs.choice_rows(answers(0.8, 1), images=IMAGES)}
         runs.write(tmp_path / side, own, model="<img src=x>|`\x1b[31m")
-    text = markdown(gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), gate_rules.read()))
+    text = markdown(gate(*(compared_entries.read(tmp_path / name) for name in ("base", "new")), read_rules()))
     assert "<img" not in text.replace("\\<", "") and "\x1b" not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in rows} == {17}
@@ -427,18 +427,18 @@ def test_rules_that_mean_nothing(tmp_path, text, said):
     path = tmp_path / "rules.yml"
     path.write_text(text)
     with pytest.raises(UserError, match=said):
-        gate_rules.read(path)
+        read_rules(path)
 
 
 def test_the_first_rule_that_fits_counts_for_each_setting(tmp_path):
     path = tmp_path / "rules.yml"
     path.write_text("rules: [{tasks: 'sure_*', margin: 0.1}, {measures: open*, margin: 0.2, alpha: 0.01}]")
-    rules = gate_rules.read(path)
+    rules = read_rules(path)
     rule = rules.of("sure_slake_modality", "open_iid")
     assert (rule.margin, rule.alpha, rule.min_images) == (0.1, 0.01, 5)
     assert rules.of("med_cmr_mcq", "accuracy").margin == 0.02
     # What the command line says holds where the file says nothing.
-    given = gate_rules.read(path, margin=0.3, on_cannot_tell="warn")
+    given = read_rules(path, margin=0.3, on_cannot_tell="warn")
     assert (given.of("sure_x", "closed").margin, given.of("medobvious", "accuracy").margin) == (0.1, 0.3)
     assert given.of("sure_x", "closed").on_cannot_tell == "warn"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.board.comparison import compared_entries, gate_rules
-from lmms_medtasks.board.comparison.gate import Verdict, _decided, _measured, gate
-from lmms_medtasks.board.comparison.paired import Pairs
+from lmms_medtasks.board.comparison import compared_entries
+from lmms_medtasks.board.comparison.compared_entries import Pairs
+from lmms_medtasks.board.comparison.gate import Verdict, _decided, _measured, gate, read_rules
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.contributions import paired_change
 from lmms_medtasks.suites.estimates import Units
@@ -21,7 +21,7 @@ def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_ne
     one, other = of_every_kind("a", "1" * 60, "10" * 30), of_every_kind("b", "1" * 60, "10" * 29 + "00")
     found = gate(
         *(compared_entries.Side(Path(each.model.name), board_of(each)) for each in (one, other)),
-        replace(gate_rules.read(margin=0.2), correction="none"),
+        replace(read_rules(margin=0.2), correction="none"),
     )
     by_name = {each.measure: each for each in found.verdicts}
     drop, robust = by_name["drop"], by_name["robust"]
@@ -53,7 +53,7 @@ def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_ne
 def test_a_main_metric_that_the_baseline_has_no_number_of_is_not_tested_and_said():
     one, other = (of_every_kind(name, "1" * 8, "10" * 4) for name in "ab")
     without = replace(one, metrics=tuple(name for name in one.metrics if name != "balanced"))
-    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in (without, other)), gate_rules.read())
+    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in (without, other)), read_rules())
     (balanced,) = [each for each in found.verdicts if each.measure == "balanced"]
     assert (balanced.outcome, balanced.effect, balanced.detail) == ("not tested", "warn", "The baseline has no score.")
 
@@ -61,7 +61,7 @@ def test_a_main_metric_that_the_baseline_has_no_number_of_is_not_tested_and_said
 def test_a_number_without_a_test_says_why():
     """Four images: a ratio has no jackknife of them; its numbers stand there all the same."""
     sides = (of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000"))
-    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in sides), gate_rules.read())
+    found = gate(*(compared_entries.Side(Path("x"), board_of(each)) for each in sides), read_rules())
     (robust,) = [each for each in found.verdicts if each.measure == "robust"]
     assert (robust.outcome, robust.test, robust.detail) == ("can't tell", None, "No test: fewer than 5 images.")
     assert (robust.baseline, robust.candidate) == pytest.approx((0.5, 1 / 3))
@@ -76,7 +76,7 @@ def test_a_unit_that_loses_its_value_keeps_a_gate_undecided():
             {"id": f"q{row:02}", "cluster": f"i{row:02}", "agrees": each} for row, each in enumerate(agrees)
         )
 
-    rule = replace(gate_rules.read().of("task", "agree"), min_images=5, on_cannot_tell="fail")
+    rule = replace(read_rules().of("task", "agree"), min_images=5, on_cannot_tell="fail")
     base = Verdict("task", "agree", "model", Measure("agree"), rule)
     sides = table(*[1.0] * 12), table(None, *[1.0] * 9, 0.0, 0.0)
     change = paired_change(*sides, agree)

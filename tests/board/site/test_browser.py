@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from lmms_medtasks.board.site.question_addresses import question_address
+from lmms_medtasks.board.site.question_cards import question_address
 from lmms_medtasks.report import Options as ReportOptions
 from lmms_medtasks.report import build as build_report
 from lmms_medtasks.report.report_page import page
@@ -136,21 +136,6 @@ def test_what_a_filter_of_models_lets_through_lies_in_no_fold(quiet, site):
     quiet.open(site / "suites" / "medobvious.html")
     quiet.open(site / "index.html", f"#name={said}")
     assert quiet.run(f"{fold}.open")
-
-
-def test_the_drawing_shows_the_models_that_the_filters_leave(quiet, site):
-    shown = "[...new Set([...document.querySelectorAll('.drawn [data-model]')]"
-    shown += ".filter((mark) => mark.getBoundingClientRect().width).map((mark) => mark.dataset.model))]"
-    quiet.open(site / "suites" / "medobvious.html")  # another fragment alone would not load the page anew
-    quiet.open(site / "index.html")
-    every = quiet.run(shown)
-    assert "measured good" in every and any(each.startswith("published ") for each in every)
-    quiet.open(site / "suites" / "medobvious.html")
-    quiet.open(site / "index.html", "#name=good")
-    assert quiet.run(shown) == ["measured good"]
-    quiet.open(site / "suites" / "medobvious.html")
-    quiet.open(site / "index.html", "#published=0")
-    assert {each.partition(" ")[0] for each in quiet.run(shown)} == {"measured"}
 
 
 def test_paper_is_white_after_the_button_for_dark_was_pressed(quiet, site):

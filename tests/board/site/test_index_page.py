@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,12 +15,10 @@ from lmms_medtasks.board import model_facts
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.rules import with_own
-from lmms_medtasks.board.site import board_tables, bullets, finding_words, leaderboard_table, scatter
+from lmms_medtasks.board.site import board_tables, finding_words, index_page
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.leaderboard_table import Leaderboard
-from lmms_medtasks.board.site.scatter import Drawn
+from lmms_medtasks.board.site.index_page import Leaderboard
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.report.document import Cell
 
 IMAGES = 40
 RIGHT = {"org/best": (38, 28), "org/like": (37, 27), "poor": (8, 6), "odd": (30, 4)}
@@ -64,21 +61,14 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> model_facts.KnownModels:
 
 
 @pytest.fixture(scope="module")
-def standings(board: Board) -> Standings:
-    return Standings(board, resamples=100)
+def standings(board: Board, known: model_facts.KnownModels) -> Standings:
+    return Standings(board, 100, known)
 
 
 @pytest.fixture(scope="module")
-def found(standings: Standings, known: model_facts.KnownModels) -> Leaderboard:
+def found(standings: Standings) -> Leaderboard:
     links = Links(model=lambda key: f"models/{key}.html", suite=lambda name: f"suites/{name}.html")
-    return leaderboard_table.leaderboard(standings, links, known)
-
-
-@pytest.fixture(scope="module")
-def drawn(standings: Standings, known: model_facts.KnownModels) -> Drawn:
-    made = scatter.drawn(standings, known)
-    assert made is not None
-    return made
+    return index_page.leaderboard(standings, links)
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +78,17 @@ def index_site(tmp_path_factory: pytest.TempPathFactory, board: Board, known: mo
     return output
 
 
+def board_says(standings: Standings) -> str:
+    heads = index_page.leaderboard(standings, Links(model=str, suite=str)).heads
+    return finding_words.of_board(standings, [(each.about, (each.task, each.measure)) for each in heads])
+
+
 def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: Leaderboard) -> None:
     assert [row.name for row in found.measured] == ["org/best", "org/like", "poor", "odd"]
     # One question between the first two: not told apart.
     # The others are no better than guessing: they have a rank and no tint.
     assert [row.scores[0].cell.tier for row in found.measured] == [1, 1, 0, 0]
-    assert [row.scores[0].rank for row in found.measured] == ["1 to 2", "1 to 2", "3 to 4", "3 to 4"]
+    assert [row.scores[0].rank for row in found.measured] == ["1–2", "1–2", "3–4", "3–4"]
     assert found.measured[0].scores[0].number == "70.0"
     # What the legend explains is there: nobody has the second tint, and ranks are open.
     assert [tint for tint, _ in found.legend if tint] == [1]
@@ -102,7 +97,7 @@ def test_rows_are_best_first_with_tiers_and_the_ranks_that_chance_leaves(found: 
 
 
 def test_a_cell_says_what_is_missing_or_to_be_doubted(found: Leaderboard) -> None:
-    assert [head.suite for head in found.heads] == ["medq_deg", "med_cmr"]
+    assert [head.about.name for head in found.heads] == ["medq_deg", "med_cmr"]
     rows = {row.name: row for row in found.measured}
     assert rows["odd"].scores[0].cell.mark == "†" and not rows["poor"].scores[0].cell.mark
     assert rows["org/best"].scores[1].why == "not ranked" and not rows["org/like"].scores[1].why
@@ -121,83 +116,33 @@ def test_the_table_says_what_became_of_replies_without_an_answer(board: Board, s
 
 def test_published_models_have_no_rank_and_one_row_over_all_suites(found: Leaderboard) -> None:
     rows = {row.name: row for row in (*found.published, *found.folded)}
-    assert len(found.published) == leaderboard_table.SHOWN_PUBLISHED and len(rows) > 40
+    assert len(rows) > 40
     assert [score.number for score in rows["Lingshu 7B"].scores] == ["61.3", "27.3"]
     assert "Table 6" in rows["Lingshu 7B"].scores[0].source
     assert not any(score.rank or score.cell.tier or score.interval for row in rows.values() for score in row.scores)
-    # The best of each suite is shown, not folded.
-    assert {"InternVL3 78B", "GPT-5"} <= {row.name for row in found.published}
+    # The best of each suite is shown, the others are folded.
+    assert [row.name for row in found.published] == ["InternVL3 78B", "GPT-5"]
 
 
-def test_the_loss_is_the_difference_of_both_numbers_with_its_interval(drawn: Drawn) -> None:
-    name, _, good, bad, loss = drawn.frame.rows[0].cells
-    assert (name.value, good.value, bad.value) == ("org/best", 95.0, 70.0) and loss.value == pytest.approx(25.0)
-    assert loss.low is not None and loss.high is not None and 5 < loss.low < 25 < loss.high < 45
-    assert drawn.chance == 25.0
-    [gemini] = (row for row in drawn.frame.rows if row.cells[0].value == "Gemini-2.5-Pro")
-    assert gemini.cells[-1].value == pytest.approx(71.39 - 65.2)
-    assert gemini.cells[-1].low is None and gemini.kind == "reference"
-
-
-def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(
-    standings: Standings, found: Leaderboard
-) -> None:
-    said = finding_words.of_board(standings, found)
+def test_the_finding_says_who_is_best_what_is_lost_and_who_is_not_told_apart(standings: Standings) -> None:
+    said = board_says(standings)
     assert said.startswith("MedQ-Deg: org/best 70.0 % [") and said.endswith("not told apart from it: org/like.")
     assert "under severe degradation, 95.0 % on clean images: loses 25.0 points [" in said
-    assert "Best published model InternVL3 78B, 68.6 %" in finding_words.of_card(standings, "medq_deg", found)
-    assert "the only model that is ranked" in finding_words.of_card(standings, "med_cmr", found)
 
 
-def test_people_are_not_the_best_published_model(tmp_path: Path, write: Callable[..., Path], rows_of: Any) -> None:
+def test_people_are_no_model_of_the_papers(tmp_path: Path, write: Callable[..., Path], rows_of: Any) -> None:
     write(tmp_path, "a", "AABB" * 5, tasks={"medobvious": rows_of["medobvious"]})
     made = Standings(collect([tmp_path]), resamples=20)
-    table = leaderboard_table.leaderboard(made, Links(model=str, suite=str), model_facts.read())
-    people = [row.name for row in (*table.published, *table.folded) if row.human]
-    assert people == ["Human expert"]
-    said = finding_words.of_card(made, "medobvious", table)
-    assert "Best published model Qwen2.5-VL 7B, 64.6 %; people (published): Human expert, 86.8 %" in said
-    [headline] = bullets.headlines(made.board.entries, made)
+    table = index_page.leaderboard(made, Links(model=str, suite=str))
+    assert [row.name for row in table.rows if row.note == "people, no model"] == ["Human expert"]
+    [headline] = finding_words.headlines(made.board.entries, made)
     assert headline.number.published is not None and headline.number.published[1] == pytest.approx(64.6, abs=0.05)
 
 
-def renamed(drawn: Drawn, names: Sequence[str], *, alone: bool = False) -> str:
-    """The picture with these names of measured models, of the best one's numbers; ``alone``: without published ones."""
-    own = [row for row in drawn.frame.rows if row.kind == "run"]
-    rows = [replace(own[number % len(own)], cells=(Cell(name), *own[number % len(own)].cells[1:]))
-            for number, name in enumerate(names)]  # fmt: skip
-    rows += [] if alone else [row for row in drawn.frame.rows if row.kind != "run"]
-    return str(replace(drawn, frame=replace(drawn.frame, rows=tuple(rows))).picture)
-
-
-def test_all_models_are_drawn_and_the_best_and_the_outermost_published_ones_are_named(drawn: Drawn) -> None:
-    """That names touch neither each other nor marks is proved where they are placed, in test_planes.py."""
-    text = str(drawn.picture)
-    assert text.count("<title>") == len(drawn.frame.rows) and text.count('class="own"') == len(RIGHT)
-    assert text.count('class="label"') == len(RIGHT)
-    assert 2 <= len(re.findall(r'class="soft quiet"', text)) <= 4
-
-
-def test_in_a_crowd_the_first_and_the_last_are_named_and_the_others_intervals_are_faint(drawn: Drawn) -> None:
-    text = renamed(drawn, [f"m{number:02}" for number in range(13)], alone=True)
-    assert text.count('class="own"') == 13 and text.count('class="label"') == 2
-    assert set(re.findall(r'<line [^>]*class="(interval[ a-z]*)"', text)) == {"interval faint"}
-
-
-def test_labels_of_names_that_begin_alike_say_where_they_differ(drawn: Drawn) -> None:
-    text = renamed(drawn, [f"a-model-of-a-very-long-family-of-models-{number}" for number in range(len(RIGHT))])
-    # On two lines, each of whole words.
-    labels = re.findall(r'class="label"[^>]*>([^<]+)<.*?class="soft"[^>]*>([^<]+)<', text)
-    assert len(set(labels)) == len(labels) > 1 and {second[-1] for _, second in labels} >= {"0", "1"}
-    assert {first for first, _ in labels} == {"a-model-of-a-"}
-
-
-def test_nothing_is_drawn_where_no_model_has_both_numbers(tmp_path: Path, runs: ModuleType) -> None:
+def test_a_single_model_is_called_so(tmp_path: Path, runs: ModuleType) -> None:
     runs.write(tmp_path / "m", {"medq_deg_l2": runs.choice_rows(letters(20), images=IMAGES)}, model="m")
     lone = Standings(collect([tmp_path]), resamples=0)
-    assert scatter.drawn(lone, model_facts.read()) is None
-    links = Links(model=str, suite=str)
-    said = finding_words.of_board(lone, leaderboard_table.leaderboard(lone, links, model_facts.read()))
+    said = board_says(lone)
     assert "50.0 %" in said and "the only model that is ranked" in said
 
 
@@ -205,8 +150,7 @@ def test_models_that_are_tied_share_the_first_place_and_guessing_is_called_so(tm
     for name in ("a", "b"):
         runs.write(tmp_path / name, {"med_cmr_mcq": runs.choice_rows(letters(10), images=IMAGES)}, model=name)
     alike = Standings(collect([tmp_path]), resamples=20)
-    found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
-    said = finding_words.of_board(alike, found)
+    said = board_says(alike)
     assert said.startswith("Med-CMR: a and b share the first place") and "no better than guessing (25.0 %)" in said
 
 
@@ -222,8 +166,7 @@ def test_no_model_is_called_best_where_several_lead_with_the_same_score(tmp_path
                 row[f"accuracy_l{level}"] = row.pop("accuracy")
         runs.write(tmp_path / name, {"medq_deg": sum(of_level, [])}, model=name)
     alike = Standings(collect([tmp_path]), resamples=20)
-    found = leaderboard_table.leaderboard(alike, Links(model=str, suite=str), model_facts.read())
-    said = finding_words.of_board(alike, found)
+    said = board_says(alike)
     assert said.startswith("MedQ-Deg: a and b share the first place") and "loses 50.0 points" in said
     assert "best" not in said and "told apart" not in said
 
@@ -235,6 +178,9 @@ def test_the_page_has_all_rows_and_what_filters_ask_without_a_script(index_site:
     assert text.count('class="mine"') == len(RIGHT) and text.count('class="printed"') > 40
     assert re.search(r'data-name="org/best" data-open="1" data-size="7">', text)
     assert re.search(r'data-name="org/like">', text)
+    # The drawing is that of the suite that the finding is of.
+    drawing = text[text.index('id="drawn-title">MedQ-Deg: how far each model falls') :]
+    assert drawing.count("<svg") == drawing.count("</svg>") > 1 and "org/best, severe: 70.0 %" in drawing
     assert "Unverified." in text and 'href="measured.html#verified"' in text
     assert 'id="verified"' in (index_site / "measured.html").read_text("utf-8")
 
@@ -274,16 +220,14 @@ def test_sorting_and_filters_stand_in_the_address(browser, index_site: Path) -> 
     assert browser.errors == []
 
 
-def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(
-    tmp_path: Path, runs: ModuleType, known: model_facts.KnownModels
-) -> None:
+def test_a_model_that_is_ranked_on_other_tasks_of_a_suite_leads_there(tmp_path: Path, runs: ModuleType) -> None:
     one, other = (
         {task: runs.choice_rows(letters(30), images=IMAGES, severity=2)} for task in ("medq_deg_l2", "medq_deg_noimage")
     )
     runs.write(tmp_path / "one", one, model="one")
     runs.write(tmp_path / "other", other, model="other")
     links = Links(model=str, suite=lambda name: f"suites/{name}.html")
-    made = leaderboard_table.leaderboard(Standings(collect([tmp_path]), 0), links, known)
+    made = index_page.leaderboard(Standings(collect([tmp_path]), 0), links)
     assert [(row.name, row.scores[0].why) for row in made.measured] == [("one", ""), ("other", "other tasks")]
     assert (0, "other tasks: ranked on other tasks of the benchmark") in made.legend
 
@@ -307,7 +251,7 @@ def test_a_copy_of_an_entry_that_stands_is_a_remark_and_no_warning(tmp_path: Pat
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert "Refused." not in text and "<summary>1 remark on the entries</summary>" in text
     page = next((tmp_path / "site" / "models").glob("*.html")).read_text("utf-8")
-    assert "tasks not ranked" not in page and "not judged" not in page
+    assert "Not ranked:" not in page and "not judged" not in page
     # By its own rules a board may refuse a copy.
     strict = collect([tmp_path], by_measure=True, rules=with_own({"levels": {"duplicate": "refused"}}, "here"))
     assert [each.code for each in strict.bad] == ["duplicate"] * 3

@@ -6,21 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.model_facts import KnownModels, ModelFacts
-from lmms_medtasks.board.site import bullets, finding_words, model_page
-from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.bullets import ModelHeadline
-from lmms_medtasks.board.site.number_marks import HARD_TO_READ
-from lmms_medtasks.board.site.ranking import Standing
+from lmms_medtasks.board.site import finding_words, model_page
+from lmms_medtasks.board.site.board_tables import HARD_TO_READ, Standings
+from lmms_medtasks.board.site.finding_words import ModelHeadline
 from lmms_medtasks.board.site.write_site import Options, build
 from lmms_medtasks.report.document import Cell
 from lmms_medtasks.report.findings import Number
-from lmms_medtasks.statistics.intervals import Interval
 
 TASK = "medq_deg_l2"
 SUITE = "medq_deg"
@@ -67,40 +63,30 @@ def key_of(board: Board, name: str) -> str:
 
 
 def headline_of(board: Board, standings: Standings, name: str) -> ModelHeadline:
-    (found,) = bullets.headlines(model_page.entries_of(key_of(board, name), board), standings)
+    (found,) = finding_words.headlines(model_page.entries_of(key_of(board, name), board), standings)
     return found
 
 
-def test_a_headline_has_score_rank_quartiles_of_all_ranked_models_and_guessing(
-    board: Board, standings: Standings
-) -> None:
+def test_a_headline_has_score_field_and_guessing(board: Board, standings: Standings) -> None:
     found = headline_of(board, standings, "odd")
-    values = sorted(100 * each.mean.estimate for each in standings.of(TASK, "accuracy").values())
-    assert (found.number.value, found.field, found.number.chance) == (50.0, 6, 25.0)
-    assert found.quartiles == pytest.approx(tuple(np.percentile(values, (25, 50, 75))))
-    for number in ("50.0 %", "guessing 25.0", "quartiles of the ranked models"):
-        assert number in found.chart
+    assert (found.number.value, found.place[-5:], found.number.chance) == (50.0, " of 6", 25.0)
+    assert "50.0 %" in found.chart and "guessing 25.0" in found.chart
 
 
 def headline(title: str, value: float, rank: int, worst: int | None = None) -> ModelHeadline:
     number = Number("words", cell=Cell(value, value - 3, value + 3), chance=25.0)
-    standing = Standing(Interval(value / 100, None, None, 40, 40), rank, rank, worst or rank, 40)
-    return ModelHeadline(title, title, "t", number, standing, 4)
+    return ModelHeadline(title, title, number, rank, f"rank {f'{rank}–{worst}' if worst else rank} of 4")
 
 
-def test_the_sentence_has_ranks_the_worst_loss_and_guessing_and_compares_no_levels_of_guessing() -> None:
-    one, two, three, four = (
-        headline("One", 60.0, 1), headline("Two", 80.0, 1), headline("Three", 26.0, 2), headline("Four", 9.0, 3)
-    )  # fmt: skip
-    change = Interval(-0.2, -0.25, -0.15, 9, 9)
+def test_the_sentence_has_the_best_place_and_guessing_and_compares_no_levels_of_guessing() -> None:
     found = [
-        replace(one, loss=replace(change, estimate=-0.1)),
-        replace(two, loss=change, number=replace(two.number, title="under snow")),
-        replace(three, loss=Interval(-0.5, -1.0, 0.1, 9, 9)),
-        four,
+        headline("One", 60.0, 2),
+        headline("Two", 80.0, 1, 2),
+        headline("Three", 26.0, 2),
+        headline("Four", 9.0, 3),
     ]
     assert finding_words.of_model("name", found) == (
-        "name: rank 1 of 4 on 2 of 4 benchmarks; loses 20.0 points [15.0, 25.0] under snow on Two; "
+        "name: 80.0 % [77.0, 83.0] on Two, rank 1–2 of 4, its best place on 4 benchmarks; "
         "no better than guessing on Three; below guessing on Four."
     )
 
@@ -114,11 +100,6 @@ def test_of_a_model_whose_replies_could_not_be_read_that_is_said_and_no_guessing
     )
     assert said.endswith("; 26.0 % [23.0, 29.0] on Two, rank 2 of 4; no better than guessing on Two.")
     assert "below guessing" not in said
-
-
-def test_a_first_rank_that_chance_leaves_open_is_said() -> None:
-    open_rank = headline("One", 60.0, 1, worst=3)
-    assert "(beyond chance on 1)" in finding_words.of_model("name", [open_rank, headline("Two", 80.0, 1)])
 
 
 def test_what_is_known_of_a_model_is_said_and_nothing_else(board: Board, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.board.site.board_tables import Links, Standings
-from lmms_medtasks.board.site.pair_matrix import MOST, Matrix, Pair, matrix
+from lmms_medtasks.board.site.suite_page import MOST, Matrix, Pair, matrix
 from tests.board.made_up_entries import ERRORS, STARS, MadeUpEntry, board_of, made_up_entry, right_and_wrong
 
 TASK = "made_up_task"

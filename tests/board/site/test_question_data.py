@@ -134,7 +134,7 @@ def test_a_cache_that_cant_be_written_is_not_called_an_unreadable_image(tmp_path
 
 def test_a_benchmark_says_whose_pictures_a_question_has():
     tags = pa.table({"image_case": ["case-06", "case-20"]})
-    questions = Questions(tags, ("image_case",), "")
+    questions = Questions(tags, "")
     for task, documents in (("bones_joints_t8_inconsistency", ["t4-case-20"]), ("bones_joints_t4_diagnosis", [None])):
         entry = SimpleNamespace(suite="bones_joints", task=task, questions=questions)
         assert question_data._declared(entry, [1]) == documents

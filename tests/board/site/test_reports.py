@@ -77,7 +77,7 @@ def test_a_limited_run_of_another_task_takes_nothing_of_its_model_with_it(folder
         ("a", "medq_deg", True), ("b", "medq_deg", True), ("a", "medq_deg_calib", False),
     }  # fmt: skip
     ranked = board.of(task="medq_deg", ranked=True)
-    places = rank(ranked, "accuracy_l0", higher_is_better=True, resamples=20).standings
+    places = rank(ranked, "accuracy_l0", resamples=20).standings
     # Six images: means, and no ranks.
     placed = zip(ranked, places, strict=True)
     assert {entry.model.name: (place.mean.estimate, place.rank) for entry, place in placed} == {

@@ -1,6 +1,7 @@
 """The question page of a run over HTTP on loopback: files made when they are asked for, nothing else answered."""
 
 import http.client
+import io
 import json
 import re
 import shutil
@@ -9,12 +10,17 @@ import threading
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
+from lmms_medtasks.board.site.file_names import file_name
 from lmms_medtasks.board.site.run_server import RunFiles, RunServer, read
 from lmms_medtasks.data import locating
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import degraded_names, degraded_pictures
+from lmms_medtasks.harness.hooks import doc_to_visual
 from lmms_medtasks.task_configs.medq_deg import measures
 from tests.board.site.test_browser import FOUND, SHOWN, WAIT, pressed
 
@@ -132,6 +138,70 @@ def test_nothing_is_written_and_pictures_are_made_when_they_are_asked_for(tmp_pa
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def degraded_run(runs, folder, task, rows, data="", **told):
+    """A run of ``task`` on degraded images alone; gives the task's name. ``data``: that it reads."""
+    name = f"{task}@gaussian_noise.2"
+    degradation = {"of": task, "name": "gaussian_noise", "level": "2", "seed": 0, **told}
+    path = runs.write(folder, {name: rows}, metadata={"data": "mini", "degradation": degradation})
+    content = json.loads(path.read_text("utf-8"))
+    content["configs"][name]["dataset_kwargs"] = {"data_files": {"test": data}}
+    path.write_text(json.dumps(content), "utf-8")
+    return name
+
+
+def test_a_run_of_degraded_tasks_alone_shows_the_pictures_as_the_model_saw_them(tmp_path, runs):
+    document = next(iter(pq.read_table(locating.find("medq_deg", "clean", "mini").path).slice(0, 1).to_pylist()))
+    doc = {**document, "degradation": "", "severity": 0, "question_id": document["id"], "data": "mini"}
+    (clean,) = doc_to_visual(doc)
+    known_as, order = degraded_pictures.digest(clean), degraded_names.order("gaussian_noise.2", "here")
+    seen, done = degraded_pictures.degraded(clean, known_as, order, None)
+    row = {"questions": measures.record(doc, ["B"] * 3).to_json(), "accuracy_l0": {}, "filtered_resps": ["B"] * 3,
+           "input": doc["question"], "degraded_pictures": [{"picture": known_as, **done}]}  # fmt: skip
+    degraded_run(runs, tmp_path / "run", "medq_deg_l0", [row], "medtasks://medq_deg/clean")
+    entries, problems = read(tmp_path / "run")
+    assert [each.task for each in entries] == ["medq_deg_l0@gaussian_noise.2"] and not problems
+    files = RunFiles(entries)
+    place = f"questions/medq_deg/{file_name(entries[0].task)}/0.js"
+    (one,) = value(files.content(place))["questions"]
+    assert [each[1] for each in one["pictures"]] == ["clean", "gaussian_noise.2"] and "note" not in one
+    with Image.open(io.BytesIO(files.content(one["pictures"][1][0]))) as picture:
+        assert np.array_equal(np.asarray(picture), np.asarray(seen))
+    # Of another picture than the data has none can be made, and code that a log names is not run.
+    (tmp_path / "own.py").write_text("open(__file__ + '.ran', 'w')\n\n\ndef blur(image, draws):\n    return image\n")
+    for number, wrong in enumerate(({"picture": "0" * 16}, {"name": f"{tmp_path / 'own.py'}:blur"})):
+        other = {**row, "degraded_pictures": [{"picture": known_as, **done, **wrong}]}
+        degraded_run(runs, tmp_path / f"other{number}", "medq_deg_l0", [other], "medtasks://medq_deg/clean")
+        files = RunFiles(read(tmp_path / f"other{number}")[0])
+        (one,) = value(files.content(place))["questions"]
+        assert [each[1] for each in one["pictures"]] == ["clean"] and "can't be made" in one["note"]
+    assert not (tmp_path / "own.py.ran").exists()
+
+
+def test_a_degraded_task_of_the_harness_is_shown_without_a_picture_and_the_page_says_so(tmp_path, runs):
+    rows = [
+        {"doc_id": number, "target": "yes", "filtered_resps": [["no idea"]], "input": "Is it?", "anls": {},
+         "degraded_pictures": [{"picture": f"p{number}", "name": "gaussian_noise"}],
+         "paired_scores": {"anls,none": 50.0 * number}}
+        for number in range(3)
+    ]  # fmt: skip
+    name = degraded_run(runs, tmp_path, "docvqa_val", rows, best_scores={"anls,none": 100.0})
+    (entry,), _ = read(tmp_path, [name])
+    files = RunFiles([entry])
+    found = [value(files.content(f"questions/harness/{file_name(entry.task)}/{row}.js")) for row in range(3)]
+    assert [each["scores"] for each in found] == [
+        [["0.0 points", "0"]],
+        [["50.0 points", "5"]],
+        [["100.0 points", "9"]],
+    ]
+    (one,) = found[0]["questions"]
+    assert (one["text"], one["right"]) == ("Is it?", "yes") and "image is not shown" in one["note"]
+    assert one["answers"] == [[0, [["no idea", "✗"]]]]
+    rows[1]["paired_scores"] = {"anls,none": "much"}
+    degraded_run(runs, tmp_path, "docvqa_val", rows)
+    with pytest.raises(UserError, match="docvqa_val@gaussian_noise.2"):
+        read(tmp_path)
+
+
 def test_data_that_may_not_be_shown_to_others_is_shown_here_and_the_page_says_so(tmp_path, write, rows_of):
     metadata = {"agreement": "an agreement", "data": "full"}
     tasks = {"sure_mimic_age": rows_of["sure_slake_modality"]}
@@ -160,7 +230,7 @@ def test_what_a_run_lacks_is_said(tmp_path, write, rows_of):
     with pytest.raises(UserError, match="No sample log in .*empty"):
         read(tmp_path / "empty")
     path = write(tmp_path / "run", "m", "AB", tasks=task)
-    with pytest.raises(UserError, match="No sample log of another.*with --log_samples. Tasks on degraded images"):
+    with pytest.raises(UserError, match="No sample log of another.*with --log_samples"):
         read(tmp_path / "run", ["another"])
     log = next(path.parent.glob("*.jsonl"))
     log.rename(tmp_path / "elsewhere.jsonl")
@@ -203,3 +273,7 @@ def test_a_browser_shows_wrong_answers_and_finds_questions_by_words(server, brow
     browser.run(search.format("blur/l1 said") + wait)
     assert browser.run(SHOWN) == [f"q{number}/blur/L1" for number in (1, 2, 4, 5)]
     assert browser.run(FOUND).endswith("of 18 questions") and browser.errors == []
+    # The words of a reply.
+    replied = browser.run("document.querySelector('.question .reply').textContent")
+    browser.run(search.format(f"q1/blur/l2 {replied[4:-1].lower()}") + wait)
+    assert browser.run(SHOWN) == ["q1/blur/L2"]

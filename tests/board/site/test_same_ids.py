@@ -11,7 +11,7 @@ import pytest
 
 from lmms_medtasks.board.boards import Board
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.site import number_marks, suite_words
+from lmms_medtasks.board.site import board_tables, suite_words
 from lmms_medtasks.board.site.folder import Folder
 from lmms_medtasks.board.site.question_cards import QuestionCards
 from lmms_medtasks.board.site.question_data import QuestionData
@@ -33,7 +33,7 @@ def test_a_card_has_no_replies_to_another_question_of_the_same_id(numbered_alike
     cards = QuestionCards(data, lambda entry: entry.model.name)
     for entry in numbered_alike.entries:
         (card,) = cards.of(entry.task, ["test/1"], numbered_alike.entries)
-        assert [len(model.answered) for model in card.answers] == [1]
+        assert [len(model) for model in card.answers] == [1]
 
 
 def test_a_number_is_marked_by_the_replies_to_its_own_questions_alone(
@@ -53,5 +53,5 @@ def test_a_number_is_marked_by_the_replies_to_its_own_questions_alone(
         write(tmp_path / silent, silent, "A" * 80, "said", tasks={"sure_slake_modality": rows(silent)})
     entries = {entry.model.name: entry for entry in collect([tmp_path]).entries}
     assert entries["open"].counts.parse_rate == entries["closed"].counts.parse_rate == 0.5
-    assert number_marks.signs(entries["open"], "closed_ood") == ""
-    assert number_marks.signs(entries["closed"], "closed_ood") == number_marks.HARD_TO_READ
+    assert board_tables.signs(entries["open"], "closed_ood") == ""
+    assert board_tables.signs(entries["closed"], "closed_ood") == board_tables.HARD_TO_READ

@@ -6,10 +6,11 @@ import pytest
 
 from lmms_medtasks.board.collect import collect
 from lmms_medtasks.board.entries import Model, Problem
+from lmms_medtasks.board.model_facts import KnownModels
 from lmms_medtasks.board.site import board_tables, file_names, suite_page, suite_words
 from lmms_medtasks.board.site.board_tables import Standings
-from lmms_medtasks.board.site.question_shards import harmless
-from lmms_medtasks.samples.model_arguments import read_arguments, shown_arguments
+from lmms_medtasks.board.site.questions import harmless
+from lmms_medtasks.samples.runs import read_arguments, shown_arguments
 
 
 def test_every_suite_with_a_page_says_what_it_is():
@@ -65,9 +66,9 @@ def test_nobody_published_numbers_of_a_task_that_is_not_installed():
 
 def test_published_tables_hold_no_row_of_ours():
     for suite in ("medq_deg", "med_cmr", "medobvious", "sure_vqa"):
-        tables = suite_page._printed(suite)
+        tables = list(suite_page._printed(suite, KnownModels()))
         assert tables and all(row.kind in ("reference", "average") for table in tables for row in table.rows)
-    assert suite_page._printed("no_such_suite") == []
+    assert list(suite_page._printed("no_such_suite", KnownModels())) == []
 
 
 def test_published_rows_are_in_the_unit_that_is_shown():

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.pack_form import checksum, questions_from_json
-from lmms_medtasks.board.trust import owners, pins
-from lmms_medtasks.board.trust.rules_of_trust import Trust
+from lmms_medtasks.board.packs import checksum, questions_from_json
+from lmms_medtasks.board.trust import pins
+from lmms_medtasks.board.trust.rules_of_trust import Trust, read_owners
 from lmms_medtasks.errors import UserError
 
 TASK = "medq_deg_l1"
@@ -43,13 +43,13 @@ class Submissions:
         return self.write(file, content)
 
     def pack_asked(self, file, edit, renewed=True):
-        """Write a pack of another's model after ``edit`` of its tags' names and its questions' columns.
+        """Write a pack of another's model after ``edit`` of its questions' columns.
 
         ``renewed``: under the digest that they give, if they give one.
         """
         content = self.content(name="other/model")
         (questions,), entry = content["questions"].values(), content["entries"][0]
-        edit(questions["tags"], questions["columns"])
+        edit(questions["columns"])
         with suppress(UserError):
             entry["questions"] = questions_from_json(questions, "").digest if renewed else entry["questions"]
         return self.write(file, {**content, "questions": {entry["questions"]: questions}})
@@ -71,7 +71,7 @@ class Submissions:
         """Trust in these pins, and owners of the names of honest and other models."""
         path = self.folder.parent / "owners.yml"
         path.write_text(json.dumps({"honest/model": ["Ada"], "other/model": ["Ben"], **accounts}), "utf-8")
-        return Trust(self.pins(), owners.read(path))
+        return Trust(self.pins(), read_owners(path))
 
     def board(self, trust=None):
         """The board of all submissions."""

@@ -12,9 +12,9 @@ import pytest
 
 from lmms_medtasks.board import checks, columns
 from lmms_medtasks.board.collect import collect
-from lmms_medtasks.board.pack_form import questions_from_json
+from lmms_medtasks.board.packs import questions_from_json
 from lmms_medtasks.board.site.write_site import Options, build
-from lmms_medtasks.board.trust import bounded_json, limits
+from lmms_medtasks.board.trust import limits, safe_files
 from lmms_medtasks.errors import UserError
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, ranked
 
@@ -67,10 +67,10 @@ def test_a_packed_file_is_one_gzip_member(tmp_path, content, said):
     path = tmp_path / "e.json.gz"
     path.write_bytes(content)
     with pytest.raises(UserError, match=said):
-        bounded_json.content_of(path)
+        safe_files.content_of(path)
     for size in (2, 2**20 + 7):
         path.write_bytes(gzip.compress(b"7" * size))
-        assert bounded_json.content_of(path) == b"7" * size
+        assert safe_files.content_of(path) == b"7" * size
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_packed_file_is_one_gzip_member(tmp_path, content, said):
         (b'"x": -Infinity}', "-Infinity is no number"),
         (b'"x": 1, "x": 2}', "the key 'x' stands twice"),
         (b'"x": "\xff\xfe"}', "cut off or damaged ('utf-8' codec"),
-        (b'"made": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
+        (b'"sha256": "' + b"\\\\" * 100 + b'[[[[[[[[[[[[[[[[[[[["}', "has no entries"),
     ],
     ids=["deep", "open", "lists", "values", "digits", "huge", "nan", "infinity", "twice", "utf-8", "text"],
 )  # fmt: skip
@@ -125,7 +125,7 @@ def test_a_run_whose_log_lies_elsewhere_or_is_one_endless_line_is_refused(submis
     os.symlink(submissions.folder.parent / "log", log)
     assert "leads out" in refused(submissions.board())[1]
     log.unlink()
-    log.write_bytes(b"x" * (limits.limits().line_bytes + 1))
+    log.write_bytes(b"x" * (limits.limits()["line_bytes"] + 1))
     assert "line 1: more than 16,777,216 bytes" in refused(submissions.board())[1]
 
 
@@ -172,7 +172,7 @@ def test_a_file_name_that_a_terminal_would_run_is_made_visible(submissions, tmp_
 def test_a_folder_of_too_many_files_is_told(tmp_path, monkeypatch):
     for number in range(3):
         (tmp_path / f"{number}.txt").touch()
-    few = limits.Limits(**{**vars(limits.limits()), "files": 2})
+    few = {**limits.limits(), "files": 2}
     monkeypatch.setattr("lmms_medtasks.board.trust.safe_files.limits", lambda: few)
     with pytest.raises(UserError, match="more than 2 files"):
         collect([tmp_path])
@@ -269,7 +269,7 @@ def test_half_of_a_count_is_refused_and_takes_nobody_along(submissions, runs, or
     results.write_text(json.dumps({**content, "n-samples": {TASK: counts}}), "utf-8")
     board = submissions.board()
     assert ranked(board) == ["honest/model"]
-    assert sorted(each.code for each in board.refused) == ["bad_pack", "broken_log"]
+    assert sorted(each.code for each in board.refused) == ["bad_pack", "unreadable"]
 
 
 def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkeypatch):
@@ -290,31 +290,23 @@ def test_an_entry_that_can_not_be_checked_takes_nobody_along(submissions, monkey
 
 
 def with_tag(name, values=("x", "y")):
-    def edit(tags, columns):
-        columns[name] = {"values": list(values), "codes": [1 + row % len(values) for row in range(len(HONEST))]}
-        tags[:] = sorted({*tags, name} - {"cluster", "pair", "expected", "task", "condition"})
-
-    return edit
+    codes = [1 + row % len(values) for row in range(len(HONEST))]
+    return lambda columns: columns.update({name: {"values": list(values), "codes": codes}})
 
 
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda tags, _: tags.append("ghost"), "one a tag, tags sorted"),
-        (lambda tags, _: tags.append("modality"), "one a tag, tags sorted"),
-        (lambda tags, _: tags.insert(0, "expected"), "one a tag, tags sorted"),
-        (lambda tags, _: tags.clear(), "one a tag, tags sorted"),
         (with_tag("data\0\1expected"), "'data\\x00\\x01expected' has characters in its name"),
         (with_tag("visit evil.example"), "medq_deg has no tag visit evil.example"),
         (with_tag("accuracy.low", (1.0,)), "medq_deg has no tag accuracy.low"),
         (with_tag("pair", (1, 2)), "pair: a value is no text that can be shown"),
         (with_tag("expected", (1,)), "expected: a value is no text that can be shown"),
     ],
-    ids=["ghost", "twice", "answers", "none", "unseen", "invented", "number", "pair", "expected"],
+    ids=["unseen", "invented", "number", "pair", "expected"],
 )
 def test_tags_are_those_of_the_columns_and_of_the_benchmark(submissions, edit, said):
-    """The digest, and so the pin, is of the columns. A tag beside them ended the build of all, and a pack that was read
-    first took its list of tags into every other entry of these questions."""
+    """The digest, and so the pin, is of the columns; a pack lists no tags beside them."""
     submissions.pack("Ada/h.json")
     submissions.pack_asked("Ben/o.json", edit)
     board = submissions.board(submissions.owned())
@@ -351,4 +343,4 @@ def test_data_that_a_run_says_it_read_are_a_mapping(submissions, runs):
     content["configs"][TASK]["dataset_kwargs"] = "none"
     path.write_text(json.dumps(content), "utf-8")
     code, reason = refused(submissions.board())
-    assert code == "unreadable" and "dataset_kwargs is 'none', expected a mapping" in reason
+    assert code == "unreadable" and "dataset_kwargs is 'none'; expected a mapping" in reason

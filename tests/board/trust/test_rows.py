@@ -1,7 +1,6 @@
 """Attacks by the rows of a pack: images, tags and numbers that somebody made up."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -22,7 +21,7 @@ def shared(submissions, runs):
 def column(name, values):
     """What gives a column of the questions these values, in turn."""
     codes = [1 + row % len(values) for row in range(len(HONEST))]
-    return lambda tags, columns: columns.update({name: {"values": list(values), "codes": codes}})
+    return lambda columns: columns.update({name: {"values": list(values), "codes": codes}})
 
 
 EDITS = {
@@ -72,7 +71,7 @@ def test_no_result_file_says_which_metrics_an_entry_has(submissions, runs):
 
 
 def test_replies_of_a_task_that_is_not_known_here_count_in_the_limit_of_a_pack(submissions, monkeypatch):
-    few = replace(limits.limits(), replies=50)
+    few = {**limits.limits(), "replies": 50}
     monkeypatch.setattr("lmms_medtasks.board.trust.limits.limits", lambda: few)
     content = submissions.content()
     content["entries"] = [{**content["entries"][0], "task": f"task_{number}"} for number in range(2)]

@@ -16,7 +16,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.cells import label, points, share
 from lmms_medtasks.report.charts import Chart
 from lmms_medtasks.report.charts.chart import KINDS
-from lmms_medtasks.report.charts.labels import box_of, touch
+from lmms_medtasks.report.charts.planes import box_of, touch
 from lmms_medtasks.report.charts.vega import specification
 from lmms_medtasks.report.document import Cell, Frame, FrameRow, Kind
 
@@ -37,7 +37,7 @@ def table(names: Sequence[str], values: Sequence[float | None] | None = None, ki
 
 def chart(kind: str, **more: object) -> Chart:
     across = {"x": "a"} if kind == "plane" else {}
-    columns = {"plane": ("b",), "bullets": ("a",), "shares": ("a", "b", "change")}.get(kind, ("a", "b"))
+    columns = {"plane": ("b",), "bullets": ("a",)}.get(kind, ("a", "b"))
     return Chart(kind, "key", "Title", "About.", "numbers", columns, **across, **more)  # type: ignore[arg-type]
 
 
@@ -78,8 +78,8 @@ def test_a_number_that_is_none_has_no_mark(kind: str, value: float | None) -> No
 def test_what_is_not_there_is_said_with_file_and_line() -> None:
     with pytest.raises(UserError, match=r"Unknown kind of chart 'pie' in .*test_chart\.py, line \d+\..*heat"):
         chart("pie")
-    with pytest.raises(UserError, match=r"test_chart\.py, line \d+: a chart of shares has three columns"):
-        replace(chart("shares"), columns=("a", "b"))
+    with pytest.raises(UserError, match=r"test_chart\.py, line \d+: a chart of bullets has one column"):
+        replace(chart("bullets"), columns=("a", "b"))
     wrong = replace(chart("points"), columns=("a", "accuracy"))
     with pytest.raises(UserError, match=r"column of table 'numbers' 'accuracy' in .*test_chart\.py, line \d+.*change"):
         wrong.of(table(["m"]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmms_medtasks.report.charts.labels import Box, box_of, leader, name_places, spread
+from lmms_medtasks.report.charts.planes import Box, box_of, leader, name_places, spread
 
 HEIGHT = 320.0
 WIDTHS = (290.0, 600.0)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
-from lmms_medtasks.report.charts.axes import Axis, percent_axis, places_axis
 from lmms_medtasks.report.charts.planes import Guide, Panel, Point, Series, plane_chart
-from lmms_medtasks.report.charts.svg import DISC
+from lmms_medtasks.report.charts.svg import DISC, Axis, percent_axis, places_axis
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</svg><script>alert("&")</script>'

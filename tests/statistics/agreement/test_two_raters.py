@@ -8,13 +8,17 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from lmms_medtasks.seeding import generator
-from lmms_medtasks.statistics.agreement import COEFFICIENTS, agreement, coefficient
+from lmms_medtasks.statistics.agreement import COEFFICIENTS, agreement
 
 SCALE = [1, 2, 3, 4, 5]
 # Twelve answers, a judge and a person.
 JUDGE = [5, 4, 4, 3, 2, 5, 1, 3, 4, 2, 5, 3]
 PERSON = [5, 5, 4, 2, 2, 4, 1, 3, 3, 3, 5, 4]
 PAIRS = st.lists(st.tuples(st.sampled_from(SCALE), st.sampled_from(SCALE)), min_size=2, max_size=25)
+
+
+def coefficient(name, first, second):
+    return agreement(first, second, list(map(str, range(len(first)))), names=[name])[name].value
 
 
 def reference(name, one, other):

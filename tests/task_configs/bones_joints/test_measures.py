@@ -14,8 +14,8 @@ from lmms_medtasks.record import from_json
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.bones_joints import judging, measures
-from lmms_medtasks.task_configs.bones_joints.forms import sites
 from lmms_medtasks.task_configs.bones_joints.measures import SUITE, choice_record, judged_record
+from lmms_medtasks.task_configs.bones_joints.source_forms import sites
 
 DOC = {"id": "t3-1", "image_id": "i", "task": "t3", "case_id": "c", "image_case": "c", "site": "knee",
        "image_site": "knee", "disease": "gout", "disease_listed": "unlisted", "modality": "", "report": "long",

@@ -17,7 +17,7 @@ from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr import measures
-from lmms_medtasks.task_configs.med_cmr.report_models import models
+from lmms_medtasks.task_configs.med_cmr.report_published import models
 
 TAGS = {"subtype": "nodule", "question_type": "Counting", "modality": "CT", "organ_system": "Chest"}
 # question: image, dimension, right letter of four

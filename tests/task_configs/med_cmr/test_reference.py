@@ -9,9 +9,8 @@ import pytest
 
 from lmms_medtasks.report.published import discrepancies
 from lmms_medtasks.task_configs.med_cmr import report_published as published
-from lmms_medtasks.task_configs.med_cmr.dimensions import dimension_counts
 from lmms_medtasks.task_configs.med_cmr.measures import DIMENSIONS
-from lmms_medtasks.task_configs.med_cmr.source import PAPER
+from lmms_medtasks.task_configs.med_cmr.source import PAPER, dimension_counts
 
 NAMES = list(DIMENSIONS)
 ROWS = {row.texts["model"]: row for row in published.PUBLISHED_ROWS.rows()}

@@ -11,11 +11,11 @@ from rich.console import Console
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import Options, build
+from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.csv_writer import all_csv
 from lmms_medtasks.report.judged_tables import LEXICAL
 from lmms_medtasks.report.markdown import markdown
 from lmms_medtasks.report.report_page import page
-from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
 from lmms_medtasks.report.terminal import show
 from lmms_medtasks.task_configs.medobvious import measures as medobvious
 
@@ -62,7 +62,7 @@ def test_row_of_the_run_above_the_published_ones(everything):
     assert [cell.value for cell in found.rows[0].cells] == [
         *("some_model", "this run", 50, 100, None, None, 0, None, None, 50, 60),
     ]
-    assert found.rows[0].cells[-1].mark == "‡#"
+    assert found.rows[0].cells[-1].mark.startswith("‡#")  # and too few images for an interval
     assert found.rows[1].cells[0].value == "GPT-5"
     assert [cell.value for cell in found.rows[1].cells[-2:]] == [57.81, 48.7]
     assert sum(row.kind == "reference" for row in found.rows) == 7
@@ -130,14 +130,10 @@ def test_models_judged_by_different_judges_stand_in_no_table_together(write_cmr)
     document = build(runs, Options(resamples=0, drawn=False, pairs=(("some_model", "other"),)))
     # Totals of one judge: as many models have the one as the other, and the first one's stand.
     assert [row.cells[-1].value for row in table(document, "main").rows[:3]] == [60, None, 48.7]
-    found = table(document, "models")
-    place = [column.name for column in found.columns].index("open total")
-    assert [row.cells[place].value for row in found.rows] == [60, None]
-    assert "their open answers were judged by different judges" in document.parts[0].sections[2].paragraphs[1]
+    assert "their open answers were judged by different judges" in document.parts[0].sections[1].paragraphs[1]
     assert any("different judges or prompts, and do not compare" in flag.text for flag in document.parts[0].flags)
     assert any("NO LLM" in flag.text for flag in document.parts[2].flags)
-    assert table(document, "main", part=2).rows[0].cells[-1].mark == LEXICAL + "#"
-    assert found.rows[1].cells[-2].value == "lexical (no LLM)"
+    assert table(document, "main", part=2).rows[0].cells[-1].mark.startswith(LEXICAL + "#")
     for key in ("open_dimensions", "open_organ_system"):
         assert "Judge: lexical (no LLM)." in table(document, key, part=2).notes
     assert ("run judge", "lexical (no LLM)") in document.parts[2].origin
@@ -222,10 +218,9 @@ def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_cmr):
         write_cmr("three", model="three", mcq=MCQ),
     ]
     whole = build(folders, Options(resamples=0, drawn=False)).parts[0]
-    for key in ("models", "main"):
-        found = next(table for section in whole.sections for table in section.tables if table.key == key)
-        own = {row.cells[0].value: row.cells[0].mark for row in found.rows if row.kind == "run"}
-        assert own == {"one": "", "two": OTHER_QUESTIONS, "three": ""}
+    found = next(table for section in whole.sections for table in section.tables if table.key == "main")
+    own = {row.cells[0].value: row.cells[0].mark for row in found.rows if row.kind == "run"}
+    assert own == {"one": "", "two": OTHER_QUESTIONS, "three": ""}
     (text,) = (flag.text for flag in whole.flags if OTHER_QUESTIONS in flag.text)
     assert "two: open 1 questions (most rows: 2)" in text
 

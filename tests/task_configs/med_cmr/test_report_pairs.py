@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.med_cmr.report_comparison import over_dimensions, pairs
+from lmms_medtasks.task_configs.med_cmr.report_paper import over_dimensions, pairs
 
 
 @pytest.fixture

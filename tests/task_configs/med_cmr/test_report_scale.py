@@ -4,7 +4,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.report_options import Options
-from lmms_medtasks.task_configs.med_cmr.report_comparison import correlations, scores, sections
+from lmms_medtasks.task_configs.med_cmr.report_paper import correlations, scores, sections
 
 # Right: none, one and two of two.
 MODELS = {"small": {"q1": "B", "q2": "A"}, "middle": {"q1": "A", "q2": "A"}, "large": {"q1": "A", "q2": "B"}}

@@ -25,7 +25,8 @@ from lmms_medtasks.data.row_reader import right_letter
 from lmms_medtasks.data.sources import Candidate, RejectedRow
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.med_cmr import source as med_cmr
-from lmms_medtasks.task_configs.med_cmr.source import LISTS, MED_CMR
+from lmms_medtasks.task_configs.med_cmr.measures import dimensions
+from lmms_medtasks.task_configs.med_cmr.source import LISTS, MED_CMR, dimension_name
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -315,7 +316,6 @@ def test_prepared_from_a_zip(tmp_path: Path, files: Callable[..., Any], home: Pa
     assert manifest["data"] == "sample"
     found = {name: (split["rows"], split["rejected"]) for name, split in manifest["splits"].items()}
     assert found == {"mcq": (1, 2), "open": (2, 0)}
-    assert manifest["splits"]["open"]["notes"]["more_than_the_paper"] == 2 - 3998
     reasons = [line["reason"] for line in store.read_rejected(store.folder("med_cmr", "sample") / store.REJECTED)]
     assert reasons[0].startswith("image_path 'x.png'") and reasons[1].startswith("image is none of PNG")
     assert not list(home.rglob("*.png"))
@@ -363,3 +363,37 @@ def test_the_doctor_counts_dimensions_as_the_release_says_and_sets_both_columns_
     prepare("med_cmr", source=Path(folder), splits=["mcq"])
     made = pq.read_table(store.folder("med_cmr", "sample") / "mcq.parquet").column("dimension").to_pylist()
     assert made == ["SU", "SU", "SU", "MSI", "SOD"]  # as the release says
+
+
+# --- Dimensions -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("SOD", "SOD"), ("sod", "SOD"), ("Subtle Object Detection", "SOD"), ("small-object detection", "SOD"),
+        ("Subtle Object Detection (SOD)", "SOD"), ("SOD: Subtle Object Detection", "SOD"),
+        ("Fine-grained Detail Discrimination", "FDD"), ("fine_grained_detail_discrimination", "FDD"),
+        ("Spatial Understanding", "SU"), ("Temporal Prediction", "TP"), ("causal reasoning", "CR"),
+        ("Long-tail Generalization", "LTG"), ("Long Tail Generalisation", "LTG"), ("Multi-source integration", "MSI"),
+        ("MultiSource Integration", "MSI"),
+    ],
+)  # fmt: skip
+def test_dimensions_in_any_spelling(text: str, short: str) -> None:
+    assert dimension_name(text) == short
+
+
+def test_other_dimensions_are_refused_by_name() -> None:
+    with pytest.raises(UserError, match=r"Unknown dimension 'OCR'.*Allowed: CR \(Causal Reasoning\)"):
+        dimension_name("OCR")
+
+
+def test_seven_dimensions_whose_spellings_are_each_of_one() -> None:
+    assert [each.short for each in dimensions()] == ["SOD", "FDD", "SU", "TP", "CR", "LTG", "MSI"]
+    assert [each.side for each in dimensions()] == ["visual"] * 3 + ["reasoning"] * 4
+    spellings = [
+        med_cmr._folded(name)
+        for short, entry in med_cmr._dimensions().items()
+        for name in (short, entry["name"], *entry["also"])
+    ]
+    assert len(spellings) == len(set(spellings))

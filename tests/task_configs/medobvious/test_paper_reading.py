@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.grid_positions import parse_size
-from lmms_medtasks.task_configs.medobvious import measures, paper_reading
+from lmms_medtasks.task_configs.medobvious import measures
 
 CASES = json.loads((Path(__file__).parents[2] / "parsing/cases/medobvious_replies.json").read_text("utf-8"))
 LETTERS = "ABCDEFGHIJ"
@@ -44,16 +44,16 @@ def question(form, gold, grid="2x2"):
 )
 def test_what_is_right_by_the_scripts(form, grid, gold, reply, open_weights, hosted):
     doc = question(form, gold, grid)
-    assert paper_reading.is_right(doc, reply) is open_weights
-    assert paper_reading.is_right(doc, reply, hosted=True) is hosted
+    assert measures.is_right_by_scripts(doc, reply) is open_weights
+    assert measures.is_right_by_scripts(doc, reply, hosted=True) is hosted
 
 
 def test_bare_letters_on_3x3_grids_reach_the_ceiling_of_tier_3():
     """A to E of ten right letters are read."""
     right = [question("detection_mcq", place, "3x3") for place in [*parse_size("3x3").positions, "none"]]
-    read = [paper_reading.is_right(doc, doc["answer"]) for doc in right]
+    read = [measures.is_right_by_scripts(doc, doc["answer"]) for doc in right]
     assert read == [True] * 5 + [False] * 5
-    assert all(paper_reading.is_right(doc, doc["answer"], hosted=True) for doc in right)
+    assert all(measures.is_right_by_scripts(doc, doc["answer"], hosted=True) for doc in right)
 
 
 def test_both_numbers_are_of_one_reply():
@@ -69,7 +69,7 @@ def test_both_numbers_are_of_one_reply():
 def counted(hosted):
     """Replies called right that are wrong, and called wrong that are right, of those of the case file."""
     docs = [(question(each["format"], each["gold"], each["grid"]), each) for each in CASES]
-    said = [(paper_reading.is_right(doc, each["reply"], hosted=hosted), each["read"] == each["gold"])
+    said = [(measures.is_right_by_scripts(doc, each["reply"], hosted=hosted), each["read"] == each["gold"])
             for doc, each in docs]  # fmt: skip
     return sum(found and not truth for found, truth in said), sum(truth and not found for found, truth in said)
 

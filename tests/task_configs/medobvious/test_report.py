@@ -3,11 +3,11 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.report.assemble import build
+from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.report_options import Options
 from lmms_medtasks.report.report_page import page as html_page
-from lmms_medtasks.report.same_questions import OTHER_QUESTIONS
-from lmms_medtasks.task_configs.medobvious.report_finding import HEADLINE
+from lmms_medtasks.report.reported_suites import build
+from lmms_medtasks.task_configs.medobvious.report import HEADLINE
 
 QUICK = Options(resamples=20, drawn=False)
 
@@ -38,12 +38,13 @@ def tables(write):
 
 def test_accuracies(tables):
     # Item 1 is right throughout (8 of 8); item 2 has one right of its eight, detection open on the positive.
-    found, tiers = tables["formats"]["run", "this run"], tables["tiers"]["run", "this run"]
+    found = {**tables["formats"]["run", "this run"], **tables["signs"]["run", "this run"]}
+    tiers = tables["tiers"]["run", "this run"]
     columns = {
         "A detection MCQ": 2 / 4, "B detection open": 3 / 4, "C referring MCQ": 1 / 2, "D referring open": 1 / 2,
         "E visual referring": 2 / 4, "positive": 6 / 10, "negative": 3 / 6,
     }  # fmt: skip
-    assert found["all questions"] == pytest.approx(100 * 9 / 16) and found["questions"] == 16
+    assert found["all questions"] == pytest.approx(100 * 9 / 16)
     assert {name: found[name] for name in columns} == pytest.approx(
         {name: 100 * each for name, each in columns.items()}
     )
@@ -102,11 +103,10 @@ def test_tables_stand_beside_the_published_rows(write):
     document = build([write()], QUICK)
     (part,) = document.parts
     found = tables_of(document)
-    assert {"formats", "tiers", "gaps", "agreements", "alarms", "sizes", "kinds", "replies"} <= set(found)
+    assert {"formats", "signs", "tiers", "gaps", "agreements", "alarms", "sizes", "kinds", "replies"} <= set(found)
     assert sum(row.kind == "reference" for row in found["formats"].rows) == 18
     assert sum(row.kind == "reference" for row in found["tiers"].rows) == 17
-    own = found["formats"].rows[0].cells
-    assert [own[2].value, own[8].value] == [50.0, 50.0]
+    assert [found[key].rows[0].cells[place].value for key, place in (("formats", 2), ("signs", 3))] == [50.0, 50.0]
     assert "words of a question tell" in " ".join(flag.text for flag in part.flags)
 
 
@@ -161,8 +161,8 @@ def test_failed_requests_have_no_part_in_any_number(write, records):
     failed = {"v1_a_0": (1, "2x2", "top-left", ("failed",) * 5, ("failed",) * 3)}
     document = build([write(medobvious=records(failed))], QUICK)
     assert "8 of 8 requests failed" in " ".join(flag.text for flag in document.parts[0].flags)
-    (found,) = [row for name, row in numbers(tables_of(document)["formats"]).items() if "arithmetic" not in name]
-    assert (found["all questions"], found["questions"]) == (None, 0)
+    (found,) = [row for name, row in numbers(tables_of(document)["signs"]).items() if "arithmetic" not in name]
+    assert found["all questions"] is None
 
 
 def test_the_page_is_drawn_and_escaped(write, records, with_kind):
@@ -175,9 +175,8 @@ def test_the_page_is_drawn_and_escaped(write, records, with_kind):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tags": {"task_type": "detection"}}, "task_type is 'detection'"),
-        ({"tags": {"grid": "many"}}, "grid is 'many'"),
-        ({"tags": {"negative": 2}}, "negative 2"),
+        ({"tags": {"task_type": "detection"}}, "Unknown task_type 'detection'"),
+        ({"tags": {"negative": 2}}, "Unknown negative '2'"),
         ({"cluster": None}, "cluster is None"),
         ({"measures": {"accuracy": {"score": 3}}}, "accuracy is 3"),
         ({"measures": {"precision": {"score": 1}}}, "'precision'"),

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from lmms_medtasks.report.assemble import build
 from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.reported_suites import build
 
 SVG = "{http://www.w3.org/2000/svg}"
 

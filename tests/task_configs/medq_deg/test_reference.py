@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
+from lmms_medtasks import degradations
 from lmms_medtasks.report.published import Published, discrepancies
-from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.task_configs.medq_deg import source as taxonomy
 from lmms_medtasks.task_configs.medq_deg.report_published import FOLDER
 
 
@@ -116,22 +117,27 @@ def of_levels(rows):
 
 
 def of_counts():
-    fines, types, total = taxonomy.capabilities(), taxonomy.degradation_types(), 20_588
-    in_mid = Counter()
-    for fine in fines:
-        in_mid[fine.mid] += fine.count
-    yield 4, "all thirty", "sum of counts", total, Fraction(sum(in_mid.values())), 1, 0
-    for fine in fines:
-        yield 4, fine.name, "ratio_in_mid", fine.ratio_in_mid, percent(fine.count, in_mid[fine.mid]), HUNDREDTH, 0
-        yield 4, fine.name, "ratio_in_total", fine.ratio_in_total, percent(fine.count, total), HUNDREDTH, 0
-    yield 5, "all eighteen", "sum of counts", total, Fraction(sum(row.count for row in types)), 1, 0
-    for key in taxonomy.categories():
-        category, own = taxonomy.category(key), [row for row in types if row.category == key]
-        yield 5, key, "sum of counts", category.count, Fraction(sum(row.count for row in own)), 1, 0
-        yield 5, key, "ratio_in_total", category.ratio_in_total, percent(category.count, total), HUNDREDTH, 0
-        for row in own:
-            yield 5, row.name, "ratio_in_parent", row.ratio_in_parent, percent(row.count, category.count), HUNDREDTH, 0
-            yield 5, row.name, "ratio_in_total", row.ratio_in_total, percent(row.count, total), HUNDREDTH, 0
+    printed, total = taxonomy.read_file("taxonomy.yml"), 20_588
+    mids = [mid["fines"] for high in printed["capabilities"]["high"] for mid in high["mids"]]
+    categories, types = printed["degradations"]["categories"], printed["degradations"]["types"]
+    yield 4, "all thirty", "sum of counts", total, Fraction(sum(fine["count"] for own in mids for fine in own)), 1, 0
+    for own in mids:
+        in_mid = sum(fine["count"] for fine in own)
+        for fine in own:
+            yield of_ratio(4, fine["name"], fine, "ratio_in_mid", in_mid)
+            yield of_ratio(4, fine["name"], fine, "ratio_in_total", total)
+    yield 5, "all eighteen", "sum of counts", total, Fraction(sum(row["count"] for row in types.values())), 1, 0
+    for key, category in categories.items():
+        own = {name: row for name, row in types.items() if degradations.category(name) == key}
+        yield 5, key, "sum of counts", category["count"], Fraction(sum(row["count"] for row in own.values())), 1, 0
+        yield of_ratio(5, key, category, "ratio_in_total", total)
+        for name, row in own.items():
+            yield of_ratio(5, name, row, "ratio_in_parent", category["count"])
+            yield of_ratio(5, name, row, "ratio_in_total", total)
+
+
+def of_ratio(table, name, row, column, whole):
+    return table, name, column, row[column], percent(row["count"], whole), HUNDREDTH, 0
 
 
 def percent(part, whole):
@@ -193,7 +199,7 @@ def test_one_average_row_a_group_and_one_over_all(averages):
 
 def test_columns_are_those_of_the_taxonomy():
     for row in [*capability_results(), *capability_averages()]:
-        assert tuple(row.columns) == taxonomy.mids()
+        assert list(row.columns) == list(taxonomy.mids())
     for row in [*degradation_results(), *degradation_averages()]:
         assert sorted(row.columns) == sorted(taxonomy.categories())
 
@@ -216,7 +222,8 @@ def test_cells_read_by_eye():
 
 
 def test_table_3_weighted_with_table_5_is_table_6():
-    weights = {key: Fraction(taxonomy.category(key).count, 20_588) for key in taxonomy.categories()}
+    printed = taxonomy.read_file("taxonomy.yml")["degradations"]["categories"]
+    weights = {key: Fraction(row["count"], 20_588) for key, row in printed.items()}
     by_level = {row.model: row for row in level_results()}
     for row in degradation_results():
         weighted = sum(weights[key] * exact(score.accuracy) for key, score in row.columns.items())

@@ -20,8 +20,8 @@ from lmms_medtasks.data.image_bytes import image_id, image_problem
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.data.sources import Candidate
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.medq_deg.source import MEDQ_DEG
-from lmms_medtasks.task_configs.medq_deg.tables import (
+from lmms_medtasks.task_configs.medq_deg.source import (
+    MEDQ_DEG,
     MedQDegReader,
     degradation_name,
     modality_name,

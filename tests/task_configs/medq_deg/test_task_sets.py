@@ -10,9 +10,9 @@ from lmms_medtasks.report import Options
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.medq_deg.measures import SUITE
-from lmms_medtasks.task_configs.medq_deg.report_finding import _row_names
-from lmms_medtasks.task_configs.medq_deg.report_models import conditions
-from lmms_medtasks.task_configs.medq_deg.task_sets import levels, setup_of, task_sets
+from lmms_medtasks.task_configs.medq_deg.report import _row_names
+from lmms_medtasks.task_configs.medq_deg.report_paper import conditions
+from lmms_medtasks.task_configs.medq_deg.report_published import levels, setup_of, task_sets
 
 
 @pytest.fixture
@@ -119,12 +119,20 @@ def test_score_of_a_wrong_kind_is_named_with_its_line(write_run, sets, value):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("option_count", "4"), ("option_count", 0), ("option_count", None), ("severity", 3), ("severity", None),
-     ("mid", "Tea Making"), ("category", "tea"), ("modality", None), ("capability", 7)],
-)  # fmt: skip
+    [("option_count", "4"), ("option_count", 0), ("option_count", None), ("modality", None), ("capability", 7)],
+)
 def test_tag_of_a_wrong_kind_is_named_with_its_line(write_run, sets, name, value):
     folder = changed(write_run(), lambda record: record["tags"].update({name: value}))
     with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: {name} is {re.escape(repr(value))}, "):
+        sets(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("severity", 3), ("severity", None), ("mid", "Tea Making"), ("category", "tea")]
+)
+def test_tag_without_such_a_value_is_named_with_its_line(write_run, sets, name, value):
+    folder = changed(write_run(), lambda record: record["tags"].update({name: value}))
+    with pytest.raises(UserError, match=rf"Unknown {name} '{value}' in .*l1\.jsonl, line 2; .*Allowed: "):
         sets(folder)
 
 

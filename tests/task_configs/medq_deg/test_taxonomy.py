@@ -15,79 +15,62 @@ from hypothesis import strategies as st
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.medq_deg import taxonomy
+from lmms_medtasks.task_configs.medq_deg import source as taxonomy
 
 FOLDER = resources.files("lmms_medtasks.task_configs.medq_deg")
-DATASETS = yaml.safe_load(FOLDER.joinpath("capability_names.yml").read_text("utf-8"))["datasets"]
-TOTALS = {
-    name: row["count"]
-    for name, row in yaml.safe_load(FOLDER.joinpath("taxonomy.yml").read_text("utf-8"))["totals"].items()
-}
+DATASETS = taxonomy.read_file("capability_names.yml")["datasets"]
+PRINTED = taxonomy.read_file("taxonomy.yml")
+TOTALS = {name: row["count"] for name, row in PRINTED["totals"].items()}
+TYPES = PRINTED["degradations"]["types"]
+CATEGORIES = PRINTED["degradations"]["categories"]
+MIDS = {mid["name"]: mid for high in PRINTED["capabilities"]["high"] for mid in high["mids"]}
 NAMES = [(name, row) for dataset in DATASETS.values() for name, row in dataset["names"].items()]
 SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
 
 
 def test_sizes_are_those_that_the_paper_states():
-    assert len(taxonomy.highs()) == 2
-    assert len(taxonomy.mids()) == len(set(taxonomy.mids())) == 6
-    assert len(taxonomy.fines()) == len(set(taxonomy.fines())) == 30
+    assert len(PRINTED["capabilities"]["high"]) == 2
+    assert len(taxonomy.mids()) == 6
+    assert len(taxonomy.fines()) == sum(len(mid["fines"]) for mid in MIDS.values()) == 30
     assert len(taxonomy.categories()) == 5
-    assert len(taxonomy.degradation_types()) == 18
-    assert len(taxonomy.modalities()) == 7
+    assert len(TYPES) == 18
+    assert len(degradations.modalities()) == 7
 
 
 def test_mid_level_capabilities_and_their_columns_of_table_2():
-    assert [taxonomy.short_of(mid) for mid in taxonomy.mids()] == ["CU", "IP", "AR", "BS", "Diag.", "Treat."]
+    assert list(taxonomy.mids().values()) == ["CU", "IP", "AR", "BS", "Diag.", "Treat."]
     # rows of Table 4 per mid-level capability
-    assert Counter(map(taxonomy.mid_of, taxonomy.fines())) == dict(
-        zip(taxonomy.mids(), [6, 4, 9, 3, 4, 4], strict=True)
-    )
+    assert Counter(taxonomy.fines().values()) == dict(zip(taxonomy.mids(), [6, 4, 9, 3, 4, 4], strict=True))
 
 
 def test_degraded_and_clean_pairs_make_up_the_benchmark():
     assert TOTALS["degraded"] + TOTALS["clean"] == TOTALS["pairs"]  # 20,588 + 4,306 = 24,894
-    assert TOTALS["degraded"] == sum(row.count for row in taxonomy.degradation_types())
-    assert TOTALS["degraded"] == sum(taxonomy.category(key).count for key in taxonomy.categories())
+    assert TOTALS["degraded"] == sum(row["count"] for row in TYPES.values())
+    assert TOTALS["degraded"] == sum(row["count"] for row in CATEGORIES.values())
 
 
 def test_table_4_agrees_with_the_total_but_for_anatomy():
-    sums = Counter()
-    for capability in taxonomy.capabilities():
-        sums[capability.mid] += capability.count
+    sums = {name: sum(fine["count"] for fine in mid["fines"]) for name, mid in MIDS.items()}
     assert sums.pop("Anatomical Recognition") == 7215
     anatomy = TOTALS["degraded"] - sum(sums.values())
     assert anatomy == 6216
-    for capability in taxonomy.capabilities():
-        if capability.mid == "Anatomical Recognition":  # all nine printed ratios are of 6,216
-            ratio = Fraction(100 * capability.count, anatomy)
-            assert abs(ratio - Fraction(str(capability.ratio_in_mid))) <= Fraction(1, 200), capability
+    for fine in MIDS["Anatomical Recognition"]["fines"]:  # all nine printed ratios are of 6,216
+        ratio = Fraction(100 * fine["count"], anatomy)
+        assert abs(ratio - Fraction(str(fine["ratio_in_mid"]))) <= Fraction(1, 200), fine
 
 
 def test_degradations_are_those_of_the_code_in_the_same_order():
-    rows = taxonomy.degradation_types()
-    ours = [name for name in degradations.names() if registry.sections()[name].get("drawn_for")]
-    assert [(row.name, row.category) for row in rows] == [(name, degradations.category(name)) for name in ours]
-    assert list(dict.fromkeys(row.category for row in rows)) == list(taxonomy.categories())
-    for row in rows:
-        printed = taxonomy.modalities() if row.modality == "All" else (degradations.canonical_modality(row.modality),)
-        assert degradations.modalities_of(row.name) == printed
-
-
-def test_category_titles_and_unknown_names():
-    assert taxonomy.category("resolution_blur").title == "Resolution & Blur"
-    assert taxonomy.category_of("downsample_artifact") == "resolution_blur"  # the authors' site's name
-    with pytest.raises(UserError, match="'artefacts'.*Did you mean 'artifacts'"):
-        taxonomy.category("artefacts")
-    with pytest.raises(UserError, match="Did you mean 'Counting'"):
-        taxonomy.mid_of("counting")
-    with pytest.raises(UserError, match="mid-level capability 'Counting'"):
-        taxonomy.short_of("Counting")
+    assert list(TYPES) == [name for name in degradations.names() if registry.sections()[name].get("drawn_for")]
+    assert list(dict.fromkeys(map(degradations.category, TYPES))) == list(taxonomy.categories()) == list(CATEGORIES)
+    for name, row in TYPES.items():
+        one = row["modality"]
+        printed = degradations.modalities() if one == "All" else (degradations.canonical_modality(one),)
+        assert degradations.modalities_of(name) == printed
 
 
 def test_the_paper_s_names_map_to_themselves():
-    for fine in taxonomy.fines():
-        assert taxonomy.mid_of_name(fine) == taxonomy.mid_of(fine)
+    for fine, mid in taxonomy.fines().items():
+        assert taxonomy.mid_of_name(fine) == mid
     for mid in taxonomy.mids():
         assert taxonomy.mid_of_name(mid) == mid
 
@@ -96,7 +79,7 @@ def test_the_paper_s_names_map_to_themselves():
 def test_a_name_of_a_source_dataset(name, row):
     assert set(row) <= {"fine", "mid", "why"} and row["why"].strip()
     assert not {"fine", "mid"} <= set(row)  # one says all that is known
-    mid = taxonomy.mid_of(row["fine"]) if "fine" in row else row.get("mid")
+    mid = taxonomy.fines()[row["fine"]] if "fine" in row else row.get("mid")
     assert taxonomy.mid_of_name(name) == mid
     assert mid is None or mid in taxonomy.mids()
     if row["why"] == "same name":
@@ -158,9 +141,9 @@ def test_the_authors_examples_are_mapped():
         row["capability"]: taxonomy.mid_of_name(row["capability"]) for row in json.loads(examples.read_text("utf-8"))
     }
     assert found == {
-        "Organ Recognition - Abdomen": taxonomy.mid_of("Abdominal Structures"),
-        "Cell Recognition": taxonomy.mid_of("Cell and Microbes"),
-        "Disease Diagnosis": taxonomy.mid_of("Disease Diagnosis"),
+        "Organ Recognition - Abdomen": taxonomy.fines()["Abdominal Structures"],
+        "Cell Recognition": taxonomy.fines()["Cell and Microbes"],
+        "Disease Diagnosis": taxonomy.fines()["Disease Diagnosis"],
     }
 
 
@@ -170,16 +153,17 @@ def test_every_row_stands_in_the_paper():
     if not papers:
         pytest.skip("the paper's text is not here (MEDTASKS_SHARED)")
     lines = Counter(" ".join(line.split()) for line in papers[0].read_text("utf-8").splitlines())
-    for row in taxonomy.capabilities():
-        written = f"{row.name} {row.mid} {row.count:,} {row.ratio_in_mid:.2f}% {row.ratio_in_total:.2f}%"
-        assert lines[written] == 1, written
+    for name, mid in MIDS.items():
+        for row in mid["fines"]:
+            written = f"{row['name']} {name} {row['count']:,} {row['ratio_in_mid']:.2f}% {row['ratio_in_total']:.2f}%"
+            assert lines[written] == 1, written
     parents = {"motion": "Motion", "intensity": "Intensity", "resolution_blur": "Resolution and Blur"}
-    for row in taxonomy.degradation_types():
-        parent = parents.get(row.category, taxonomy.category(row.category).title)
-        ratios = f"{row.ratio_in_parent:.2f}% {row.ratio_in_total:.2f}%"
-        written = f"{row.name} {parent} {row.count:,} {ratios} {row.modality}"
+    for name, row in TYPES.items():
+        category = degradations.category(name)
+        parent = parents.get(category, taxonomy.categories()[category])
+        ratios = f"{row['ratio_in_parent']:.2f}% {row['ratio_in_total']:.2f}%"
+        written = f"{name} {parent} {row['count']:,} {ratios} {row['modality']}"
         assert lines[written] == 1, written
-    for key in taxonomy.categories():
-        category = taxonomy.category(key)
-        written = f"{category.title} - {category.count:,} - {category.ratio_in_total:.2f}% All"
+    for row in CATEGORIES.values():
+        written = f"{row['title']} - {row['count']:,} - {row['ratio_in_total']:.2f}% All"
         assert lines[written] == 1, written

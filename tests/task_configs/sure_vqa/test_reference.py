@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.report.published import PUBLISHED, Published, discrepancies
-from lmms_medtasks.task_configs.sure_vqa.report_across import f_test, spread
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import DATASETS, FOLDER, SHIFTS
+from lmms_medtasks.task_configs.sure_vqa.report_paper import f_test, spread
+from lmms_medtasks.task_configs.sure_vqa.report_published import DATASETS, FOLDER, SHIFTS
 
 HALF = Fraction(1, 200)  # half a unit of the last digit of an RR
 FINE_TUNED = ("Full fine-tuning", "Prompt tuning", "LoRA", "IA3")

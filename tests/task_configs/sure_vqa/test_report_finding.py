@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from lmms_medtasks.task_configs.sure_vqa.measures import SUITE
-from lmms_medtasks.task_configs.sure_vqa.report_finding import HEADLINE
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import MAIN_SHIFT, Shift
+from lmms_medtasks.task_configs.sure_vqa.report import HEADLINE
+from lmms_medtasks.task_configs.sure_vqa.report_published import MAIN_SHIFT, Shift
 
 
 def asked(count: int, right: float) -> tuple[dict[str, tuple[str, str, str]], dict[str, str]]:

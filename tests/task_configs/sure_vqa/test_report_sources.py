@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.sure_vqa import report_published, report_shifts
+from lmms_medtasks.task_configs.sure_vqa import report_published
 from lmms_medtasks.task_configs.sure_vqa.measures import TEXT
-from lmms_medtasks.task_configs.sure_vqa.report_shifts import Shift, baseline_of
+from lmms_medtasks.task_configs.sure_vqa.report_published import Shift, baseline_of
 
 MODALITY = Shift("slake", "modality")
 
@@ -20,7 +20,7 @@ def read(write_sure_run, sources_of):
 
 
 def test_examples_in_docstrings():
-    assert doctest.testmod(report_shifts).failed == doctest.testmod(report_published).failed == 0
+    assert doctest.testmod(report_published).failed == 0
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_tests_of_a_shift_in_two_runs_of_a_model_are_one_source(write_sure_r
     ]
     (source,) = sources_of(*runs)
     assert source.tasks == ("sure_slake_modality_iid", "sure_slake_modality_ood")
-    assert report_shifts.statistic(source, MODALITY, "open", "rr").estimate == pytest.approx(3 / 5)
+    assert report_published.statistic(source, MODALITY, "open", "rr").estimate == pytest.approx(3 / 5)
 
 
 def test_what_a_model_was_asked_again_is_another_source(write_sure_run, sources_of):

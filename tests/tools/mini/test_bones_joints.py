@@ -13,8 +13,8 @@ from PIL import Image
 from lmms_medtasks.data import documents, mini
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.task_configs.bones_joints import phantom as bone
-from lmms_medtasks.task_configs.bones_joints.forms import sites
 from lmms_medtasks.task_configs.bones_joints.source import BONES_JOINTS
+from lmms_medtasks.task_configs.bones_joints.source_forms import sites
 from tools.mini import bones_joints
 
 SPLITS = ("t1", "t2", "t3", "open", "t8")

@@ -9,7 +9,7 @@ import pytest
 
 from lmms_medtasks.baselines.phantom_questions import all_questions
 from lmms_medtasks.data import documents, mini, sources
-from lmms_medtasks.task_configs.med_cmr.dimensions import dimensions
+from lmms_medtasks.task_configs.med_cmr.measures import dimensions
 from lmms_medtasks.task_configs.med_cmr.source import MED_CMR
 from tools.mini import med_cmr
 

@@ -8,7 +8,7 @@ import pytest
 from lmms_medtasks.baselines.phantom_questions import all_questions
 from lmms_medtasks.data import documents, mini, sources
 from lmms_medtasks.data.image_bytes import image_problem
-from lmms_medtasks.task_configs.sure_vqa import shift_rules
+from lmms_medtasks.task_configs.sure_vqa import source_shifts
 from tools.mini import sure_vqa
 
 SUITES = ("sure_slake", "sure_ovqa", "sure_mimic")
@@ -52,7 +52,7 @@ def test_rows_are_canonical_documents(bundled, suite):
 
 
 def test_every_shift_has_questions_of_both_kinds_on_both_sides_and_some_to_train(bundled):
-    for shift in shift_rules.all_shifts().values():
+    for shift in source_shifts.all_shifts().values():
         rows = [row for split in SPLITS for row in bundled[shift.suite][split]]
         counts = Counter((shift.tests(row), row["answer_type"]) for row in rows)
         for side in ("iid", "ood"):

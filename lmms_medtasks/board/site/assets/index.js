@@ -7,7 +7,6 @@
   const filters = document.getElementById("filters");
   const status = document.getElementById("passing");
   const heads = [...tables[0].tHead.rows[0].cells];
-  const marks = [...document.querySelectorAll(".drawn [data-model]")];
   const rows = [...document.querySelectorAll("tr.mine, tr.printed")];
   const names = ["by", "up", "open", "verified", "published", "size", "name"];
   const state = new URLSearchParams();
@@ -75,17 +74,13 @@
 
   function filter() {
     let count = 0;
-    const left = new Set();
     for (const row of rows) {
       row.hidden = !passes(row);
       count += !row.hidden;
-      if (!row.hidden) left.add(`${row.classList.contains("printed") ? "published" : "measured"} ${row.dataset.name}`);
     }
-    for (const mark of marks) mark.classList.toggle("out", !left.has(mark.dataset.model));
     for (const divider of document.querySelectorAll("tbody.divider")) {
       divider.hidden = [...divider.nextElementSibling.rows].every((row) => row.hidden);
     }
-    document.body.classList.toggle("without-published", state.get("published") === "0");
     const more = document.getElementById("more");
     if (more) {
       const left = [...more.querySelectorAll("tr.printed")].filter((row) => !row.hidden).length;

@@ -1,13 +1,19 @@
 "use strict";
 // The question browser. The data are scripts beside the page that call medtasks.index, .task, .scores and .shard; every
-// text of them goes into the page as text. The address says what is shown: board/site/question_addresses.py.
+// text of them goes into the page as text. The address says what is shown:
+//   questions/robust.html#robust_severe/ct-011-q1%2Fgaussian_noise%2FL2     one question, alone on the page
+//   questions/robust.html?task=robust_severe&tag=modality:CT&model=observer a list
+// task: the suite's first one where it is left out. text: words, all of which must stand in what is shown of a question.
+// tag: NAME:VALUE, as often as wanted; no value: questions without the tag. verdict: none (no model is right), all, split
+// (they differ). model: a model's name, or the name of its page without .html. was: what that model was, or any model.
+// A list's filters may stand before a question's #: they are those of the list that one comes back to.
 const medtasks = (() => {
   const PAGE = 10, SHOWN = 3, NO_ROW = -1;
   const KINDS = { right: "✓", wrong: "✗", between: "~", missing: "" };
   const WAS = { right: (s) => s === "9", wrong: (s) => s === "0", between: (s) => s > "0" && s < "9", missing: (s) => s === "-",
     lost: (s) => s >= "0" && s < "9" };
   const ANY = { right: 1, wrong: 2, lost: 6, between: 4, missing: 8 };
-  const TOGETHER = { none: 1, all: 2, split: 4 };
+  const TOGETHER = { none: (any) => any & 6 && !(any & 1), all: (any) => any & 1 && !(any & 6), split: (any) => any & 16 };
   const get = (id) => document.getElementById(id);
   const browser = get("browser");
   const suite = browser.dataset.suite;
@@ -92,7 +98,6 @@ const medtasks = (() => {
   // --- The address --------------------------------------------------------------------------------------------------
   const encoded = (text) => encodeURIComponent(text).replaceAll("%3A", ":");
   const tagSelects = () => [...get("tags").querySelectorAll("select")];
-  const pageAddress = () => location.href.split(/[?#]/)[0];
   const fragment = (id) => `#${encodeURIComponent(task.task)}/${encodeURIComponent(id)}`;
 
   function query() {
@@ -152,7 +157,7 @@ const medtasks = (() => {
 
   function remember() {
     // A browser may forbid it of a page that was opened as a file: then links work, and the address stays.
-    try { history.replaceState(null, "", `${pageAddress()}${query()}`); } catch { /* the list is shown all the same */ }
+    try { history.replaceState(null, "", `${location.href.split(/[?#]/)[0]}${query()}`); } catch { /* the list is shown all the same */ }
   }
 
   // --- The list -----------------------------------------------------------------------------------------------------
@@ -164,19 +169,35 @@ const medtasks = (() => {
     const kind = get("verdict").value, was = get("was").value;
     const model = task.entries.findIndex((entry) => entry.page === get("model").value);
     const scores = was && model >= 0 ? await load(`${folder()}/model-${model}.js`, "scores", model) : "";
-    const heads = words.length ? await load(`${folder()}/heads.js`, "heads", undefined) : null;
-    const texts = heads?.values.map((head) => head.toLowerCase());
+    const any = (row) => parseInt(task.any[row], 32);
+    const fits = (row) => tags.every(([codes, code]) => codes[row] === code)
+      && (!kind || TOGETHER[kind](any(row)))
+      && (!was || (scores ? WAS[was](scores[row]) : any(row) & ANY[was]));
+    let found = unknown.length ? [] : [...task.ids.keys()].filter(fits);
+    if (words.length) found = await withWords(found, words, () => mine === filtering);
     if (mine !== filtering) return false;
-    rows = [];
-    if (!unknown.length) task.ids.forEach((id, row) => {
-      const text = words.length ? `${id.toLowerCase()} ${texts[heads.codes[row]]}` : "";
-      if (!words.every((word) => text.includes(word))) return;
-      if (!tags.every(([codes, code]) => codes[row] === code)) return;
-      if (kind && !(parseInt(task.together[row], 16) & TOGETHER[kind])) return;
-      if (was && !(scores ? WAS[was](scores[row]) : parseInt(task.any[row], 16) & ANY[was])) return;
-      rows.push(row);
-    });
+    rows = found;
     return true;
+  }
+
+  // Of these rows those with all words: each file of questions is searched once it is loaded. Of one run a file holds all
+  // questions without their pictures.
+  async function withWords(asked, words, wanted) {
+    get("found").textContent = "Searching …";
+    const found = [], all = index.single ? await load(`${folder()}/all.js`, "shard", "all") : null;
+    for (const [place, row] of asked.entries()) {
+      if (!all && place % task.size === 0) get("found").textContent = `Searched: ${place.toLocaleString("en")} of ${asked.length.toLocaleString("en")} questions`;
+      const text = searched(all ? all.questions[row] : await question(row));
+      if (!wanted()) break;
+      if (words.every((word) => text.includes(word))) found.push(row);
+    }
+    return found;
+  }
+
+  // Id, text, options, right answer and replies of a question in small letters. Replies of letters alone are no words.
+  function searched(one) {
+    const said = one.answers.flatMap(([, replies]) => Array.isArray(replies) ? replies.map(([text]) => text) : []);
+    return [one.id, one.text, one.right, ...(one.options || []).flat(), ...said].join("\n").toLowerCase();
   }
 
   async function changed() {
@@ -219,26 +240,6 @@ const medtasks = (() => {
       line.append(head, cell, element("td", `score ${kind}`, `${text} ${KINDS[kind]}`));
     }
     return table;
-  }
-
-  function copyLink(address) {
-    const button = element("button", "copy", "Copy link");
-    button.type = "button";
-    button.addEventListener("click", async () => {
-      let copied = true;
-      try {
-        await navigator.clipboard.writeText(address);
-      } catch {
-        const field = element("textarea", "", address);
-        button.after(field);
-        field.select();
-        copied = document.execCommand("copy");
-        field.remove();
-      }
-      button.textContent = copied ? "Copied" : "Not copied";
-      setTimeout(() => { button.textContent = "Copy link"; }, 2000);
-    });
-    return button;
   }
 
   function item(one, row) {
@@ -296,7 +297,6 @@ const medtasks = (() => {
     if (one.note) texts.append(element("p", "soft", one.note));
     const tags = Object.entries(task.tags).map(([name, tag]) => [name, tag.words[tag.codes[row]]]).filter(([, value]) => value);
     if (tags.length) texts.append(element("p", "soft", tags.map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`).join("; ")));
-    texts.append(copyLink(`${pageAddress()}${fragment(one.id)}`));
     made.append(texts);
     return made;
   }
@@ -387,7 +387,6 @@ const medtasks = (() => {
   return {
     index: hand("index"),
     task: hand("task"),
-    heads: hand("heads"),
     scores: (number, value) => { handed = { kind: "scores", number, value }; },
     shard: (number, value) => { handed = { kind: "shard", number, value }; },
   };

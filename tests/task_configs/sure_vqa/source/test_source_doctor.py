@@ -13,7 +13,7 @@ from lmms_medtasks.cli.app import build
 from lmms_medtasks.data import store
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.sure_vqa import shifts
+from lmms_medtasks.task_configs.sure_vqa import hooks
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -155,7 +155,7 @@ def test_an_image_that_was_changed_is_found_when_a_task_loads(write, rows_of, wr
     folder = write("ovqa", {"test": rows})
     prepare("sure_ovqa", source=folder, splits=["test"])
     dataset = datasets.Dataset(pq.read_table(store.find("sure_ovqa", "sample", "test").path))
-    assert sorted(shifts.sure_ovqa_question_type(dataset)["set"]) == ["iid", "ood"]
+    assert sorted(hooks.sure_ovqa_question_type(dataset)["set"]) == ["iid", "ood"]
     image = folder / "img/2.jpg"
     before, data = image.stat(), bytearray(image.read_bytes())
     data[-20] ^= 0 if write_anew else 1
@@ -163,7 +163,7 @@ def test_an_image_that_was_changed_is_found_when_a_task_loads(write, rows_of, wr
     os.utime(image, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert (image.stat().st_size, image.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
     if write_anew:
-        assert len(shifts.sure_ovqa_question_type(dataset)) == 2
+        assert len(hooks.sure_ovqa_question_type(dataset)) == 2
     else:
         with pytest.raises(UserError, match=r"1 images have other bytes than when the data was prepared: .*2\.jpg"):
-            shifts.sure_ovqa_question_type(dataset)
+            hooks.sure_ovqa_question_type(dataset)

@@ -10,7 +10,7 @@ import pytest
 from lmms_medtasks.data import sources, store
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.task_configs.sure_vqa import shift_rules
+from lmms_medtasks.task_configs.sure_vqa import source_shifts
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -193,7 +193,7 @@ def test_repeated_numbers_are_rejected_and_counted(write, rows_of):
 @pytest.mark.parametrize("name", ["sure_slake", "sure_ovqa", "sure_mimic"])
 def test_the_expected_counts_are_the_papers(name):
     counts = {split: questions for (split,), questions, _ in sources.get(name).expected}
-    assert counts == shift_rules.paper_sizes(name)["all"]
+    assert counts == source_shifts.paper_sizes(name)["all"]
     # SLAKE's training question 1622 has no answer: it is in the paper's number, and no task asks it.
     unusable = {each.splits[0]: each.unusable for each in sources.get(name).expected if each.unusable}
     assert unusable == ({"train": 1} if name == "sure_slake" else {})

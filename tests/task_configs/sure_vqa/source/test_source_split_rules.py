@@ -9,7 +9,7 @@ import pytest
 
 from lmms_medtasks.data import store
 from lmms_medtasks.data.prepare import prepare
-from lmms_medtasks.task_configs.sure_vqa import shifts
+from lmms_medtasks.task_configs.sure_vqa import hooks
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -60,7 +60,7 @@ def test_slake(random_release, shift, field, value, join, seed):
     ood = [row for row in english["test"] if row[field] == value]
     joined = [row for row in english["train"] if row[field] == value] if join else []
 
-    made = getattr(shifts, shift)(prepared("sure_slake", folder, ["test", "train"] if join else ["test"]))
+    made = getattr(hooks, shift)(prepared("sure_slake", folder, ["test", "train"] if join else ["test"]))
     assert ids(made, "iid") == sorted(named("test", iid, "qid"))
     assert ids(made, "ood") == sorted(named("test", ood, "qid") + named("train", joined, "qid"))
     assert set(made["answer_type"]) == {"open", "closed"}
@@ -98,7 +98,7 @@ def test_ovqa(random_release, shift, is_ood, join, seed):
     ood = [row for row in kept["test"] if is_ood(row)]
     joined = [row for row in kept["train"] if is_ood(row)] if join else []
 
-    made = getattr(shifts, shift)(prepared("sure_ovqa", folder, ["test", "train"] if join else ["test"]))
+    made = getattr(hooks, shift)(prepared("sure_ovqa", folder, ["test", "train"] if join else ["test"]))
     assert ids(made, "iid") == sorted(named("test", iid, "qid"))
     assert ids(made, "ood") == sorted(named("test", ood, "qid") + named("train", joined, "qid"))
     assert len(raw["test"]) > len(kept["test"]), "the synthetic release has something to clean"
@@ -134,7 +134,7 @@ def test_mimic(random_release, shift, seed):
         if shift == "age" and age is not None and (age >= 60 or age < 40):
             (iid if age >= 60 else ood).append(row)
 
-    made = getattr(shifts, f"sure_mimic_{shift}")(prepared("sure_mimic", folder, ["test"]))
+    made = getattr(hooks, f"sure_mimic_{shift}")(prepared("sure_mimic", folder, ["test"]))
     assert ids(made, "iid") == sorted(named("test", iid, "idx"))
     assert ids(made, "ood") == sorted(named("test", ood, "idx"))
     several = [
@@ -144,11 +144,11 @@ def test_mimic(random_release, shift, seed):
 
 
 def test_training_sets_are_the_iid_part_of_train(random_release):
-    from lmms_medtasks.task_configs.sure_vqa import shift_rules
+    from lmms_medtasks.task_configs.sure_vqa import source_shifts
 
     folder, raw, *_ = random_release("slake")
     rows = list(prepared("sure_slake", folder, ALL).remove_columns(["image", "images"]))
-    shift = shift_rules.get("sure_slake_modality")
+    shift = source_shifts.get("sure_slake_modality")
     trained = sorted(row["id"] for row in rows if shift.trains(row))
     english = [row for row in clean_slake(raw["train"]) if row["modality"] != "X-Ray"]
     assert trained == sorted(named("train", english, "qid"))
@@ -160,7 +160,7 @@ def test_training_sets_are_the_iid_part_of_train(random_release):
 def test_one_side_alone_is_that_side_of_both(random_release, side):
     folder, *_ = random_release("slake")
     rows = prepared("sure_slake", folder, ["test", "train"])
-    both = shifts.sure_slake_modality(rows)
-    alone = getattr(shifts, f"sure_slake_modality_{side}")(rows)
+    both = hooks.sure_slake_modality(rows)
+    alone = getattr(hooks, f"sure_slake_modality_{side}")(rows)
     assert sorted(alone["id"]) == ids(both, side)
     assert set(alone["set"]) == {side}

@@ -1,0 +1,112 @@
+"""Entries of tasks that a run asked on degraded images (``TASK@blur.2``), to look at: no board ranks them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks.board import packs
+from lmms_medtasks.board.collect import log_of, result_file, result_files
+from lmms_medtasks.board.entries import Entry
+from lmms_medtasks.board.run_entry import entry_of
+from lmms_medtasks.board.trust import safe_files
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.record import KEY, MeasureValue, Record
+from lmms_medtasks.samples.degraded import METADATA, PICTURES, SCORES, base_of
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.suites import registry
+from lmms_medtasks.suites.estimates import Mean
+from lmms_medtasks.suites.suite import Measure, Metric, Suite
+
+HARNESS = "harness"
+"""The suite of tasks that are none of ours."""
+
+
+@dataclass(frozen=True)
+class DegradedEntry(Entry):
+    """A degraded task. ``scored_by``: the declaration of the task that it was made of. ``modality``: as ordered."""
+
+    scored_by: Suite | None = None
+    modality: str | None = None
+
+    @property
+    def declaration(self) -> Suite | None:
+        """That of the task that it was made of: its own numbers are of no benchmark."""
+        return self.scored_by
+
+
+def degraded_entries(folder: Path, tasks: Sequence[str] = ()) -> tuple[list[Entry], list[str]]:
+    """The degraded tasks of the runs in ``folder``, and why others can't be shown. ``tasks``: only these."""
+    found: list[Entry] = []
+    reasons = []
+    for file in result_files(folder):
+        try:
+            run = result_file(file)
+        except UserError:  # told by `collect`
+            continue
+        for task, config in run.content.get("configs", {}).items():
+            base = base_of(task, config)
+            if base is None or (tasks and task not in tasks):
+                continue
+            try:
+                found.append(_read(run, task, base))
+            except UserError as error:
+                reasons.append(str(error))
+            except packs.UNCOMPUTABLE as error:
+                reasons.append(f"{file}, {printable(task)}: what it holds can't be computed with ({error!r:.200}).")
+    return found, reasons
+
+
+def _read(run: Run, task: str, base: str) -> DegradedEntry:
+    if task not in run.tasks:
+        raise UserError(f"{run.path}: the run stopped before {printable(task)} had a result.")
+    log = log_of(run, task)
+    safe_files.check(log, run.path.parent)
+    safe_files.check_lines(log)
+    metadata = dict(run.content["configs"][task]["metadata"])
+    ordered = metadata.pop(METADATA)
+    suite = registry.find(base, {**run.content["configs"][task], "metadata": metadata})
+    if suite is None:
+        run = _HarnessRun(run.path, run.content)
+        suite = run.suite(task, ordered)
+    entry = entry_of(run, task, suite=suite)
+    values = {each.name: getattr(entry, each.name) for each in fields(entry)}
+    return DegradedEntry(**values, scored_by=suite, modality=ordered.get("modality"))
+
+
+class _HarnessRun(Run):
+    """A run whose log has no records: of each question the scores that pair it with the clean one."""
+
+    def rows(self, task: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, row in super().rows(task):
+            name, pictures = str(row.get("doc_id")), row.get(PICTURES) or [{}]
+            scores = {key.partition(",")[0]: MeasureValue(value) for key, value in (row.get(SCORES) or {}).items()}
+            record = Record(
+                id=name,
+                cluster=str(pictures[0].get("picture", name)),
+                trials=("ok",),
+                expected=None,
+                measures=scores,
+                tags={},
+            )
+            yield line, {KEY: record.to_json()}
+
+    def suite(self, task: str, ordered: dict[str, Any]) -> Suite:
+        """Its numbers as a benchmark's. No range is told of some: then it is read off the scores."""
+        highest: dict[str, float] = {}
+        for _, row in self.rows(task):
+            for name, value in row[KEY]["measures"].items():
+                highest[name] = max(highest.get(name, 0.0), value.get("score") or 0.0)
+        stated = {key.partition(",")[0]: top for key, top in (ordered.get("best_scores") or {}).items()}
+        better = (self.content.get("higher_is_better") or {}).get(task) or {}
+        measures = []
+        for name, most in highest.items():
+            top = stated.get(name) or (1.0 if most <= 1 else max(100.0, most))
+            measures.append(Measure(name, high=top, unit="%" if top == 1 else "points"))
+        metrics = tuple(
+            Metric(each.name, Mean(measure=each.name), better.get(each.name) is not False) for each in measures
+        )
+        return Suite(HARNESS, "Tasks of the harness", "image", tuple(measures), metrics, {})

@@ -1,0 +1,397 @@
+"""Charts with a row a name, its numbers on a scale beside it: ranges, points and bullets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from lmms_medtasks.report.charts.svg import (
+    BETWEEN,
+    DISC,
+    MODELS,
+    OTHER,
+    PUBLISHED,
+    RING,
+    Axis,
+    Elements,
+    Entry,
+    Look,
+    Svg,
+    axis_around,
+    legend,
+    lines_of,
+    number,
+    percent_axis,
+    signed,
+)
+from lmms_medtasks.short_texts import cut_apart, first_listed, interval_text, short
+from lmms_medtasks.statistics import confidence
+
+if TYPE_CHECKING:
+    from lmms_medtasks.report.charts.chart import Chart, Mark
+
+NAMES = (0.0, 28.5)
+"""Where names stand and how wide they are, percent."""
+_PLOT = 29.0
+_LETTERS, _SECOND = 15, 27
+"""Letters of a name on its first and on its second line."""
+_NARROW = 12
+"""Letters of the first line on a phone, where the style sheet shows the element of the class "narrow"."""
+
+
+def rows_of(chart: Chart, marks: Iterable[Mark]) -> dict[str, list[Mark]]:
+    """Marks by the row that they stand in."""
+    found: dict[str, list[Mark]] = {}
+    for each in marks:
+        found.setdefault(each.column if chart.turned else each.row, []).append(each)
+    return found
+
+
+def own_rows(chart: Chart, marks: Sequence[Mark]) -> dict[str, list[Mark]]:
+    """The rows that are ours and have a number."""
+    rows = rows_of(chart, (each for each in marks if each.kind == "run"))
+    return {said: own for said, own in rows.items() if any(each.number is not None for each in own)}
+
+
+def guess_of(marks: Sequence[Mark]) -> float | None:
+    """What guessing gets, the last number of those that say it."""
+    known = [each.number for each in marks if each.kind == "counts" and each.number is not None]
+    return known[-1] if known else None
+
+
+def plot_place(numbers: int) -> tuple[float, float]:
+    """Where a plot with so many numbers at its right stands and how wide it is, percent."""
+    return _PLOT, {0: 67.0, 1: 57.0, 2: 47.0}[numbers]
+
+
+def grid(plot: Elements, axis: Axis, top: float, bottom: float) -> None:
+    """A line down and a text above it for each tick of the axis."""
+    for tick, said in axis.texts:
+        plot.line(axis.place(tick), top - 6, axis.place(tick), bottom, "grid")
+        plot.text(axis.place(tick), top - 12, said, anchor="middle")
+
+
+def name(names: Elements, said: str, y: float, kind: str, *, two_lines: bool = True, href: str = "") -> None:
+    """A row's name, on two lines where it is long; the whole is its tooltip."""
+    lines = lines_of(said, _LETTERS, _SECOND) if two_lines else [short(said, _SECOND)]
+    narrow = lines_of(said, _NARROW, _NARROW + 2) if two_lines else [_without_middle(said, _NARROW + 4)]
+    with names.link(href):
+        if lines == narrow:
+            names.parts.append(_name(said, lines, y, kind))
+        else:
+            names.parts.append(_name(said, lines, y, f"{kind} wide"))
+            names.parts.append(_name(said, narrow, y, f"{kind} narrow"))
+
+
+def _without_middle(said: str, most: int) -> str:
+    """A name of so many letters at most: its first words and its last one, where they tell anything."""
+    *words, last = re.split(r"(?<=[-_ /:])(?=.)|(?=\()", said)
+    kept = ""
+    for word in words if len(said) > most else ():
+        if len(kept + word + last) >= most:
+            break
+        kept += word
+    return f"{kept}…{last}" if kept else cut_apart([said], most)[said]
+
+
+def _name(said: str, lines: Sequence[str], y: float, kind: str) -> str:
+    title = f"<title>{escape(said)}</title>" if list(lines) != [said] or len(said) > _LETTERS else ""
+    first = y + 4 - 6.5 * (len(lines) - 1)
+    spans = "".join(
+        f'<tspan x="0" y="{number(first + 13 * place)}">{escape(each)}</tspan>' for place, each in enumerate(lines)
+    )
+    return f'<text class="name {kind}">{spans}{title}</text>'
+
+
+_Cells = Mapping[str, "Mark"]
+"""A row: its marks by their columns."""
+_RANGE_HEIGHT, _PRINTED_HEIGHT = 30, 18
+
+
+def range_chart(chart: Chart, marks: Sequence[Mark]) -> str:
+    """A row a model: a ring for the first column, diamonds between, a disc for the last, a line that joins them.
+
+    At the right the last number and its change from the first; below, published models; dashed, what guessing gets.
+    """
+    rows, chosen, guess = own_rows(chart, marks), chart.chosen(marks), guess_of(marks)
+    # Of own rows none may be there, as where published ones are drawn apart.
+    asked = {each.column for row in (rows or chosen).values() for each in row if each.number is not None}
+    series = [each for each in dict.fromkeys(mark.column for mark in marks) if each in asked]
+    own, printed = ([{each.column: each for each in row} for row in of.values()] for of in (rows, chosen))
+    bars = [row[series[-1]].y for row in own if series[-1] in row and row[series[-1]].y.low is not None]
+    if marks[0].unit == "%":
+        numbers = [each.number for row in (*own, *printed) for each in row.values()]
+        axis = _percents_from([*numbers, *(bar.low for bar in bars), guess])
+    else:
+        axis = axis_around(marks)
+    svg = Svg(_describe_ranges(chart.title, series, own, len(printed), guess, axis), "ranges")
+    entries: list[Entry] = [(RING, each) for each in series[:-1][:1]]
+    entries += [*((BETWEEN, each) for each in series[1:-1]), (DISC, series[-1])]
+    entries += [("interval", f"{confidence.percent()} interval")] if bars else []
+    entries += [(PUBLISHED, "published")] if printed else []
+    entries += [("guess", f"guessing, {guess:.{axis.digits}f}")] if guess is not None else []
+    top = legend(svg, entries) + 36
+    height = top + _RANGE_HEIGHT * len(own) + (_PRINTED_HEIGHT * (len(printed) + 1) if printed else 0) + 8
+    names, plot = Elements(), Elements()
+    grid(plot, axis, top, height - 6)
+    if guess is not None:
+        # The line leaves out the row that says what the rows below it are.
+        rows_end = top + _RANGE_HEIGHT * len(own)
+        ends = [(top - 6, rows_end), (rows_end + _PRINTED_HEIGHT, height - 6)] if printed else [(top - 6, height - 6)]
+        for start, end in ends:
+            plot.line(axis.place(guess), start, axis.place(guess), end, "guess")
+    svg.text(100, top - 26, series[-1].partition(" (")[0], anchor="end", dx=-50)
+    if len(series) > 1:
+        svg.text(100, top - 26, "change", anchor="end")
+    y = float(top)
+    for row in own:
+        _draw_range(svg, names, plot, row, series, axis, y + _RANGE_HEIGHT / 2)
+        y += _RANGE_HEIGHT
+    if printed:
+        svg.text(0, y + _PRINTED_HEIGHT - 5, "published in the paper, on its own data", "soft")
+        y += _PRINTED_HEIGHT
+        for row in printed:
+            _draw_range(svg, names, plot, row, series, axis, y + _PRINTED_HEIGHT / 2)
+            y += _PRINTED_HEIGHT
+    svg.frame(names, *NAMES, height)
+    svg.frame(plot, *plot_place(2))
+    return svg.written(height)
+
+
+def _percents_from(values: Iterable[float | None]) -> Axis:
+    """Percent that hold all values, up to 100."""
+    lowest = min((value for value in values if value is not None), default=0)
+    start = min(10 * (lowest // 10), 80)  # all at 100 still need a scale
+    ticks = tuple(map(float, range(int(start), 101, 10 if start >= 50 else 20)))
+    return Axis(start, 100, ticks, unit=" %")
+
+
+def _describe_ranges(
+    title: str,
+    series: Sequence[str],
+    own: Sequence[Mapping[str, Mark]],
+    published: int,
+    guess: float | None,
+    axis: Axis,
+) -> str:
+    rows = []
+    for row in own:
+        known = [(each, row[each].number) for each in series if each in row]
+        numbers = ", ".join(f"{said} {value:.{axis.digits}f}" for said, value in known if value is not None)
+        rows.append(f"{next(iter(row.values())).row} {numbers}")
+    more = f" {published} published rows in grey." if published else ""
+    guessing = f" Guessing gets {guess:.{axis.digits}f}." if guess is not None else ""
+    unit = {"%": "Percent: ", "": ""}.get(axis.unit.strip(), f"In {axis.unit.strip()}: ")
+    return f"{title}. {unit}{first_listed(rows)}.{more}{guessing}"
+
+
+def _draw_range(
+    svg: Elements, names: Elements, plot: Elements, row: _Cells, series: Sequence[str], axis: Axis, y: float
+) -> None:
+    known = {each: row[each].value for each in series if each in row and row[each].number is not None}
+    any_mark = next(iter(row.values()))
+    own, last = not any_mark.is_published, series[-1]
+    name(names, any_mark.row, y, "strong" if own else "soft", two_lines=own, href=any_mark.href)
+    if not known:
+        return
+    kind = "joined" if own else "joined-published"
+    plot.line(axis.place(min(known.values())), y, axis.place(max(known.values())), y, kind)
+    bar = row[last].y if last in row and own else None
+    if bar and bar.low is not None and bar.high is not None:
+        plot.interval(axis.place(bar.low), axis.place(bar.high), y)
+    for column, value in known.items():
+        said = f"{any_mark.row}, {column}: {axis.text(value)}"
+        said += interval_text(bar.low, bar.high, axis.digits) if bar and column == last else ""
+        look = DISC if column == last else RING if column == series[0] else BETWEEN
+        plot.mark(axis.place(value), y, look if own else PUBLISHED, said, 5 if own else 3)
+    if last in known:
+        final = known[last]
+        svg.text(100, y + 4, f"{final:.{axis.digits}f}", "strong" if own else "soft", "end", dx=-50)
+        if series[0] in known and len(series) > 1:
+            svg.text(100, y + 4, signed(final - known[series[0]], axis.digits), "" if own else "soft", "end")
+
+
+_APART = 10
+MOST = len(MODELS) - 1
+"""Models with a look and an interval of their own; with more the best ones have it, the others are small points."""
+
+
+def point_chart(chart: Chart, marks: Sequence[Mark]) -> str:
+    """A row a category, in the order given: a point and interval a series, published models hollow, guessing dashed.
+
+    Changes have a line at 0. Of more than :data:`MOST` series those with the highest mean are named.
+    """
+    own = [each for each in marks if each.kind == "run"]
+    series = list(dict.fromkeys(_series_of(chart, each) for each in own))
+    rows = {said: row for said, row in rows_of(chart, marks).items() if any(each.kind == "run" for each in row)}
+    cells = {said: {_series_of(chart, each): each for each in row if each.kind == "run"} for said, row in rows.items()}
+    kept = {id(each) for row in chart.chosen(marks).values() for each in row if each.number is not None}
+    title = chart.axis[0] if chart.axis else ""
+    if chart.scale == "ranks":
+        axis = Axis(0.5, len(series) + 0.5, tuple(map(float, range(1, len(series) + 1))), title)
+    else:
+        axis = percent_axis(title) if own[0].unit == "%" and not chart.scale else axis_around(own, title)
+    named, others = _choose_named(series, list(cells.values()))
+    each_row = float(max(_RANGE_HEIGHT, _APART * len(named) + 10))
+    svg = Svg(_describe_points(chart.title, series, cells, axis), "points")
+    cut = cut_apart(named, 28)
+    entries: list[Entry] = [(look, cut[said]) for look, said in zip(MODELS, named, strict=False)]
+    entries = entries if len(series) > 1 else []
+    entries += [(OTHER, f"{len(others)} more")] if others else []
+    has_bars = any(each.y.low is not None for each in own)
+    entries += [("interval", f"{confidence.percent()} interval")] if has_bars else []
+    entries += [(PUBLISHED, "published")] if any(id(each) in kept for row in rows.values() for each in row) else []
+    entries += [("guess", "guessing")] if any(guess_of(row) is not None for row in rows.values()) else []
+    top = legend(svg, entries) + 24
+    bottom = top + each_row * len(rows)
+    height = bottom + (26 if axis.title else 8)
+    names, plot = Elements(), Elements()
+    grid(plot, axis, top, bottom)
+    if own[0].signed:
+        plot.line(axis.place(0), top - 6, axis.place(0), bottom, "zero")
+    if axis.title:
+        plot.text(50, height - 6, axis.title, "soft", "middle")
+    for line, (said, row) in enumerate(rows.items()):
+        y = top + each_row * (line + 0.5)
+        name(names, said, y, "strong")
+        for each in (each for each in row if id(each) in kept):
+            shown = f"{said}: {each.row}, published, {axis.text(each.value)}"
+            plot.mark(axis.place(each.value), y, PUBLISHED, shown, 3)
+        if (guess := guess_of(row)) is not None:
+            x = axis.place(guess)
+            ends = y - each_row / 2 + 3, y + each_row / 2 - 3
+            plot.line(x, ends[0], x, ends[1], "guess", f"guessing: {axis.text(guess)}")
+        for other in others:
+            _draw_point(plot, cells[said].get(other), f"{said}: {other}", OTHER, axis, y, 3)
+        for place, own_name in enumerate(named):
+            below = _APART * (place - (len(named) - 1) / 2)
+            _draw_point(plot, cells[said].get(own_name), f"{said}: {own_name}", MODELS[place], axis, y + below)
+        if len(series) == 1:
+            _write_value(svg, cells[said].get(series[0]), axis, y)
+    svg.frame(names, *NAMES, height)
+    svg.frame(plot, *plot_place(int(len(series) == 1)))
+    return svg.written(height)
+
+
+def _series_of(chart: Chart, mark: Mark) -> str:
+    return mark.row if chart.turned else mark.column
+
+
+def _choose_named(series: Sequence[str], rows: Sequence[Mapping[str, Mark]]) -> tuple[list[str], list[str]]:
+    """The series that are named, in the order given, and the others."""
+    if len(series) <= MOST:
+        return list(series), []
+    means = {}
+    for each in series:
+        known = [value for row in rows if each in row and (value := row[each].number) is not None]
+        means[each] = sum(known) / len(known) if known else float("-inf")
+    best = sorted(series, key=lambda each: -means[each])[:MOST]
+    return [each for each in series if each in best], [each for each in series if each not in best]
+
+
+def _describe_points(title: str, series: Sequence[str], rows: Mapping[str, Mapping[str, Mark]], axis: Axis) -> str:
+    said = []
+    for name_of_row, row in rows.items():
+        known = [(each, row[each].value) for each in series[:3] if each in row and row[each].number is not None]
+        numbers = [f"{each} {value:.{axis.digits}f}".removeprefix(f"{series[0]} " * (len(series) == 1))
+                   for each, value in known]  # fmt: skip
+        said += [f"{name_of_row} {', '.join(numbers)}"] if numbers else []
+    return f"{title}{f' ({axis.title})' if axis.title else ''}. {first_listed(said, 10)}."
+
+
+def _write_value(svg: Elements, mark: Mark | None, axis: Axis, y: float) -> None:
+    known = mark is not None and mark.number is not None
+    said = f"{mark.value:.{axis.digits}f}{mark.y.mark}" if mark is not None and known else "–"
+    svg.text(100, y + 4, said, "strong" if known else "soft", "end")
+
+
+def _draw_point(
+    plot: Elements, mark: Mark | None, said: str, look: Look, axis: Axis, y: float, size: float = 5
+) -> None:
+    if mark is None or mark.number is None:
+        return
+    low, high = mark.y.low, mark.y.high
+    if low is not None and high is not None and look is not OTHER:
+        plot.interval(axis.place(low), axis.place(high), y)
+    shown = f"{said}, {axis.text(mark.value)}{interval_text(low, high, axis.digits)}"
+    plot.mark(axis.place(mark.value), y, look, shown, size)
+
+
+_BULLET_HEIGHT, _ALONE, _TOP, _BOTTOM = 54.0, 46.0, 8.0, 26.0
+"""Pixels from one row to the next, of a row alone, and from its top to the ends of its bar."""
+_MIDDLE = (_TOP + _BOTTOM) / 2
+_NEAR = 14
+"""Percent of the width below which two labels would touch on a phone."""
+
+
+def bullet_chart(chart: Chart, marks: Sequence[Mark], *, small: bool = False) -> str:
+    """A row a number, on the chart's scale, on that of percent, or on one around all numbers; ``small``: no names.
+
+    A grey frame is the range of published models, a blue band the middle half of others with a line at their median
+    (``x`` of the mark), a dashed line what guessing gets.
+    """
+    around = percent_axis() if marks[0].unit == "%" else axis_around(marks)
+    axis = Axis(*chart.ends) if chart.ends else around
+    printed = [each.number for each in marks if each.is_published and each.number is not None]
+    guess, said, names, plot = guess_of(marks), [], Elements(), Elements()
+    for place, (row, own) in enumerate(own_rows(chart, marks).items()):
+        name(names, row, _BULLET_HEIGHT * place + _MIDDLE, "strong", href=own[-1].href)
+        said.append(_describe_bullet(own[-1], guess, printed))
+        _draw_bullet(plot, own[-1], axis, guess, printed, _BULLET_HEIGHT * place, said[-1])
+    svg = Svg(f"{chart.title}. {first_listed(said)}.", "bullets")
+    height = _ALONE if small else _BULLET_HEIGHT * len(said)
+    if small:
+        svg.parts += plot.parts
+    else:
+        svg.frame(names, *NAMES, height)
+        svg.frame(plot, *plot_place(0))
+    return svg.written(height)
+
+
+def _describe_bullet(mark: Mark, guess: float | None, printed: Sequence[float]) -> str:
+    """All that is drawn of a row, in words."""
+
+    def text(value: object) -> str:
+        return f"{value:.{mark.digits}f}"
+
+    parts = [
+        f"{mark.row} {text(mark.value)} {mark.unit}".rstrip() + interval_text(mark.y.low, mark.y.high, mark.digits)
+    ]
+    if mark.x.value is not None:
+        parts.append(f"quartiles of the ranked models {', '.join(map(text, (mark.x.low, mark.x.value, mark.x.high)))}")
+    parts += [f"guessing {text(guess)}"] if guess is not None else []
+    parts += [f"published models {text(min(printed))} to {text(max(printed))}"] if printed else []
+    return ", ".join(parts)
+
+
+def _draw_bullet(
+    plot: Elements, mark: Mark, axis: Axis, guess: float | None, printed: Sequence[float], y: float, said: str
+) -> None:
+    def band(low: float, high: float, inset: float, kind: str) -> None:
+        start, width = axis.place(low), max(axis.place(high) - axis.place(low), 0.4)
+        plot.box(start, y + _TOP + inset, width, _BOTTOM - _TOP - 2 * inset, kind, 1)
+
+    plot.box(0, y + _TOP, 100, _BOTTOM - _TOP, "track-of", 1)
+    if printed:
+        band(min(printed), max(printed), 1, "range")
+    low, median, high = mark.x.low, mark.x.value, mark.x.high
+    if low is not None and high is not None and isinstance(median, int | float):
+        band(low, high, 0, "quartiles")
+        plot.line(axis.place(median), y + _TOP, axis.place(median), y + _BOTTOM, "median")
+    if guess is not None:
+        plot.line(axis.place(guess), y + _TOP - 5, axis.place(guess), y + _BOTTOM + 5, "guess")
+    if mark.y.low is not None and mark.y.high is not None:
+        plot.interval(axis.place(mark.y.low), axis.place(mark.y.high), y + _MIDDLE)
+    plot.mark(axis.place(mark.value), y + _MIDDLE, DISC, said, 6)
+    # Labels of the line below the scale, the more telling first; one that would touch another is left to the legend.
+    wanted = [] if guess is None else [(axis.place(guess), f"guessing {guess:.{mark.digits}f}")]
+    taken: list[tuple[float, float]] = []
+    for x, text in (*wanted, (0.0, f"{axis.low:g}"), (100.0, f"{axis.high:g}")):
+        anchor = "start" if x < _NEAR else "end" if x > 100 - _NEAR else "middle"
+        width = 2.4 * len(text)  # percent, on a phone
+        start = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+        if all(start + width < other[0] or start > other[1] for other in taken):
+            taken.append((start, start + width))
+            plot.text(x, y + _ALONE - 5, text, anchor=anchor)

@@ -1,0 +1,179 @@
+"""What keeps rows from being compared: with the paper's, by protocol, and with each other, by their questions.
+
+In what a run's protocol is not the paper's is told from ``paper.yml`` and what the run recorded. Rows of a comparison
+that are over other questions than most are marked, and a flag names them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lmms_medtasks.report import about
+from lmms_medtasks.report.document import PUBLISHED, Flag, Frame, FrameRow, Part
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.samples import run_options
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.samples.runs import printable
+from lmms_medtasks.suites import paper
+from lmms_medtasks.suites.suite import Suite
+
+
+def add_paper_lines(suite: Suite, part: Part, sources: Sequence[Source]) -> Part:
+    """The part with :func:`paper_lines` below each of its tables that has published rows."""
+    own = paper.of(suite.name)
+    if own is None:
+        return part
+    sections = tuple(
+        replace(section, tables=tuple(_with(table, own, sources) for table in section.tables))
+        for section in part.sections
+    )
+    return replace(part, sections=sections)
+
+
+def _with(table: Frame, own: paper.Paper, sources: Sequence[Source]) -> Frame:
+    if not any(row.kind in PUBLISHED for row in table.rows):
+        return table
+    return replace(table, published_notes=(*table.published_notes, *paper_lines(own, sources, table.key)))
+
+
+def paper_lines(own: paper.Paper, sources: Sequence[Source], table: str = "") -> Iterator[str]:
+    """A line for all sources that differ from the paper in the same things; with their names where there are several.
+
+    ``table``: the key of the table that it is for.
+    """
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for source in sources:
+        groups.setdefault(tuple(differences(own, source, table)), []).append(source.name)
+    for found, names in groups.items():
+        whose = f"{', '.join(names)}: " if len(groups) > 1 else ""
+        said = "; ".join(found) if found else "none that is known"
+        yield f"{whose}Differences from the paper's protocol: {said}."
+
+
+def differences(own: paper.Paper, source: Source, table: str = "") -> list[str]:
+    """In what the tasks of a source were not asked and scored as in the paper, each once."""
+    found: dict[str, None] = {}
+    for run, tasks in source.asked:
+        for task in tasks:
+            config = run.content["configs"][task]
+            facts = paper.facts_of(config)
+            found |= dict.fromkeys(_of_run(run, task, config.get("metadata") or {}, facts))
+            there = (each for each in own.remaining(task, facts) if table not in each.not_in)
+            found |= dict.fromkeys(each.said(facts) for each in there)
+    return list(map(printable, found))
+
+
+def _of_run(run: Run, task: str, told: Mapping[str, Any], facts: paper.Facts) -> Iterator[str]:
+    """What is the same for all benchmarks: the data, how much of it, the prompt, the judge, sampling, pictures."""
+    data = str(told.get("data", "unknown"))
+    kind = data.rpartition(" of ")[2]
+    if kind != "full":
+        yield f"{kind} data"
+    if said := about.subset(told):
+        yield f"a random sample ({said})"
+    if any(effective < original for _, original, effective in about.counts(run, [task])):
+        yield about.limit(run) or "only a part of the questions"
+    if facts.get("setting.no_image"):
+        yield "no image is shown"
+    if wording := facts.get("setting.wording"):
+        yield f"{wording} wording"
+    if (own := told.get("own_prompt")) and isinstance(own, Mapping):
+        yield f"the prompt is the file {own.get('name')} ({own.get('digest')})"
+    yield from _judge(told.get("judge"), facts.get("setting.judge_prompt"))
+    yield from run_options.said(told)
+    if encoding := told.get("image_encoding"):
+        yield f"the runner re-encoded images ({encoding})"
+
+
+def _judge(judge: object, own_prompts: object) -> Iterator[str]:
+    if not isinstance(judge, Mapping):
+        return
+    protocols = [each for each in judge.get("protocols") or [] if isinstance(each, Mapping)]
+    for each in protocols if own_prompts else ():
+        if not isinstance(own_prompts, Mapping) or {"", each.get("protocol")} & set(own_prompts):
+            said = f"{each.get('protocol')} is the file {each.get('prompt')} ({each.get('digest')})"
+            yield f"the judge's prompt of {said}"
+    papers = dict.fromkeys(str(each.get("paper_judge")) for each in protocols)
+    if judge.get("name", "none") == "none":
+        yield "no judge"
+    elif not judge.get("is_paper_judge"):
+        yield f"judged by {judge['name']}, the paper by {' and '.join(papers)}"
+
+
+OTHER_QUESTIONS = "≠"
+_MEANING = "Over other questions than most rows here: does not compare with them (the flags say how many)."
+_MOST = 3
+"""Tests of a row that the flag names."""
+
+Asked = Mapping[Any, Mapping[str, frozenset[str]]]
+"""Row -> the tests that its numbers are of, by name -> the ids of the questions that were asked in each.
+
+A row that is a tuple is a model's (its first part) under a condition (the rest), such as a shift: tests of one name
+under two conditions are two tests.
+"""
+
+
+def with_marks(
+    part: Part, asked: Asked, row_of: Callable[[Frame, FrameRow], Hashable] = lambda table, row: row.cells[0].value
+) -> Part:
+    """The comparison with :data:`OTHER_QUESTIONS` at each row that :func:`differing` finds, and a flag that names them.
+
+    ``row_of`` gives the key that a table's row has in ``asked``, its first cell by default; published rows, and rows of
+    no such key, stay as they are.
+    """
+    found = differing(asked)
+    if not found:
+        return part
+    sections = tuple(
+        replace(section, tables=tuple(_marked(table, found, row_of) for table in section.tables))
+        for section in part.sections
+    )
+    said = "; ".join(f"{' '.join(map(str, row)) if isinstance(row, tuple) else row}: {text}"
+                     for row, text in found.items())  # fmt: skip
+    text = f"Not all rows are over the same questions, and those marked {OTHER_QUESTIONS} do not compare. {said}."
+    return replace(part, flags=(Flag("warning", text), *part.flags), sections=sections)
+
+
+def differing(asked: Asked) -> dict[Hashable, str]:
+    """The rows that were asked other questions in a test than most rows that have it, and what they were asked.
+
+    Where as many rows were asked one set of questions as another, the larger set is that of most.
+    """
+    tests: dict[tuple[Hashable, str], Counter[frozenset[str]]] = {}
+    for row, own in asked.items():
+        for test, ids in own.items():
+            tests.setdefault((_condition(row), test), Counter())[ids] += 1
+    usual = {test: max(counts, key=lambda ids: (counts[ids], len(ids), sorted(ids))) for test, counts in tests.items()}
+    found = {}
+    for row, own in asked.items():
+        most = {test: usual[_condition(row), test] for test in own}
+        other = [_describe_questions(test, ids, most[test]) for test, ids in own.items() if ids != most[test]]
+        if other:
+            more = [f"{len(other) - _MOST} more tests"] if len(other) > _MOST else []
+            found[row] = ", ".join([*other[:_MOST], *more])
+    return found
+
+
+def _condition(row: Hashable) -> Hashable:
+    return row[1:] if isinstance(row, tuple) else None
+
+
+def _describe_questions(test: str, ids: frozenset[str], usual: frozenset[str]) -> str:
+    shared = len(ids & usual)
+    apart = f", {len(ids) - shared:,} of them others" if shared < len(ids) else ""
+    return f"{test} {len(ids):,} questions{apart} (most rows: {len(usual):,})"
+
+
+def _marked(table: Frame, found: Mapping[Hashable, str], row_of: Callable[[Frame, FrameRow], Hashable]) -> Frame:
+    rows = tuple(
+        replace(row, cells=(replace(row.cells[0], mark=OTHER_QUESTIONS), *row.cells[1:]))
+        if row.kind == "run" and row_of(table, row) in found
+        else row
+        for row in table.rows
+    )
+    if rows == table.rows:
+        return table
+    return replace(table, rows=rows, marks={**table.marks, OTHER_QUESTIONS: _MEANING})

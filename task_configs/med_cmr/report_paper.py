@@ -1,0 +1,282 @@
+"""Med-CMR: several models together, and the paper's two analyses across models: base and tuned, size and score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.report import judged_tables
+from lmms_medtasks.report.cells import NONE, count, decimal, frame, label, number, p_value, percent, probability
+from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.document import Cell, Flag, Frame, FrameColumn, Section
+from lmms_medtasks.report.report_options import Options
+from lmms_medtasks.report.views import Source
+from lmms_medtasks.statistics.confidence import LEVEL
+from lmms_medtasks.statistics.intervals import Interval
+from lmms_medtasks.statistics.paired_tests import PairedTest, paired_tests
+from lmms_medtasks.statistics.significance import adjust_known
+from lmms_medtasks.suites.contributions import paired_change
+from lmms_medtasks.suites.estimates import Contrast, Mean
+from lmms_medtasks.task_configs.med_cmr.measures import (
+    ACCURACY,
+    BY_DIMENSION,
+    DIMENSIONS,
+    RANGES,
+    SCORES,
+    TOTAL,
+)
+from lmms_medtasks.task_configs.med_cmr.report_published import (
+    MEASURE_OF,
+    asked,
+    findings,
+    was_asked,
+)
+
+_FORMS = {"mcq": "multiple choice", "open": "open total"}
+_TESTS = (
+    "Hypothesis: the fine-tuned model answers as its base does. p by image: two-sided sign-flip test of each image's "
+    "summed change; adjusted: Holm over all pairs and forms of questions.",
+    "As the paper tests it: sign p (exact, ties left out) and Wilcoxon p, not corrected. They take questions on one "
+    "image as independent; over dimensions each pair's change in each dimension is a value, and these are taken as "
+    "independent too, though they share both models.",
+    "Effect: matched-pairs rank-biserial correlation, from -1, all worse, to 1.",
+)
+_CHANGES = f"In brackets: {LEVEL} interval over images, of a change between the same images"
+_CHANGE = FrameColumn("change", digits=2, signed=True)
+FEWEST = 3
+"""With fewer models a correlation is -1, 1 or nothing."""
+
+
+def sections(sources: Sequence[Source], options: Options) -> Iterator[Section]:
+    """What the options ask for. Raises UserError for a name that no model has, or a pair of a model with itself."""
+    named = {each.name: each for each in sources}
+    if options.pairs:
+        found, lacking = pairs(options.pairs, named)
+        tables = tuple(each for each in (_tests(found), _dimensions(found)) if each)
+        drawn = TUNED.of(tables[1]) if options.drawn and tables else None
+        yield Section("pairs", "Base and medically fine-tuned models", lacking, tables, (drawn,) if drawn else ())
+    if options.parameters:
+        yield _scale(options.parameters, named)
+
+
+# --- The models together ----------------------------------------------------------------------------------------------
+
+
+def caveats(sources: Sequence[Source]) -> Iterator[Flag]:
+    """That models were judged by different judges: no table has two."""
+    judges = sorted(", ".join(map(judged_tables.labelled, each)) for each in judged_tables.by_judge(sources))
+    if len(judges) > 1:
+        yield Flag(
+            "warning",
+            f"Open answers were judged by different judges or prompts, and do not compare: {'; '.join(judges)}. Here "
+            "stand the totals of the judge of most models, others in their models' own parts.",
+        )
+
+
+# --- Base and tuned ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A base and its tuned model in one form of questions, on those that both were asked.
+
+    ``changes``: by dimension, and "" for all questions, the intervals "first" (base), "second" (tuned) and "change".
+    ``questions``: the tests over its questions, as the paper makes them. ``images``: those of the questions; ``p``: of
+    the sign-flip test by image of "no change", None without questions.
+    """
+
+    name: str
+    form: str
+    changes: Mapping[str, Mapping[str, Interval]]
+    questions: PairedTest
+    images: int
+    p: float | None
+
+    def cells(self, dimension: str) -> list[Cell]:
+        """Base, tuned and change, percent and points for multiple choice."""
+        cell = percent if self.form == "mcq" else number
+        return [cell(self.changes[dimension].get(side)) for side in ("first", "second", "change")]
+
+
+def pairs(wanted: Sequence[tuple[str, str]], sources: Mapping[str, Source]) -> tuple[tuple[Pair, ...], tuple[str, ...]]:
+    """Compare each base with its tuned model by their names in the report: did it lose, and is that more than chance.
+
+    Beside the pairs what a pair can't be compared in. Raises UserError when a name is not among the models, or both of
+    a pair are the same.
+    """
+    found, lacking = [], []
+    for base, tuned in wanted:
+        _check_names((base, tuned), sources, "--pair BASE=TUNED")
+        if base == tuned:
+            raise UserError(f"--pair {base}={tuned}: the two are the same model.")
+        both = sources[base], sources[tuned]
+        for form in _FORMS:
+            if not all(was_asked(each, form) for each in both):
+                lacking.append(f"{base} and {tuned}: not both were asked the {form} questions.")
+            elif form == "open" and len(judged_tables.by_judge(both)) > 1:
+                lacking.append(f"{base} and {tuned}: their open answers were judged by different judges.")
+            else:
+                found.append(_pair(f"{base} → {tuned}", *both, form))
+    return tuple(found), tuple(lacking)
+
+
+def _check_names(names: Sequence[str], sources: Mapping[str, Source], option: str) -> None:
+    for name in names:
+        if name not in sources:
+            raise UserError(str(unknown("model", name, list(sources), option)))
+
+
+def _pair(name: str, base: Source, tuned: Source, form: str) -> Pair:
+    sides = [each.rows.where(asked(form)) for each in (base, tuned)]
+    origins = [{column: rows.column(column)[0] for column in ("run", "task")} for rows in sides]
+    measure = MEASURE_OF[form]
+    change = Contrast(measure=measure, bounds=RANGES[measure], first=origins[0], second=origins[1], pair=("id",))
+    # A source of its own: what is kept of the base model's rows is not of both models' rows.
+    both = Source("", base.every.where({"repeated": False}), base.every, base.resamples)
+    changes = {
+        dimension: both.intervals(change, where)
+        for dimension, where in {"": {}, **BY_DIMENSION}.items()
+        if not dimension or len(sides[1].where(where))
+    }
+    paired = sides[0].scored(measure).paired(sides[1].scored(measure), ["id"])
+    first, second = (rows.column(f"{measure}.score") for rows in paired)
+    one, other = (partial(each.where, {}) for each in sides)
+    by_image = paired_change(one, other, Mean(measure=measure, bounds=RANGES[measure]))
+    images = len(by_image.contributions.clusters) if by_image.contributions else 0
+    return Pair(name, form, changes, paired_tests((second - first).tolist()), images, by_image.p)
+
+
+def over_dimensions(found: Sequence[Pair], form: str) -> PairedTest:
+    """The paper's tests where each pair's change in each dimension is one value."""
+    steps = [each.changes[name]["change"].estimate for each in found if each.form == form
+             for name in DIMENSIONS if name in each.changes]  # fmt: skip
+    return paired_tests([step for step in steps if step is not None])
+
+
+def _tests(found: Sequence[Pair]) -> Frame | None:
+    adjusted = adjust_known([each.p for each in found])
+    rows: list[Sequence[Any]] = [
+        (each.name, _FORMS[each.form], "questions", each.cells("")[-1], *_counts(each.questions), each.images,
+         probability(each.p), probability(p), *_paper_tests(each.questions))
+        for each, p in zip(found, adjusted, strict=True)
+    ]  # fmt: skip
+    for form in dict.fromkeys(each.form for each in found):
+        test = over_dimensions(found, form)
+        rows.append(("all pairs", _FORMS[form], "dimensions", NONE, *_counts(test), NONE, NONE, NONE,
+                     *_paper_tests(test)))  # fmt: skip
+    columns = (
+        *map(label, ("pair", "questions", "tested over")),
+        _CHANGE,
+        *map(count, ("better", "same", "worse", "images")),
+        *map(p_value, ("p by image", "adjusted p", "sign p", "Wilcoxon p")),
+        FrameColumn("effect", digits=2, signed=True),
+    )
+    paper = findings()["medical_fine_tuning"]
+    said = (
+        f"The paper, over its pairs: multiple choice {paper['mcq']['direction']}, p < {paper['mcq']['p_below']}; open "
+        f"answers p about {paper['open']['p']}."
+    )
+    return frame("pairs", "Base against fine-tuned: tests", columns, rows, (*_TESTS, said, f"{_CHANGES}."))
+
+
+def _counts(test: PairedTest) -> tuple[int, int, int]:
+    return test.up, test.n - test.up - test.down, test.down
+
+
+def _paper_tests(test: PairedTest) -> tuple[Cell, Cell, Cell]:
+    return probability(test.sign_p), probability(test.wilcoxon_p), Cell(test.effect)
+
+
+def _dimensions(found: Sequence[Pair]) -> Frame | None:
+    columns = (*map(label, ("pair", "questions", "dimension")), count("n"),
+               FrameColumn("base", digits=2), FrameColumn("fine-tuned", digits=2), _CHANGE)  # fmt: skip
+    rows: list[Sequence[Any]] = [
+        (each.name, _FORMS[each.form], name or "all", each.changes[name]["second"].n, *each.cells(name))
+        for each in found
+        for name in each.changes
+    ]
+    notes = (
+        f"Percent and points for multiple choice, 0 to 100 for the open total. {_CHANGES}; not corrected for the "
+        "number of rows.",
+    )
+    return frame("pair_dimensions", "Base against fine-tuned: dimensions", columns, rows, notes, long=True)
+
+
+TUNED = Chart(
+    "plane",
+    "pairs",
+    "From base to medically fine-tuned model, by dimension",
+    f"Below 0 the fine-tuned model is worse. Bars are {LEVEL} intervals over images.",
+    "pair_dimensions",
+    ("change",),
+    x="dimension",
+    panel="pair",
+    series="questions",
+)
+
+
+# --- Size and score ---------------------------------------------------------------------------------------------------
+
+
+def scores(sources: Sequence[Source]) -> dict[str, dict[str, float]]:
+    """By form of questions and what of it: each model's value, in percent or the judge's points.
+
+    Open answers are left out where the models had different judges.
+    """
+    wanted = {f"MCQ {name}": ("mcq", ACCURACY, where, 100.0) for name, where in {"all": {}, **BY_DIMENSION}.items()}
+    if len(judged_tables.by_judge(sources)) == 1:
+        opened = {**SCORES, "all": TOTAL}
+        wanted |= {f"Open {name.replace('_', ' ')}": ("open", each, {}, 1.0) for name, each in opened.items()}
+    found: dict[str, dict[str, float]] = {}
+    for name, (form, estimate, where, factor) in wanted.items():
+        for source in sources:
+            value = source.interval(estimate, {**asked(form), **where}).estimate
+            if value is not None:
+                found.setdefault(name, {})[source.name] = factor * value
+    return found
+
+
+def correlations(sizes: Sequence[float], values: Sequence[float]) -> tuple[float | None, float | None]:
+    """Pearson's r with the logarithm of size, and with size: the paper does not say which it means.
+
+    None where the score or the size is the same for all.
+    """
+    return _pearson([math.log10(size) for size in sizes], values), _pearson(sizes, values)
+
+
+def _pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
+    return float(np.corrcoef(first, second)[0, 1]) if min(len(set(first)), len(set(second))) > 1 else None
+
+
+def _scale(parameters: Mapping[str, float], sources: Mapping[str, Source]) -> Section:
+    """Does a larger model do better (Section 4.3): each score of the models against their sizes."""
+    _check_names(list(parameters), sources, "--parameters NAME=NUMBER")
+    sized, said = [each for name, each in sources.items() if name in parameters], []
+    if unsized := [name for name in sources if name not in parameters]:
+        said.append(f"Without a number of parameters, and so left out: {', '.join(unsized)}.")
+    if len(judged_tables.by_judge(sized)) > 1:
+        said.append("The open answers were judged by different judges: no figure of theirs is here.")
+    rows = [
+        (name, len(own), *correlations([parameters[model] for model in own], list(own.values())))
+        for name, own in scores(sized).items()
+        if len(own) >= FEWEST
+    ]
+    if not rows:
+        said.append(f"A correlation needs {FEWEST} models with a number of parameters and the same figure.")
+    paper = findings()["scale"]
+    choice, visual = paper["mcq_r"], paper["open_visual_accuracy_r"]
+    note = (
+        "Descriptive, over these models alone: no hypothesis is tested, and models are no sample of others. The paper: "
+        f"r from {choice['from']} to {choice['to']} for multiple choice in {choice['of']}, {visual} for the visual "
+        "accuracy of open answers; it does not say whether the number of parameters or its logarithm is meant."
+    )
+    heads = (decimal(head, signed=True) for head in ("Pearson r, log size", "Pearson r, size"))
+    title = "Correlation with the number of parameters"
+    table = frame("scale", title, (label("figure"), count("models"), *heads), rows, (note,))
+    return Section("scale", "Size and score", tuple(said), (table,) if table else ())

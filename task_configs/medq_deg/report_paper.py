@@ -1,0 +1,375 @@
+"""What MedQ-Deg's paper tests: confidence by level, equations 5 and 6, and whether task sets rank models alike.
+
+The paper's C depends on the number of trials T, the agreement of trials does not: both are here, each beside what
+calibrated replies would show. Equation 6 and ranks are plain functions of the models' votes: what is compared there is
+orders of models, no means of questions, and a task set is of one T.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from lmms_medtasks.report.cells import count, decimal, frame, label, p_value, points, share
+from lmms_medtasks.report.document import Flag, Frame, Value
+from lmms_medtasks.report.views import Column, Source, Table, View
+from lmms_medtasks.samples.runs import distinct_names
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.statistics.calibration import calibrated_shift, calibration, chance_confidence
+from lmms_medtasks.statistics.confidence import ALPHA, ERROR, LEVEL
+from lmms_medtasks.statistics.inter_model import EXCHANGES as EXCHANGES_OF_MODELS
+from lmms_medtasks.statistics.inter_model import inter_model_dkes
+from lmms_medtasks.statistics.intra_model import EXCHANGES
+from lmms_medtasks.statistics.ranks import rank_consistency, swaps_beyond_chance
+from lmms_medtasks.statistics.reliability import Binning
+from lmms_medtasks.statistics.sums import Group, group
+from lmms_medtasks.statistics.votes import VoteTable, common
+from lmms_medtasks.task_configs.medq_deg.measures import (
+    AGREEMENT,
+    AGREEMENT_CHANGE,
+    CALIBRATION,
+    CALIBRATION_CHANGE,
+    RELIABILITY,
+    counted,
+    dunning_kruger,
+)
+from lmms_medtasks.task_configs.medq_deg.report_published import (
+    SEVERITY,
+    counts_by_level,
+    is_of_the_paper,
+    level_rows,
+    setup_of,
+)
+
+# --- Confidence and shift ---------------------------------------------------------------------------------------------
+
+
+def chance_of_confidence(rows: Samples) -> float | None:
+    """Mean C that is expected if every reply is drawn among the options, of the questions that have a C."""
+    table = counted(rows)
+    used = (table.replies > 0) & (table.option_counts > 1)
+    kinds = list(zip(table.option_counts[used].tolist(), table.replies[used].tolist(), strict=True))
+    expected = {kind: chance_confidence(*kind) for kind in set(kinds)}
+    return float(np.mean([expected[kind] for kind in kinds])) if kinds else None
+
+
+def _calibrated(rows: Samples) -> float | None:
+    return calibrated_shift(counted(rows))
+
+
+SHIFT = Table(
+    "calibration",
+    lambda sources: f"The paper's confidence C and calibration shift, T = {setup_of(sources[0]).trials}",
+    ("level",),
+    level_rows(
+        {
+            **dict.fromkeys(("questions", "accuracy", "confidence C", "shift", "distance from 0"), CALIBRATION),
+            "C by guessing": counts_by_level(chance_of_confidence),
+            "shift if calibrated": counts_by_level(_calibrated),
+            "shift minus L0": CALIBRATION_CHANGE,
+        }
+    ),
+    (
+        Column("questions", unit="n"),
+        Column("accuracy", statistic="accuracy"),
+        Column("confidence C", unit="", digits=3, statistic="confidence"),
+        Column("C by guessing", unit="", digits=3),
+        Column("shift", unit="", digits=3, signed=True),
+        Column("distance from 0", unit="", digits=3, statistic="size"),
+        Column("shift if calibrated", unit="", digits=3, signed=True),
+        Column("shift minus L0", unit="", digits=3, signed=True),
+    ),
+    (
+        "C = 1 - H / log K from the votes (equation 3); replies without an answer are one more outcome in H, C is 0 at "
+        "least. Shift is mean C less accuracy (equation 4), of the questions that have a C: two options and a reply. "
+        "The paper reads a shift above 0 as overconfidence. But C depends on T, and a shift of 0 is not calibrated: "
+        "compare only runs of the same T.",
+        "Shift if calibrated: what this model would show with the same replies if, of the options that it gives with "
+        "chance p, a share p were correct. C by guessing is above 0 because few votes cannot spread evenly.",
+    ),
+)
+# --- Reliability ------------------------------------------------------------------------------------------------------
+
+ERRORS = Table(
+    "calibration_errors",
+    "Beyond the paper: agreement of trials, and what the majority's share of the votes is worth",
+    ("level",),
+    level_rows(
+        {
+            **dict.fromkeys(("agreement", "agreement less accuracy"), AGREEMENT),
+            "agreement less accuracy, minus L0": AGREEMENT_CHANGE,
+            **dict.fromkeys(("questions", "majority right", "ECE", "Brier", "AURC"), RELIABILITY),
+        }
+    ),
+    (
+        Column("agreement", unit="", digits=3, statistic="confidence"),
+        Column("agreement less accuracy", unit="", digits=3, signed=True),
+        Column("agreement less accuracy, minus L0", unit="", digits=3, signed=True),
+        Column("questions", unit="n"),
+        Column("majority right", statistic="correctness"),
+        Column("ECE", unit="", digits=3),
+        Column("Brier", unit="", digits=3, statistic="brier"),
+        Column("AURC", unit="", digits=3, statistic="aurc"),
+    ),
+    (
+        "Agreement: of the pairs of trials of a question, the share in which both gave the same option; a reply "
+        "without a readable answer agrees with none. It does not depend on T, so runs of different T can be compared "
+        "by it. Where options that are given with chance p are correct in a share p of the cases, replies are correct "
+        "as often as two of them agree (Jiang et al., ICLR 2022): agreement less accuracy is 0. Above 0 replies agree "
+        "more often than they are correct (overconfident), below 0 less often; 0 on average can hide both.",
+        f"ECE over {Binning()}, closed on the right; biased upwards in small samples. Confidence is the majority's "
+        "share of the votes, held against whether the majority is correct; a tie is correct with the probability of a "
+        f"fair draw. AURC: area under the risk-coverage curve. In brackets: {LEVEL} interval over images.",
+    ),
+)
+
+
+# --- Equation 5 -------------------------------------------------------------------------------------------------------
+
+
+def _untested(source: Source) -> str:
+    """Why there is no equation 5, "" where there is."""
+    both = {level: source.rows.where({"severity": level}) for level in (0, 2)}
+    if not all(map(len, both.values())):
+        return "The Dunning-Kruger test (equation 5) needs L0 and L2; one of them is not in this run."
+    trials = sorted({max(map(len, rows.column("trials"))) for rows in both.values()})
+    if len(trials) < 2:
+        return ""
+    said = " and ".join(f"T = {number}" for number in trials)
+    return f"L0 and L2 were asked with {said}. Confidence depends on T: there is no Dunning-Kruger test (equation 5)."
+
+
+def _dke(sources: Sequence[Source]) -> Frame | None:
+    """Equation 5, None without L0 and L2."""
+    source = sources[0]
+    if _untested(source):
+        return None
+    found = dunning_kruger(source.rows, EXCHANGES if source.resamples else 0)
+    both, null, words = source.rows.where({"severity": (0, 2)}), found.no_change, {True: "yes", False: "no"}
+    columns = (
+        label("compared"),
+        count("questions or pairs"),
+        count("images"),
+        label("equation 5"),
+        points("accuracy, L2 minus L0"),
+        decimal("shift, L2 minus L0", signed=True),
+        share("yes if nothing changes"),
+        p_value("p"),
+        p_value("p, accuracy falls"),
+        p_value("p, shift rises"),
+    )
+    tested = (null.holds, null.p, null.accuracy_p, null.shift_p) if null else 4 * (None,)
+    sets = (
+        ("all questions of both levels", len(both), len(both.values("cluster")), found.whole, 4 * (None,)),
+        ("each question with its own clean form", found.pairs, found.images, found.paired, tested),
+    )
+    rows = [
+        (name, number, images, words.get(change.holds), change.accuracy, change.shift, *p_values)
+        for name, number, images, change, p_values in sets
+    ]
+    notes = (
+        "Equation 5, as the paper has it: accuracy falls from L0 to L2 and the shift does not. As shift is confidence "
+        "less accuracy, this says that confidence falls by no more than accuracy. It is a yes or no on two noisy "
+        "differences.",
+        f"If nothing changes: how often equation 5 says yes in {EXCHANGES:,} exchanges of this data, each of which "
+        "draws at random which of a question's forms is the clean one, for all questions on an image together.",
+        "p: one-sided, of the hypothesis that replies at L0 and L2 are drawn alike, by the same exchanges; units are "
+        f"images. It is {ALPHA} or less in {ERROR} of data sets in which nothing changes. The claim that both parts of "
+        "equation 5 are true has the larger of the two p values of the parts. The row of all questions has no p "
+        "value: the two sets are no pairs.",
+        *([f"No p value: {found.untested}."] if found.untested else []),
+    )
+    return frame("dke", "Intra-model Dunning-Kruger effect", columns, rows, notes)
+
+
+# --- What is compared -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A task set at a level, and the models' votes on the questions that all of them were asked there.
+
+    ``left_out``: questions that only some of the models were asked.
+    """
+
+    label: str
+    tables: Mapping[str, VoteTable]
+    questions: int
+    left_out: int
+
+    @property
+    def of_one_t(self) -> bool:
+        """Whether the votes are of one number of trials: confidence depends on it."""
+        return len({table.trials for table in self.tables.values() if len(table)}) < 2
+
+    def accuracies(self) -> dict[str, float | None]:
+        """Accuracy by model."""
+        scores = {model: table.scores[~np.isnan(table.scores)].tolist() for model, table in self.tables.items()}
+        return {model: math.fsum(own) / len(own) if own else None for model, own in scores.items()}
+
+    def score_groups(self) -> dict[str, Group]:
+        """The rows of each model: the scores of its questions with a reply, with their images."""
+        return {model: _score_group(table) for model, table in self.tables.items()}
+
+
+def _score_group(table: VoteTable) -> Group:
+    used = np.flatnonzero(~np.isnan(table.scores))
+    return group([table.image_ids[row] for row in used], table.scores[used])
+
+
+def model_names(sources: Sequence[Source]) -> list[str]:
+    """A name for each: the model's, with the run's date and then a number where two runs of a task set share it."""
+    return distinct_names([each.run for each in sources], [each.condition for each in sources])
+
+
+def conditions(sources: Sequence[Source]) -> list[Condition]:
+    """The task sets and levels that at least two models were asked."""
+    names, setups = model_names(sources), [(setup_of(each), each.condition) for each in sources]
+    found = []
+    # Simulated before release: the order of the paper's bump chart.
+    for kind in sorted(set(setups), key=lambda kind: (kind[0].family == "release", *kind[0][1:], kind[1])):
+        setup, condition = kind
+        own = [(name, each) for name, each, other in zip(names, sources, setups, strict=True) if other == kind]
+        for level, severity in SEVERITY.items():
+            asked = {name: each.rows.where({"severity": level}) for name, each in own}
+            tables = {name: counted(rows) for name, rows in asked.items() if len(rows)}
+            if len(tables) > 1:
+                cut = common(tables)
+                questions = len(next(iter(cut.values())))
+                everything = len(set().union(*(table.ids for table in tables.values())))
+                label_of_level = f"{severity} ({condition})"
+                found.append(Condition(label_of_level, cut, questions, everything - questions))
+    return found
+
+
+def compared_caveats(sources: Sequence[Source]) -> Iterator[Flag]:
+    """Questions that only some of the models were asked; nothing to rank."""
+    found = conditions(sources)
+    for each in found:
+        if each.left_out:
+            yield Flag(
+                "warning",
+                f"{each.label}: {each.questions:,} questions were asked of all models; "
+                f"{each.left_out:,} that only some were asked are left out of the comparison.",
+            )
+        if not each.of_one_t:
+            yield Flag(
+                "warning",
+                f"{each.label}: not all models have as many trials on the questions that all were asked. Confidence "
+                "depends on T: equation 6 is left out.",
+            )
+    if not found:
+        yield Flag("note", "No task set was run with two models: there is nothing to rank.")
+
+
+# --- Equation 6 -------------------------------------------------------------------------------------------------------
+
+
+def _equation_6(sources: Sequence[Source]) -> Frame | None:
+    """In how many pairs the less accurate model has the higher shift, beside what models that are alike would show."""
+    cases = [each for each in conditions(sources) if each.of_one_t]
+    exchanges = min(EXCHANGES_OF_MODELS, sources[0].resamples)
+    found = inter_model_dkes([(each.tables, "entropy") for each in cases], exchanges=exchanges)
+    rows = []
+    for each, dke in zip(cases, found, strict=True):
+        paper = dke.paper
+        counts = (each.questions, dke.images, len(paper.models), paper.pairs, paper.fulfilled)
+        rows.append((each.label, *counts, paper.share, dke.alike_share, paper.spearman, dke.alike_spearman))
+    columns = (
+        label("level and task set"),
+        count("questions"),
+        count("images"),
+        count("models"),
+        count("pairs"),
+        count("fulfilled"),
+        share("share (the paper's)"),
+        share("share if all models are alike"),
+        decimal("Spearman (the paper's)", signed=True),
+        decimal("Spearman if all models are alike", signed=True),
+    )
+    notes = (
+        "Equation 6: of two models, the less accurate has the higher shift. Share: of the pairs with different "
+        "accuracy. Spearman: of accuracy against shift. Questions: those that all the models were asked.",
+        "The paper's figures take accuracy and shift from the same replies. Shift is confidence less accuracy, so luck "
+        "moves both, in opposite directions: models that are all alike fulfil equation 6 in most of their pairs. What "
+        "they would show is computed on this data: the models' replies to each image are exchanged at random. Do not "
+        "read the paper's figures without it.",
+        "Models of equal confidence fulfil equation 6 in truth wherever their accuracy differs: C is below.",
+        *(f"No value: {reason}." for reason in dict.fromkeys(dke.untested for dke in found) if reason),
+    )
+    return frame("inter_model_dke", "Equation 6 by level", columns, rows, notes)
+
+
+def _points(sources: Sequence[Source]) -> Frame | None:
+    rows = []
+    for each in conditions(sources):
+        for model, table in each.tables.items() if each.of_one_t else ():
+            own = calibration(table)
+            rows.append((each.label, model, own.n, own.accuracy, own.confidence, own.shift))
+    columns = (
+        label("level and task set"),
+        label("model"),
+        count("questions"),
+        share("accuracy"),
+        decimal("confidence C"),
+        decimal("shift", signed=True),
+    )
+    return frame("inter_model_points", "Accuracy, confidence and shift of each model", columns, rows)
+
+
+# --- Ranks ------------------------------------------------------------------------------------------------------------
+
+
+def _rank_consistency(sources: Sequence[Source]) -> Frame | None:
+    """The order of the models in each two conditions, and who changes places beyond chance."""
+    rows: list[tuple[Value, ...]] = []
+    untested = []
+    for first, second in combinations(conditions(sources), 2):
+        ranks = rank_consistency(first.accuracies(), second.accuracies())
+        images, certain, reason = swaps_beyond_chance(first.score_groups(), second.score_groups())
+        swapped = None if certain is None else len(certain)
+        names = ", ".join(f"{swap.first_better} / {swap.second_better}" for swap in certain or ())
+        own = (len(ranks.ranks), images, ranks.kendall, len(ranks.swaps), swapped, names or None)
+        rows.append((first.label, second.label, *own))
+        untested.append(reason)
+    columns = (
+        label("first"),
+        label("second"),
+        count("models"),
+        count("images"),
+        decimal("Kendall", signed=True),
+        count("swaps"),
+        count("swaps beyond chance"),
+        label("swapped beyond chance"),
+    )
+    notes = (
+        "Order of the models by accuracy (section 4.6). Kendall: of the accuracies on all images. Models that are "
+        "nearly alike change places by chance, and the noise of images that both levels share makes orders look alike.",
+        "Beyond chance: the one model is better in the first and the other in the second, each by a one-sided t test "
+        f"with errors over images, the larger p value of the two at most {ALPHA} after Holm's correction over all "
+        "pairs of models of the row. Of two that swapped, the better one in the first stands first.",
+        *(f"No swaps beyond chance: {reason}." for reason in dict.fromkeys(untested) if reason),
+    )
+    return frame("rank_consistency", "Order of the models in two conditions", columns, rows, notes)
+
+
+CALIBRATION_VIEW = View(
+    "calibration",
+    "Confidence and calibration",
+    (SHIFT, _dke, ERRORS),
+    paragraphs=lambda sources: tuple(filter(None, [_untested(sources[0])])),
+    shown=is_of_the_paper,
+    folded=True,
+)
+RANKS = View("ranks", "Rank consistency", (_rank_consistency,))
+INTER_MODEL = View(
+    "inter-model",
+    "Inter-model Dunning-Kruger effect",
+    (_equation_6, _points),
+    folded=True,
+    summary="Equation 6: is the less accurate of two models the more confident one, beyond what luck shows?",
+)
