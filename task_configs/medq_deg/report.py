@@ -46,6 +46,7 @@ from lmms_medtasks.task_configs.medq_deg.report_published import (
     HEAT,
     INTERVALS,
     MODALITIES,
+    MODALITY_CHART,
     SEVERITY,
     TABLE_2,
     TABLE_3,
@@ -88,7 +89,9 @@ LEVELS_TABLE = Table(
         INTERVALS,
     ),
 )
-REPLIES = replace(outcome_table(), labels=("level",), rows=rows_by("severity", labels=lambda level: (f"L{level}",)))
+REPLIES = replace(
+    outcome_table(), labels=("level",), rows=rows_by("severity", labels=lambda level: (f"L{level}",)), folded=False
+)
 _IDENTICAL = Mean(measure="identical")
 
 
@@ -391,6 +394,7 @@ REPORT = Report(
             "groups",
             "Capabilities, categories, modalities",
             (CAPABILITIES, CATEGORIES, MODALITIES),
+            (MODALITY_CHART,),
             shown=_not_rotated,
             folded=True,
         ),

@@ -324,6 +324,15 @@ MODALITIES = Table(
     _modality_columns,
     (INTERVALS,),
 )
+MODALITY_CHART = Chart(
+    "ranges",
+    "modalities",
+    "Accuracy by modality",
+    "Share correct in percent, lowest first.",
+    replace(MODALITIES, columns=tuple(Column(f"{SEVERITY[level]} (L{level})", ACCURACY[level]) for level in LEVELS)),
+    (),
+    sort="rising",
+)
 
 
 # --- Beside the paper -------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def test_a_table_has_the_cells_of_its_csv(report):
 def test_figures_are_svg_that_needs_no_style_sheet(report, tmp_path):
     assert list(report.figures) == [figure.key for part in report.document.parts for each in part.sections
                                     for figure in each.figures]  # fmt: skip
-    assert len(report.figures) == 6 and all(each.title for each in report.figures.values())
+    assert len(report.figures) == 5 and all(each.title for each in report.figures.values())
     for name, chart in report.figures.items():
         path = chart.save(tmp_path / "charts" / f"{name}.svg")
         root = ElementTree.parse(path).getroot()
@@ -52,7 +52,7 @@ def test_figures_are_svg_that_needs_no_style_sheet(report, tmp_path):
 
 
 def test_a_notebook_shows_the_page_in_a_frame(report):
-    assert repr(report) == "RunReport('MedQ-Deg: some_model': 14 tables, 6 figures, 3 warnings)"
+    assert repr(report) == "RunReport('MedQ-Deg: some_model': 14 tables, 5 figures, 3 warnings)"
     shown = report._repr_html_()
     assert shown.startswith("<iframe srcdoc=") and "<style>" not in shown and "&lt;style&gt;" in shown
     assert report.html.lower().startswith("<!doctype html>")

@@ -21,7 +21,7 @@ def digest(lines):
     [
         ("bones_joints", 11, "86c6c13874b86c92"),
         ("med_cmr", 63, "cef658a4898f2c14"),
-        ("medobvious", 390, "42e659100d4ea464"),
+        ("medobvious", 390, "8c241a7d14d42657"),
         ("medq_deg", 1344, "1b0c4273fc68e9f4"),
         ("sure_vqa", 764, "77fd0efdc3feffd0"),
     ],
