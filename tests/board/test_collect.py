@@ -108,7 +108,7 @@ def test_what_rules_settle_is_no_mean_where_no_judge_judged(tmp_path, runs):
     assert (found["none"].counts.judged, found["none"].counts.wanted) == (1, 3)
     assert found["judged"].interval("total").estimate == 0
     assert [standing.mean.estimate for standing in ranking.rank(
-        [found["none"]], "total", higher_is_better=True, resamples=20).standings] == [None]  # fmt: skip
+        [found["none"]], "total", resamples=20).standings] == [None]  # fmt: skip
     assert found["none"].ranked
 
 
