@@ -84,12 +84,20 @@ SIGNS_TABLE = Table(
     "signs",
     "Accuracy by sign, and over all questions (Table 2)",
     ("model", "source"),
-    _rows({**dict.fromkeys((*SIGNS, "all questions"), CHANCE), "average": CHANCE_AVERAGE, "balanced": None}),
+    _rows(
+        {
+            **dict.fromkeys((*SIGNS, "all questions"), CHANCE),
+            "average": CHANCE_AVERAGE,
+            "balanced": None,
+            "questions": None,
+        }
+    ),
     (
         *(_COLUMNS[name] for name in SIGNS),
         _AVERAGE,
         Column("all questions", ACCURACY),
         Column("balanced", BALANCED_ACCURACY),
+        Column("questions", ACCURACY, "n"),
     ),
     (
         "Avg is the paper's: the plain mean of the five formats and both signs. It is no share of correct answers: "

@@ -53,14 +53,16 @@ FORMATS = {"detection_mcq": "A *", "detection_open": "B *", "referring_mcq": "C 
 
 
 def medobvious(task: str) -> Iterator[Place]:
-    yield Place("accuracy", "formats", ("this run*",), "all questions")
-    for name, column in {"positive": "positive", "negative": "negative", **FORMATS}.items():
+    yield Place("accuracy", "signs", ("this run*",), "all questions")
+    for name, column in FORMATS.items():
         yield Place(f"accuracy_{name}", "formats", ("this run*",), column)
+    for name in ("positive", "negative"):
+        yield Place(f"accuracy_{name}", "signs", ("this run*",), name)
     for tier in range(1, 6):
         yield Place(f"accuracy_t{tier}", "tiers", ("this run*",), f"T{tier}")
-    yield Place("questions", "formats", ("this run*",), "questions")
-    yield Place("balanced_accuracy", "formats", ("this run*",), "balanced")
-    yield Place("paper_average", "formats", ("this run*",), "Avg")
+    yield Place("questions", "signs", ("this run*",), "questions")
+    yield Place("balanced_accuracy", "signs", ("this run*",), "balanced")
+    yield Place("paper_average", "signs", ("this run*",), "Avg")
     for asked in ("detection", "referring"):
         yield Place(f"format_gap_{asked}", "gaps", (asked,), "gap")
         for form, column in (("mcq", "multiple choice"), ("open", "open")):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-MOST = 15_000
+MOST = 16_500
 COUNT = """
 import atexit, sys
 
