@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lmms_medtasks.degradations import images
-from lmms_medtasks.degradations.arguments import check_level, check_seed, check_severity
 from lmms_medtasks.degradations.base import (
     MIXED_SHARE,
     MIXED_WITH,
@@ -51,6 +50,7 @@ from lmms_medtasks.degradations.registry import (
     source,
     title,
 )
+from lmms_medtasks.degradations.strength import check_level, check_seed, check_severity
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 

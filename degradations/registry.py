@@ -19,10 +19,9 @@ import yaml
 
 from lmms_medtasks import digests, extensions
 from lmms_medtasks.degradations import own_modalities
-from lmms_medtasks.degradations.arguments import check_seed, check_severity
 from lmms_medtasks.degradations.base import ANY, KIND, Degradation, is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL
-from lmms_medtasks.degradations.strength import anchors
+from lmms_medtasks.degradations.strength import anchors, check_seed, check_severity
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.seeding import generator
 

@@ -50,7 +50,7 @@ def project(image: FloatImage, scan: Scan) -> Views:
 
     The source must be outside the image's canvas; nothing is measured behind it.
     """
-    from lmms_medtasks.degradations import tomography_kernels as kernels
+    from lmms_medtasks.degradations import kernels
 
     grids = [(*_padded(image), False), (*_padded(image.T), True)]
     sines, cosines = _directions(scan)
@@ -99,7 +99,7 @@ def back_project(views: Views, scan: Scan, shape: Shape) -> FloatImage:
 
     float32 ``shape``.
     """
-    from lmms_medtasks.degradations import tomography_kernels as kernels
+    from lmms_medtasks.degradations import kernels
 
     # In C order, not the view that overlaps: for a stride other than an element's size every fetch has to multiply.
     pairs = np.ascontiguousarray(kernels.neighbours(np.pad(np.asarray(views, np.float32), ((0, 0), (1, 2)))))
