@@ -12,8 +12,8 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import parse_size
-from lmms_medtasks.grids import features, integrity, item_words, layout, orientation, tasks
-from lmms_medtasks.grids.panels import Content, Panel, finish, shrunk
+from lmms_medtasks.grids import altered_images, leaks, tasks
+from lmms_medtasks.grids.panels import Content, Panel, boxed, compose, finish, shrunk
 from lmms_medtasks.grids.plan import KINDS, NEGATIVES, Planned, plan
 from lmms_medtasks.grids.pool import Category, Picture, Pool, load
 from lmms_medtasks.seeding import generator
@@ -114,7 +114,7 @@ class _Maker:
     def coloured(self, key: Category) -> bool:
         """Whether most of the first three pictures of a category are coloured."""
         first = self._pool.plain[key][:3]
-        return float(np.median([features.colourfulness(self._content(each).image) for each in first])) > COLOUR
+        return float(np.median([leaks.colourfulness(self._content(each).image) for each in first])) > COLOUR
 
     def items(self, planned: Sequence[Planned]) -> Iterator[Item]:
         for entry in planned:
@@ -172,16 +172,17 @@ class _Maker:
     ) -> tuple[Picture, Content, dict[str, Any], list[Picture]]:
         pictures = self._draw(entry.category, None, rng)
         # Mirrored pictures are the clinically grave ones: as many of them as of all turns together, where it can be.
-        ways = [(orientation.MIRROR,), orientation.TURNS]
+        ways = [(altered_images.MIRROR,), altered_images.TURNS]
         for way in ways if rng.random() < 0.5 else reversed(ways):
             for outlier in pictures[:_TRIED]:
                 inliers = [each for each in pictures if each is not outlier][:count]
                 content = self._content(outlier)
-                allowed = [name for name in orientation.candidates(outlier, content.image, inliers) if name in way]
+                wrong = altered_images.wrong_orientations(outlier, content.image, inliers)
+                allowed = [name for name in wrong if name in way]
                 if allowed:
                     name = allowed[int(rng.integers(len(allowed)))]
-                    change = {"transformation": name, "laterality_error": name == orientation.MIRROR}
-                    turned = Content(orientation.apply(content.image, name), content.facts)
+                    change = {"transformation": name, "laterality_error": name == altered_images.MIRROR}
+                    turned = Content(altered_images.apply_orientation(content.image, name), content.facts)
                     return outlier, turned, change, inliers
         raise UserError(
             f"No image of {entry.category} can be turned or mirrored so that one sees it: it looks alike either way. "
@@ -192,7 +193,7 @@ class _Maker:
         self, entry: Planned, picture: Picture, rng: np.random.Generator
     ) -> tuple[Picture, Content, dict[str, Any]]:
         content = self._content(picture)
-        violation = integrity.sample(entry.violation, rng)
+        violation = altered_images.sample_violation(entry.violation, rng)
         change: dict[str, Any] = {"violation": violation.to_json()}
         texture = None
         if entry.violation == "texture" and entry.other is not None:
@@ -200,7 +201,8 @@ class _Maker:
             donor = donors[int(rng.integers(len(donors)))]
             texture = self._content(donor).image
             change["texture_from"] = [donor.id]
-        return picture, Content(integrity.apply(content.image, violation, texture), content.facts), change
+        violated = altered_images.apply_violation(content.image, violation, texture)
+        return picture, Content(violated, content.facts), change
 
     def _free(self, pictures: Sequence[Picture]) -> list[Picture]:
         return [picture for picture in pictures if picture.id not in self._used]
@@ -212,10 +214,10 @@ class _Maker:
 
 
 def _assembled(entry: Planned, positive: Grid | None, negative: Grid | None, panel: int) -> Item:
-    told = item_words.told(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
+    told = tasks.told(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
                         positive.drawn.change if positive else {})  # fmt: skip
-    tier = item_words.tier(entry)
-    item = f"{tier}_{item_words.slug(entry)}_{entry.number}"
+    tier = tasks.tier(entry)
+    item = f"{tier}_{tasks.slug(entry)}_{entry.number}"
     images: dict[str, bytes] = {}
     made: list[dict[str, Any]] = []
     grids: list[dict[str, Any]] = []
@@ -223,9 +225,9 @@ def _assembled(entry: Planned, positive: Grid | None, negative: Grid | None, pan
         if grid is None or mark is None:
             continue
         names = {"grid": f"{tier}/images/{item}_{suffix}grid.png", "vis": f"{tier}/images/{item}_vis_{vis}.png"}
-        whole = layout.compose([each.image for each in grid.panels], entry.size)
+        whole = compose([each.image for each in grid.panels], entry.size)
         images[names["grid"]] = png(whole)
-        images[names["vis"]] = png(layout.boxed(whole, entry.size, mark, panel))
+        images[names["vis"]] = png(boxed(whole, entry.size, mark, panel))
         if grid is positive:
             made += tasks.positive(item, entry.size, mark, told, names)
         else:

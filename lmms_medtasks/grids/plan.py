@@ -11,7 +11,7 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.grids import integrity, orientation
+from lmms_medtasks.grids import altered_images
 from lmms_medtasks.grids.pool import Category, Pool
 from lmms_medtasks.seeding import generator
 
@@ -193,7 +193,7 @@ class _Stock:
 
     def _serves(self, key: Category, kind: str) -> bool:
         if kind == "orientation":
-            return any(orientation.has_up(key, picture.up) for picture in self._pool.plain[key])
+            return any(altered_images.has_up(key, picture.up) for picture in self._pool.plain[key])
         if kind == "finding":
             return bool(self._pool.findings.get(key))
         return kind == "integrity" or bool(self.others(key, kind))
@@ -241,7 +241,7 @@ class _Stock:
         other: Category | None = None
         violation = ""
         if slot.position is not None and slot.kind == "integrity":
-            allowed = integrity.VIOLATIONS if sources else integrity.CORRUPTIONS
+            allowed = altered_images.VIOLATIONS if sources else altered_images.CORRUPTIONS
             violation = allowed[self._violations % len(allowed)]
             self._violations += 1
         if slot.position is not None and sources and violation in ("", "texture"):

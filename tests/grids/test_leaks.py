@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from lmms_medtasks.grids import leaks
-from lmms_medtasks.grids.features import RESOLUTION
-from lmms_medtasks.grids.leaks import Panels, Row, Whole
+from lmms_medtasks.grids.leaks import RESOLUTION, Panels, Row, Whole
 from lmms_medtasks.seeding import generator
 
 
