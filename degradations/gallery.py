@@ -68,10 +68,10 @@ def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LIN
     for section in sections:
         headings.append((y, section.heading))
         y += 2 * _LINE
-        for line_number, tiles in enumerate(_lines(section.rows, per_line)):
+        for line_number, tiles in enumerate(_wrap_rows(section.rows, per_line)):
             row = list(enumerate(tiles, start=1))
             row = [(0, section.first), *row] if line_number == 0 else row
-            fitted = [(column, tile, _fitted(tile.picture, side)) for column, tile in row]
+            fitted = [(column, tile, _fit_image(tile.picture, side)) for column, tile in row]
             below = y + _LINE + max(small.height for _, _, small in fitted)
             placed += [(_GAP + column * (side + _GAP), y, below, tile, small) for column, tile, small in fitted]
             y = below + _LINE * max(len(tile.lines) for _, tile in row) + _GAP
@@ -87,7 +87,7 @@ def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LIN
     return page
 
 
-def _lines(rows: Sequence[Row], per_line: int) -> list[list[Tile]]:
+def _wrap_rows(rows: Sequence[Row], per_line: int) -> list[list[Tile]]:
     """The tiles of each line: as many whole rows as fit, and rows that are longer cut."""
     lines: list[list[Tile]] = [[]]
     for row in rows:
@@ -109,9 +109,9 @@ def page(title: str, introduction: str, sections: Sequence[Section], side: int =
     body, links = [], []
     for number, section in enumerate(sections, start=1):
         heading = html.escape(section.heading)
-        rows = "".join(_row(row, side) for row in section.rows)
+        rows = "".join(_render_row(row, side) for row in section.rows)
         links.append(f'<a href="#s{number}">{heading}</a>')
-        first = _figure(section.first, side)
+        first = _render_figure(section.first, side)
         body.append(f'<section id="s{number}"><h2>{heading}</h2>{first}<div class=rows>{rows}</div></section>')
     return _PAGE.format(
         title=html.escape(title),
@@ -150,11 +150,11 @@ figcaption span {{ color: #6e6e6e; display: block }}
 """
 
 
-def _row(row: Row, side: int) -> str:
-    tiles = "".join(_figure(tile, side) for tile in row.tiles)
+def _render_row(row: Row, side: int) -> str:
+    tiles = "".join(_render_figure(tile, side) for tile in row.tiles)
     curve = curve_svg(row.points) if row.points else ""
     kind = "row long" if len(row.tiles) > _SHORT else "row"
-    widest = max(_fitted(tile.picture, side).width for tile in row.tiles)
+    widest = max(_fit_image(tile.picture, side).width for tile in row.tiles)
     size = f"--tiles: {len(row.tiles)}; --side: {max(widest, side // 2)}px"
     return f'<div class="{kind}" style="{size}">{tiles}{curve}</div>'
 
@@ -169,14 +169,14 @@ def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: i
     left, right, top, bottom = 48, width - 10, 8, height - 30
     last = max(level for level, _ in points)
 
-    def at(level: float, decibels: float) -> tuple[float, float]:
+    def point_at(level: float, decibels: float) -> tuple[float, float]:
         return left + (right - left) * level / last, bottom - (bottom - top) * (decibels - low) / (high - low)
 
-    places = [at(*point) for point in finite]
+    places = [point_at(*point) for point in finite]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>' for x, y in places)
     ticks = "".join(
-        f'<text x="{at(level, low)[0]:.1f}" y="{bottom + 13}" text-anchor="middle">{level:g}</text>'
+        f'<text x="{point_at(level, low)[0]:.1f}" y="{bottom + 13}" text-anchor="middle">{level:g}</text>'
         for level, _ in points
     )
     return (
@@ -189,16 +189,16 @@ def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: i
     )
 
 
-def _figure(tile: Tile, side: int) -> str:
+def _render_figure(tile: Tile, side: int) -> str:
     buffer = io.BytesIO()
-    _fitted(tile.picture, side).save(buffer, "PNG", optimize=True)
+    _fit_image(tile.picture, side).save(buffer, "PNG", optimize=True)
     source = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
     lines = "".join(f"<span>{html.escape(line)}</span>" for line in tile.lines)
     name = html.escape(tile.title)
     return f'<figure><img alt="{name}" src="{source}"><figcaption>{name}{lines}</figcaption></figure>'
 
 
-def _fitted(picture: Image.Image, side: int) -> Image.Image:
+def _fit_image(picture: Image.Image, side: int) -> Image.Image:
     small = picture.copy()
     small.thumbnail((side, side), Image.Resampling.LANCZOS)
     return small

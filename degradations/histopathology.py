@@ -50,8 +50,8 @@ def sample_dark_spot(rng: np.random.Generator, settings: Mapping[str, Any], shap
 
     With the same generator, a stronger and wider spot is darker at every pixel.
     """
-    row, column = _centre(rng, settings, shape)
-    sigma = _pixels(spread(rng, settings, "sigma"), shape)
+    row, column = _sample_centre(rng, settings, shape)
+    sigma = _pixel_length(spread(rng, settings, "sigma"), shape)
     return DarkSpotParameters(row=row, column=column, sigma=sigma, peak=min(1.0, spread(rng, settings, "peak")))
 
 
@@ -71,8 +71,8 @@ def darken(image: FloatImage, parameters: DarkSpotParameters) -> FloatImage:
 
 def sample_bubble(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> BubbleParameters:
     """A centre uniform in ``centre_range`` of height and of width; radius and blur within their spreads."""
-    row, column = _centre(rng, settings, shape)
-    radius = _pixels(spread(rng, settings, "radius"), shape)
+    row, column = _sample_centre(rng, settings, shape)
+    radius = _pixel_length(spread(rng, settings, "radius"), shape)
     return BubbleParameters(row=row, column=column, radius=radius, sigma=spread(rng, settings, "sigma"))
 
 
@@ -91,7 +91,7 @@ def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:
     left, right = max(0, parameters.column - reach), min(width, parameters.column + reach + 1)
     result = image.copy()
 
-    def fill(strip: slice) -> None:
+    def fill_strip(strip: slice) -> None:
         start, end = top + strip.start, top + strip.stop
         first, leftmost = max(0, start - halo), max(0, left - halo)
         blurred = ndimage.gaussian_filter(image[first : end + halo, leftmost : right + halo], sigmas)
@@ -102,17 +102,17 @@ def add_bubble(image: FloatImage, parameters: BubbleParameters) -> FloatImage:
 
     samples_per_row = (right - left) * (1 if image.ndim == 2 else image.shape[2])
     # Strips overlap by the halo on both sides: high enough that little is computed twice.
-    each(fill, strips(bottom - top, samples_per_row, max(1 << 17, 6 * halo * samples_per_row)))
+    each(fill_strip, strips(bottom - top, samples_per_row, max(1 << 17, 6 * halo * samples_per_row)))
     return result
 
 
-def _centre(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> tuple[int, int]:
+def _sample_centre(rng: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> tuple[int, int]:
     low, high = settings["centre_range"]
     row, column = (min(int(rng.uniform(low, high) * length), length - 1) for length in shape)
     return row, column
 
 
-def _pixels(fraction: float, shape: Shape) -> int:
+def _pixel_length(fraction: float, shape: Shape) -> int:
     return max(1, int(float(fraction) * min(shape)))
 
 
@@ -177,20 +177,20 @@ def add_blood_cells(image: FloatImage, parameters: BloodCellParameters) -> Float
             colour = colour @ _LUMA
         else:
             coverage = coverage[..., None]
-        _blend(result, colour, coverage, cell[0], cell[1])
+        _blend_square(result, colour, coverage, cell[0], cell[1])
     return result
 
 
-def _blend(target: FloatImage, colour: FloatImage, weight: FloatImage, row: int, column: int) -> None:
+def _blend_square(target: FloatImage, colour: FloatImage, weight: FloatImage, row: int, column: int) -> None:
     """Lays a square of ``colour``, centred on a pixel, over ``target`` in place; what hangs over the border is cut."""
     reach = colour.shape[0] // 2
-    rows, from_rows = _overlap(row - reach, colour.shape[0], target.shape[0])
-    columns, from_columns = _overlap(column - reach, colour.shape[1], target.shape[1])
+    rows, from_rows = _overlapping_slices(row - reach, colour.shape[0], target.shape[0])
+    columns, from_columns = _overlapping_slices(column - reach, colour.shape[1], target.shape[1])
     place = target[rows, columns]
     place += weight[from_rows, from_columns] * (colour[from_rows, from_columns] - place)
 
 
-def _overlap(start: int, length: int, available: int) -> tuple[slice, slice]:
+def _overlapping_slices(start: int, length: int, available: int) -> tuple[slice, slice]:
     """Which of ``length`` pixels from ``start`` lie within ``available``: their places there, and their own indices."""
     first, last = min(max(0, start), available), max(0, min(start + length, available))
     return slice(first, last), slice(first - start, last - start)
@@ -204,28 +204,28 @@ def draw_cell(cell: Cell, shade: NDArray[np.float32], texture: float) -> tuple[F
     """
     _, __, diameter, aspect, turn, seed = cell
     rng = generator("blood cell", seed)
-    outline = _outline(rng)
+    outline = _sample_outline(rng)
     radius = diameter / 2
     drawn = min(radius, _SPRITE_PIXELS / 2)
     # The outline reaches at most `outline.max()` radii; half a pixel of soft edge.
     side = 2 * math.ceil(drawn * float(outline.max()) + 0.5) + 1
-    distance, edge = _distance(side, drawn, aspect, turn, outline)
+    distance, edge = _outline_distances(side, drawn, aspect, turn, outline)
     coverage = np.clip((1.0 - distance) * edge + np.float32(0.5), 0.0, 1.0)
     steps = np.minimum(distance * 255, 255).astype(np.intp)
     at = np.linspace(0.0, 1.0, 256)
     table = np.stack([np.interp(at, shade[:, 0], shade[:, channel]) for channel in (1, 2, 3)], axis=1)
     colour = table.astype(np.float32)[steps]
-    tone = np.float32(texture) * _folds(rng, side)
+    tone = np.float32(texture) * _sample_folds(rng, side)
     tone += np.float32(texture / 2 * rng.standard_normal())
     colour += tone[..., None] * _TONE
     colour /= np.float32(255)
     np.clip(colour, 0.0, 1.0, out=colour)
     if radius > drawn:
-        return _enlarged(colour, coverage, 2 * round((side * radius / drawn - 1) / 2) + 1)
+        return _enlarge_cell(colour, coverage, 2 * round((side * radius / drawn - 1) / 2) + 1)
     return colour, coverage
 
 
-def _enlarged(colour: FloatImage, coverage: FloatImage, side: int) -> tuple[FloatImage, FloatImage]:
+def _enlarge_cell(colour: FloatImage, coverage: FloatImage, side: int) -> tuple[FloatImage, FloatImage]:
     """Both at (side, side), bilinear; in 8 bits, which a blend at low opacity does not show."""
     from PIL import Image
 
@@ -237,7 +237,7 @@ def _enlarged(colour: FloatImage, coverage: FloatImage, side: int) -> tuple[Floa
     return planes[..., :3], planes[..., 3]
 
 
-def _outline(rng: np.random.Generator) -> NDArray[np.float32]:
+def _sample_outline(rng: np.random.Generator) -> NDArray[np.float32]:
     """Radius in each direction, 1 on average: a few slow waves for the shape, faint quick ones for the ragged edge."""
     amplitude = np.where(_OUTLINE_WAVES < 6, 0.03, 0.014) * rng.standard_normal(_OUTLINE_WAVES.size)
     phase = rng.uniform(0.0, 2.0 * np.pi, _OUTLINE_WAVES.size)
@@ -247,7 +247,7 @@ def _outline(rng: np.random.Generator) -> NDArray[np.float32]:
     return np.clip(1.0 + waves, 0.6, 1.3).astype(np.float32)
 
 
-def _distance(
+def _outline_distances(
     side: int, radius: float, aspect: float, turn: float, outline: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Of every pixel: distance from the middle, 1 on the outline; and the outline's radius there, in pixels."""
@@ -260,7 +260,7 @@ def _distance(
     return np.hypot(along, across) / reach, reach
 
 
-def _folds(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
+def _sample_folds(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
     """(side, side) smooth random field of mean 0 and about unit variance: a few plane waves across the cell."""
     frequency = rng.uniform(-2.5, 2.5, (_FOLDS, 2)) * (2.0 * np.pi)
     phase = rng.uniform(0.0, 2.0 * np.pi, _FOLDS)

@@ -50,7 +50,7 @@ def neighbours(values: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 @compiled
-def _fetch(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
+def _fetch_pairs(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
     """Copies the pairs at ``index`` to ``both``, from ``begin`` to ``end``."""
     for i in range(begin, end):
         # Unsigned, or Numba would test every index for being negative.
@@ -58,7 +58,7 @@ def _fetch(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
 
 
 @compiled
-def _interpolate(both: Any, fraction: Any, total: Any) -> None:
+def _interpolate_pairs(both: Any, fraction: Any, total: Any) -> None:
     """Adds the values between the halves of ``both``, (2 n), at ``fraction`` to ``total``."""
     for i in range(np.uint64(total.size)):
         low = both[_TWO * i]
@@ -67,14 +67,14 @@ def _interpolate(both: Any, fraction: Any, total: Any) -> None:
 
 @compiled
 def _interpolate_weighted(both: Any, fraction: Any, weight: Any, begin: Any, end: Any, total: Any) -> None:
-    """As :func:`_interpolate`, times ``weight``, from ``begin`` to ``end``."""
+    """As :func:`_interpolate_pairs`, times ``weight``, from ``begin`` to ``end``."""
     for i in range(begin, end):
         low = both[_TWO * i]
         total[i] += (low + fraction[i] * (both[_TWO * i + _ONE] - low)) * weight[i]
 
 
 @compiled
-def _at(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any) -> None:
+def _sample_positions(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any) -> None:
     """Positions ``start + slope * step``, kept within [0, last], as whole part and fraction."""
     for i in range(start.size):
         position = min(max(start[i] + slope[i] * step, np.float32(0)), last)
@@ -84,7 +84,7 @@ def _at(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any)
 
 
 @compiled
-def _shadow(
+def _shadow_positions(
     columns: Any, row_terms: Any, last: Any, begin: Any, end: Any, index: Any, fraction: Any, weight: Any
 ) -> None:
     """Where the pixels of a row cast their shadow on the detector, and their magnification, that view's weight.
@@ -122,7 +122,7 @@ def _rows_met(start: Any, slope: Any, first: Any, last: Any, rows: Any) -> Any:
 
 @compiled
 def _row_terms(sine: Any, cosine: Any, curvature: Any, y: Any, left: Any, centre: Any) -> Any:
-    """Of :func:`_shadow`, for the row at ``y`` whose first pixel is at ``left``."""
+    """Of :func:`_shadow_positions`, for the row at ``y`` whose first pixel is at ``left``."""
     return (
         np.float32(sine * y - cosine * left),
         np.float32(-cosine),
@@ -213,9 +213,9 @@ def project(
                 low, high = max(band, met[k, block, 0]), min(band + _ROWS, met[k, block, 1])
                 starts, slopes, totals = start[k, part], slope[k, part], total[k, part]
                 for row in range(low, high):
-                    _at(starts, slopes, np.float32(row), last, index, fraction)
-                    _fetch(pairs[row], index, _NONE, np.uint64(totals.size), both)
-                    _interpolate(halves, fraction, totals)
+                    _sample_positions(starts, slopes, np.float32(row), last, index, fraction)
+                    _fetch_pairs(pairs[row], index, _NONE, np.uint64(totals.size), both)
+                    _interpolate_pairs(halves, fraction, totals)
     for k in range(number):
         for i in range(counts[k]):
             views[k, where[k, i]] = total[k, i] * length[k, i]
@@ -242,13 +242,13 @@ def back_project(pairs: Any, sines: Any, cosines: Any, curvature: Any, top: Any,
         begin, end = np.uint64(low), np.uint64(high)
         for row in range(image.shape[0]):
             terms = _row_terms(s, c, curvature, top + row, left, centre)
-            _shadow(columns, terms, last, begin, end, index, fraction, weight)
-            _fetch(view, index, begin, end, both)
+            _shadow_positions(columns, terms, last, begin, end, index, fraction, weight)
+            _fetch_pairs(view, index, begin, end, both)
             _interpolate_weighted(halves, fraction, weight, begin, end, image[row])
 
 
 @compiled
-def _mirrored(start: Any, step: Any, length: Any, first: Any, weights: Any, stride: Any) -> None:
+def _mirrored_positions(start: Any, step: Any, length: Any, first: Any, weights: Any, stride: Any) -> None:
     """Where a row is read along one axis, in equal steps: adds the first of two pixels to ``first``, times ``stride``.
 
     Positions outside are mirrored, at any distance. Pixels are counted in an image with one more on each side;
@@ -268,7 +268,7 @@ def _mirrored(start: Any, step: Any, length: Any, first: Any, weights: Any, stri
 
 
 @compiled
-def _between(pixels: Any, width: Any, first: Any, weights_x: Any, weights_y: Any, row: Any) -> None:
+def _interpolate_bilinear(pixels: Any, width: Any, first: Any, weights_x: Any, weights_y: Any, row: Any) -> None:
     """Fills ``row`` from the four pixels around each position."""
     one, below = np.uint64(1), np.uint64(width)
     for i in range(np.uint64(row.size)):
@@ -296,6 +296,6 @@ def turned_and_mirrored(
     weights_x, weights_y = np.empty(moved.shape[1], np.float32), np.empty(moved.shape[1], np.float32)
     for j in range(moved.shape[0]):
         first[:] = 0
-        _mirrored(x - sin * j, cos, width, first, weights_x, np.int32(1))
-        _mirrored(y + cos * j, sin, height, first, weights_y, stride)
-        _between(pixels, stride, first, weights_x, weights_y, moved[j])
+        _mirrored_positions(x - sin * j, cos, width, first, weights_x, np.int32(1))
+        _mirrored_positions(y + cos * j, sin, height, first, weights_y, stride)
+        _interpolate_bilinear(pixels, stride, first, weights_x, weights_y, moved[j])

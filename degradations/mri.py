@@ -149,10 +149,10 @@ def undersample(image: FloatImage, parameters: UndersamplingParameters) -> Float
             f"an image of shape {image.shape}. Draw them for its size."
         )
     if image.ndim == 2:
-        return _filtered(image, line_weights(parameters.lines[0], parameters.width))
+        return _filter_lines(image, line_weights(parameters.lines[0], parameters.width))
     result = np.empty(image.shape, np.float32)
     for channel, lines in enumerate(parameters.lines[:channels]):
-        result[..., channel] = _filtered(image[..., channel], line_weights(lines, parameters.width))
+        result[..., channel] = _filter_lines(image[..., channel], line_weights(lines, parameters.width))
     return result
 
 
@@ -167,7 +167,7 @@ def line_weights(lines: str, width: int) -> NDArray[np.float32]:
     return (kept[frequency] + kept[-frequency % width]) * np.float32(0.5)
 
 
-def _filtered(image: FloatImage, weights: NDArray[np.float32]) -> FloatImage:
+def _filter_lines(image: FloatImage, weights: NDArray[np.float32]) -> FloatImage:
     from scipy import fft
 
     # One thread: the result must not depend on how many there are.
@@ -253,13 +253,13 @@ def _move_plane(plane: FloatImage, parameters: MovementParameters, result: Float
     from lmms_medtasks.degradations.kernels import turned_and_mirrored
 
     height, width = plane.shape
-    readings = [_reading(pose, height, width) for pose in parameters.poses]
+    readings = [_reading_of_pose(pose, height, width) for pose in parameters.poses]
     padded = np.pad(plane, 1, mode="edge")
     weights = band_weights(height, len(readings))[1:]
     # A band and its mirror image in ky make one range of the frequencies that are not negative.
     held = [(band, slice(int(k[0]), int(k[-1]) + 1)) for band, k in enumerate(map(np.flatnonzero, weights)) if k.size]
 
-    def measure(columns: slice) -> None:
+    def measure_columns(columns: slice) -> None:
         copies = np.empty((len(readings), height, columns.stop - columns.start), np.float32)
         for (cos, sin, x, y), copy in zip(readings, copies, strict=True):
             turned_and_mirrored(padded, cos, sin, x + cos * columns.start, y + sin * columns.start, copy)
@@ -276,7 +276,7 @@ def _move_plane(plane: FloatImage, parameters: MovementParameters, result: Float
         first += fft.irfft(spectrum, n=height, axis=0, overwrite_x=True, workers=1)
         result[:, columns] = first
 
-    each(measure, strips(width, height))
+    each(measure_columns, strips(width, height))
 
 
 def band_weights(height: int, bands: int) -> NDArray[np.float32]:
@@ -294,7 +294,7 @@ def band_weights(height: int, bands: int) -> NDArray[np.float32]:
     return weights
 
 
-def _reading(pose: Pose, height: int, width: int) -> Reading:
+def _reading_of_pose(pose: Pose, height: int, width: int) -> Reading:
     """Where the output's pixels are read: turning counter-clockwise (y points down) and shifting, inverted."""
     turn, right, down = pose
     cos, sin = math.cos(math.radians(turn)), math.sin(math.radians(turn))

@@ -76,7 +76,7 @@ class OwnDegradation:
             UserError: It raises something, or gives anything but a PIL image of the same size and mode.
         """
         assert self.function is not None
-        picture = image.copy() if isinstance(image, Image.Image) else _picture(image, self.title)
+        picture = image.copy() if isinstance(image, Image.Image) else _image_of_array(image, self.title)
         size, mode = picture.size, picture.mode
         how = {self.takes: drawn.level} if self.takes else {}
         try:
@@ -121,14 +121,14 @@ def get(name: str) -> OwnDegradation:
     files = {part.file, *_source_files(part.value)} - {None}
     code = digests.of_files(sorted(each for each in files if each is not None))
     if isinstance(part.value, Degradation):
-        return _full(part, title, code)
+        return _wrap_degradation(part, title, code)
     if not callable(part.value) or inspect.isclass(part.value):
         kind = "a class" if inspect.isclass(part.value) else f"a {type(part.value).__name__}"
         raise UserError(
             f"The degradation {title} ({part.origin}) is {kind}. Expected a function of a PIL image and a NumPy "
             "generator, or a lmms_medtasks.degradations.Degradation(name=..., sample=..., apply=..., record=...)."
         )
-    return _of_function(part, title, code)
+    return _wrap_function(part, title, code)
 
 
 def _source_files(value: Any) -> list[Path]:
@@ -143,7 +143,7 @@ def _source_files(value: Any) -> list[Path]:
     return [each for each in found if each.suffix == ".py"]
 
 
-def _of_function(part: extensions.Part, title: str, code: str) -> OwnDegradation:
+def _wrap_function(part: extensions.Part, title: str, code: str) -> OwnDegradation:
     function = part.value
     try:
         taken = list(inspect.signature(function).parameters.values())
@@ -174,7 +174,7 @@ def _of_function(part: extensions.Part, title: str, code: str) -> OwnDegradation
     return OwnDegradation(title, made, rows, code, part.origin, part.file, takes, function)
 
 
-def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
+def _wrap_degradation(part: extensions.Part, title: str, code: str) -> OwnDegradation:
     given: Degradation = part.value
     where = f"The degradation {title} ({part.origin})"
     for name in ("sample", "apply"):
@@ -212,10 +212,10 @@ def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
         return result.astype(np.float32, copy=False)
 
     made = dataclasses.replace(given, name=title, sample=sample, apply=apply)
-    return OwnDegradation(title, made, _rows(given.levels, part.file, where), code, part.origin, part.file)
+    return OwnDegradation(title, made, _settings_rows(given.levels, part.file, where), code, part.origin, part.file)
 
 
-def _rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str) -> Rows:
+def _settings_rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str) -> Rows:
     """The settings by modality and level, from whatever form the author gave them in."""
     if levels is None:
         return {ANY: {1: {"level": 1}, 2: {"level": 2}}}
@@ -244,7 +244,7 @@ def _rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str)
     return rows
 
 
-def _picture(array: Any, title: str) -> Image.Image:
+def _image_of_array(array: Any, title: str) -> Image.Image:
     """An array as the picture that a function takes."""
     fits = isinstance(array, np.ndarray) and array.dtype == np.uint8
     if not fits or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3, 4))):

@@ -71,13 +71,13 @@ def known() -> Mapping[str, Modality]:
             raise UserError(f"{part.origin}: the modality {name!r} ({part.reference}) is {got}, expected "
                             f"Modality(name={name!r}, ...) of lmms_medtasks.degradations.")  # fmt: skip
         if modality.origin != part.origin:
-            modality = Modality(**{**_fields(modality), "origin": part.origin})
+            modality = Modality(**{**_field_values(modality), "origin": part.origin})
         _check_spellings(modality, found)
         found[name] = modality
     return found
 
 
-def _fields(modality: Modality) -> dict[str, Any]:
+def _field_values(modality: Modality) -> dict[str, Any]:
     return {name: getattr(modality, name) for name in Modality.__dataclass_fields__}
 
 
@@ -90,10 +90,10 @@ def read(path: Path) -> list[Modality]:
     content = folders.load_yaml(path)
     if not isinstance(content, Mapping) or not content:
         raise UserError(f"{path} holds no modalities: expected NAME: {{called: [...], degradations: [...], ...}}.")
-    return [_read_one(str(name), entry or {}, path) for name, entry in content.items()]
+    return [_read_modality(str(name), entry or {}, path) for name, entry in content.items()]
 
 
-def _read_one(name: str, entry: Any, path: Path) -> Modality:
+def _read_modality(name: str, entry: Any, path: Path) -> Modality:
     where = f"{path}, {name}"
     if not isinstance(entry, Mapping):
         raise UserError(f"{where}: got {entry!r}, expected a mapping with the keys {', '.join(_KEYS)}.")
@@ -105,7 +105,7 @@ def _read_one(name: str, entry: Any, path: Path) -> Modality:
         if given is not None and not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
             raise UserError(f"{where}: {key}: got {given!r}, expected a list of texts.")
 
-    def located(names: Iterable[str]) -> tuple[str, ...]:
+    def locate_references(names: Iterable[str]) -> tuple[str, ...]:
         return tuple(extensions.located(each, path.parent) for each in names)
 
     drawn = entry.get("drawn")
@@ -115,8 +115,8 @@ def _read_one(name: str, entry: Any, path: Path) -> Modality:
     return Modality(
         name,
         tuple(entry.get("called") or ()),
-        located(entry.get("degradations") or (GENERAL,)),
-        None if drawn is None else located(drawn),
+        locate_references(entry.get("degradations") or (GENERAL,)),
+        None if drawn is None else locate_references(drawn),
         levels,
         str(path),
     )

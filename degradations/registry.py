@@ -32,7 +32,7 @@ PACKAGE = "lmms_medtasks.degradations"
 
 
 @functools.cache
-def _read(file_name: str) -> dict[str, Any]:
+def _load_yaml(file_name: str) -> dict[str, Any]:
     text = resources.files(PACKAGE).joinpath(file_name).read_text(encoding="utf-8")
     return yaml.safe_load(text)
 
@@ -40,7 +40,7 @@ def _read(file_name: str) -> dict[str, Any]:
 @functools.cache
 def sections() -> Mapping[str, Mapping[str, Any]]:
     """The sections of severity.yaml, by ``name``, or ``name@Modality`` for an operator of that modality alone."""
-    return {name: row for name, row in _read("severity.yaml").items() if name != "version"}
+    return {name: row for name, row in _load_yaml("severity.yaml").items() if name != "version"}
 
 
 @functools.cache
@@ -51,7 +51,7 @@ def _modules() -> Mapping[str, str]:
 
 def severity_version() -> int:
     """The version of severity.yaml, part of every seed."""
-    return int(_read("severity.yaml")["version"])
+    return int(_load_yaml("severity.yaml")["version"])
 
 
 def names() -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def modalities() -> tuple[str, ...]:
 
 
 def _our_modalities() -> tuple[str, ...]:
-    return tuple(_read("modalities.yaml")["modalities"])
+    return tuple(_load_yaml("modalities.yaml")["modalities"])
 
 
 @functools.cache
@@ -83,7 +83,7 @@ def _names_called() -> dict[str, str]:
 @functools.cache
 def called() -> dict[str, str]:
     """Our modalities by all their spellings, as :func:`.own_modalities.folded` has them."""
-    rows = _read("modalities.yaml")["modalities"]
+    rows = _load_yaml("modalities.yaml")["modalities"]
     folded = own_modalities.folded
     table = {folded(name): name for name in rows}
     table.update({folded(other): name for name, row in rows.items() for other in row["called"]})
@@ -183,7 +183,7 @@ def modalities_of(name: str) -> tuple[str, ...]:
     if is_own(canonical):
         said = _own(canonical).made.modalities
         allowed = map(_canonical_or_itself, said) if said else _our_modalities()
-        listing = (of for of, each in given.items() if not said or canonical in _canonical(each.degradations))
+        listing = (of for of, each in given.items() if not said or canonical in _canonical_names(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
     named = sections()[canonical]["modalities"]
     general = named == "all"
@@ -203,7 +203,7 @@ def _canonical_or_itself(modality: str) -> str:
         return modality
 
 
-def _canonical(references: Iterable[str]) -> set[str]:
+def _canonical_names(references: Iterable[str]) -> set[str]:
     return {canonical_name(each) for each in references if each != GENERAL}
 
 
@@ -216,7 +216,7 @@ def depends_on_modality(name: str) -> bool:
     if is_own(canonical):
         return bool(_own(canonical).made.modalities) or len(_own(canonical).rows) > 1
     known = [each for each in _our_modalities() if each in modalities_of(canonical)]
-    made = {(_section(canonical, each), repr(settings(canonical, 1, each))) for each in known}
+    made = {(_section_name(canonical, each), repr(settings(canonical, 1, each))) for each in known}
     return not is_general(canonical) or len(made) > 1
 
 
@@ -225,7 +225,7 @@ def source(name: str, modality: str | None = None) -> str:
     canonical = canonical_name(name)
     if is_own(canonical):
         return _own(canonical).origin
-    return " ".join(str(sections()[_section(canonical, modality)]["source"]).split())
+    return " ".join(str(sections()[_section_name(canonical, modality)]["source"]).split())
 
 
 def for_modality(modality: str) -> tuple[str, ...]:
@@ -274,13 +274,13 @@ def draw_for_question(
     return tuple(name for name in pool if name in chosen)
 
 
-def _section(name: str, modality: str | None) -> str:
+def _section_name(name: str, modality: str | None) -> str:
     own = f"{name}@{canonical_modality(modality)}" if modality is not None else name
     return own if own in sections() else name
 
 
 @functools.cache
-def _load(section: str) -> Degradation:
+def _load_degradation(section: str) -> Degradation:
     module = importlib.import_module(_modules()[section])
     name = section.split("@")[0]
     found = {degradation.name: degradation for degradation in module.DEGRADATIONS}
@@ -298,7 +298,7 @@ def get(name: str, modality: str | None = None) -> Degradation:
     canonical = canonical_name(name)
     if is_own(canonical):
         return _own(canonical).made
-    return _load(_section(canonical_name(name), modality))
+    return _load_degradation(_section_name(canonical_name(name), modality))
 
 
 def check_modality(name: str, modality: str | None, force: bool = False) -> str | None:
@@ -330,7 +330,7 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     if is_own(of):
         entry: Mapping[str, Any] = {"levels": _own(of).rows}
     else:
-        entry = sections()[_section(of, modality)]
+        entry = sections()[_section_name(of, modality)]
     rows = entry["levels"]
     row = rows.get(canonical) or rows.get(ANY) or next(iter(rows.values()))
     given = own_modalities.known().get(canonical)
@@ -351,5 +351,5 @@ def settings_at(
         if _own(of).function is not None:
             return None, {"level": strength}, 1.0
     first, second = (settings(name, level, modality) for level in (1, 2))
-    rules = {} if is_own(of) else sections()[_section(of, modality)].get("strength", {})
+    rules = {} if is_own(of) else sections()[_section_name(of, modality)].get("strength", {})
     return anchors(first, second, rules, strength)

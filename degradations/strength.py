@@ -111,30 +111,34 @@ def anchors(
     """
     at = [{**first, **rules["identity"]} if "identity" in rules else None, first, second]
     if strength > 2:
-        at.append(_strongest(first, second, rules))
+        at.append(_strongest_settings(first, second, rules))
     below = math.ceil(strength) - 1
     part = strength - below
     low, high = at[below], at[below + 1]
     assert high is not None
     if part == 1 or low is None or rules.get("mixed"):
         return low, high, part
-    return low, _between(low, high, rules, part), 1.0
+    return low, _settings_between(low, high, rules, part), 1.0
 
 
-def _between(low: Mapping[str, Any], high: Mapping[str, Any], rules: Mapping[str, Any], part: float) -> dict[str, Any]:
+def _settings_between(
+    low: Mapping[str, Any], high: Mapping[str, Any], rules: Mapping[str, Any], part: float
+) -> dict[str, Any]:
     """The settings at ``part`` (above 0, below 1) of the way."""
     ratio, step = rules.get("ratio", ()), rules.get("step", ())
     return {
-        key: value if key in step else _mapped(_point(part, key in ratio), low[key], value)
+        key: value if key in step else _map_numbers(_interpolate_by(part, key in ratio), low[key], value)
         for key, value in high.items()
     }
 
 
-def _strongest(first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
+def _strongest_settings(
+    first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any]
+) -> dict[str, Any]:
     """The settings at strength 3: as far beyond level 2 as that is beyond level 1, up to the limit."""
     limits, ratio, step = rules.get("limit", {}), rules.get("ratio", ()), rules.get("step", ())
 
-    def beyond(key: str) -> Callable[[float, float], float]:
+    def extrapolate_setting(key: str) -> Callable[[float, float], float]:
         def one(low: float, high: float) -> float:
             far = high * high / low if key in ratio else high + (high - low)
             limit = limits.get(key, far)
@@ -144,11 +148,12 @@ def _strongest(first: Mapping[str, Any], second: Mapping[str, Any], rules: Mappi
         return one
 
     return {
-        key: value if key in step else _mapped(beyond(key), first[key], value) for key, value in second.items()
-    }  # fmt: skip
+        key: value if key in step else _map_numbers(extrapolate_setting(key), first[key], value)
+        for key, value in second.items()
+    }
 
 
-def _point(part: float, logarithmic: bool) -> Callable[[float, float], float]:
+def _interpolate_by(part: float, logarithmic: bool) -> Callable[[float, float], float]:
     def one(low: float, high: float) -> float:
         value = (
             math.exp(math.log(low) * (1 - part) + math.log(high) * part) if logarithmic else low + (high - low) * part
@@ -159,10 +164,10 @@ def _point(part: float, logarithmic: bool) -> Callable[[float, float], float]:
     return one
 
 
-def _mapped(function: Callable[[float, float], float], low: Any, high: Any) -> Any:
+def _map_numbers(function: Callable[[float, float], float], low: Any, high: Any) -> Any:
     """``function`` of two numbers, or of each pair of two lists; what is equal, or no number, is ``high``."""
     if low == high or isinstance(high, str | bool):
         return high
     if isinstance(high, list):
-        return [_mapped(function, *pair) for pair in zip(low, high, strict=True)]
+        return [_map_numbers(function, *pair) for pair in zip(low, high, strict=True)]
     return function(low, high)

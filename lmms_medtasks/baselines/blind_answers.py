@@ -56,25 +56,24 @@ class MostFrequentAnswer:
         self._overall: Counter[str] = Counter()
         self._spelt: dict[str, str] = {}
         for question, answer in pairs:
-            self._spelt.setdefault(_key(answer), answer)
-            self._by_question[_key(question)][_key(answer)] += 1
-            self._overall[_key(answer)] += 1
+            self._spelt.setdefault(_fold_text(answer), answer)
+            self._by_question[_fold_text(question)][_fold_text(answer)] += 1
+            self._overall[_fold_text(answer)] += 1
 
     def answer(self, prompt: str) -> Guess:
         """The letter of the most frequent training answer among the prompt's options; without options, its text."""
         question, options = read_prompt(prompt)
         if not options:
-            found = self._by_question.get(_key(question))
-            return (
-                Guess(self._spelt[min(found, key=lambda text: (-found[text], text))], True)
-                if found
-                else Guess("", False)
-            )
+            own_answers = self._by_question.get(_fold_text(question))
+            if not own_answers:
+                return Guess("", False)
+            return Guess(self._spelt[min(own_answers, key=lambda text: (-own_answers[text], text))], True)
         # .get: looking up must not add to the table.
-        counts = self._by_question.get(_key(question), Counter())
-        known = any(counts[_key(text)] for text in options.values())
+        counts = self._by_question.get(_fold_text(question), Counter())
+        folded = {letter: _fold_text(text) for letter, text in options.items()}
+        known = any(counts[text] for text in folded.values())
         chosen = counts if known else self._overall
-        return Guess(min(options, key=lambda letter: (-chosen[_key(options[letter])], _key(options[letter]))), known)
+        return Guess(min(folded, key=lambda letter: (-chosen[folded[letter]], folded[letter])), known)
 
 
 def read_pairs(path: Path, rule: TrainingRule | None = None) -> list[tuple[str, str]]:
@@ -103,5 +102,5 @@ def answer_text(options: list[str], answer: str) -> str:
     return options[place] if 0 <= place < len(options) else ""
 
 
-def _key(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())

@@ -61,7 +61,7 @@ class Filter(NamedTuple):
         found = []
         for radius in self.radii:
             plane = view.response(self.kind, self.plane, radius)
-            each = [_largest(plane, place, self.reach) for place in self.places]
+            each = [_largest_near(plane, place, self.reach) for place in self.places]
             found += sorted(each, reverse=True) if self.ranked else each
         return found
 
@@ -78,35 +78,35 @@ class View:
         """The response of a kind of :class:`Filter` at every pixel, (SIDE, SIDE)."""
         key = (kind, plane, radius)
         if key not in self._known:
-            self._known[key] = self._response(kind, plane, radius)
+            self._known[key] = self._compute_response(kind, plane, radius)
         return self._known[key]
 
-    def _response(self, kind: str, plane: str, radius: float) -> Plane:
+    def _compute_response(self, kind: str, plane: str, radius: float) -> Plane:
         if kind == "level":
-            return _blurred(self.rgb @ np.array(_PLANES[plane]), radius)
+            return _blur_plane(self.rgb @ np.array(_PLANES[plane]), radius)
         if kind == "texture":
             detail = self.rgb @ np.array(_PLANES[plane]) - self.response("level", plane, radius)
-            return np.log(np.sqrt(_blurred(detail**2, 0.15)) + 1.0)
+            return np.log(np.sqrt(_blur_plane(detail**2, 0.15)) + 1.0)
         spot = self.response("level", plane, 0.6 * radius) - self.response("level", plane, 1.3 * radius)
         return {"spot": spot, "hole": -spot, "either": np.abs(spot)}[kind]
 
 
-def _blurred(plane: Plane, radius: float) -> Plane:
+def _blur_plane(plane: Plane, radius: float) -> Plane:
     return ndimage.gaussian_filter(plane, radius * SIDE / 2, mode="nearest", truncate=3.0)
 
 
-def _largest(plane: Plane, place: Point, reach: float) -> float:
+def _largest_near(plane: Plane, place: Point, reach: float) -> float:
     column, row = (min(max(round((v + 1.0) * SIDE / 2 - 0.5), 0), SIDE - 1) for v in place)
     span = round(reach * SIDE / 2)
     return float(plane[max(row - span, 0) : row + span + 1, max(column - span, 0) : column + span + 1].max())
 
 
-def _lattice(count: int, reach: float) -> list[Point]:
+def _lattice_points(count: int, reach: float) -> list[Point]:
     steps = np.linspace(-reach, reach, count).tolist()
     return [(x, y) for y in steps for x in steps]
 
 
-def _mirrored(*points: Point) -> list[Point]:
+def _mirror_points(*points: Point) -> list[Point]:
     return [(side * x, y) for side in (-1, 1) for x, y in points]
 
 
@@ -119,7 +119,7 @@ _CYSTS = [places.at_depth(0.27, angle) for angle in places.ULTRASOUND_CYST_ANGLE
 _QUARTERS = [*places.HISTOPATHOLOGY_QUARTERS.values()]
 _POLYPS = [*places.ENDOSCOPY_POLYPS.values()]
 _RINGS = [(r * x, r * y) for r in (0.24, 0.36, 0.47, 0.58, 0.84) for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1))]
-_RED_MARK = [Filter("level", "red", (0.12,), _lattice(3, 0.5))]
+_RED_MARK = [Filter("level", "red", (0.12,), _lattice_points(3, 0.5))]
 
 FILTERS: Mapping[tuple[str, str], Sequence[Filter]] = {
     ("CT", "lesions"): [Filter("hole", "grey", (0.05,), places.CT_LESION_SITES, 0.05, ranked=True)],
@@ -132,16 +132,16 @@ FILTERS: Mapping[tuple[str, str], Sequence[Filter]] = {
             "level", "grey", (0.02,), [(0.55 - 0.3 * d, 0.10 + d) for d in (-0.29, -0.24, -0.18, 0, 0.18, 0.24, 0.29)]
         )
     ],
-    ("CT", "vessel"): [Filter("level", "grey", (0.03,), [places.CT_AORTA, *_mirrored((0.17, 0.52))])],
+    ("CT", "vessel"): [Filter("level", "grey", (0.03,), [places.CT_AORTA, *_mirror_points((0.17, 0.52))])],
     ("CT", "mark"): _RED_MARK,
     ("MRI", "spots"): [Filter("spot", "grey", (0.03,), places.MRI_SPOT_SITES, 0.04, ranked=True)],
     ("MRI", "mass"): [Filter("spot", "grey", (0.10,), _TUMOURS, 0.06)],
     ("MRI", "core"): [Filter("spot", "grey", (0.03, 0.06, 0.10), _TUMOURS, 0.06, ranked=True)],
     ("MRI", "ventricles"): [
-        Filter("either", "grey", (0.04, 0.10), _mirrored((0.075, -0.16), (0.085, -0.24), (0.152, 0.28)))
+        Filter("either", "grey", (0.04, 0.10), _mirror_points((0.075, -0.16), (0.085, -0.24), (0.152, 0.28)))
     ],
     ("MRI", "weighting"): [
-        Filter("level", "grey", (0.03,), _mirrored((0.36, -0.12), (0.075, -0.16), (0.20, 0.03), (0.635, 0.0)))
+        Filter("level", "grey", (0.03,), _mirror_points((0.36, -0.12), (0.075, -0.16), (0.20, 0.03), (0.635, 0.0)))
     ],
     ("MRI", "mark"): _RED_MARK,
     ("X-ray", "nodules"): [Filter("spot", "grey", (0.045,), places.XRAY_NODULE_SITES, 0.04, ranked=True)],
@@ -149,11 +149,13 @@ FILTERS: Mapping[tuple[str, str], Sequence[Filter]] = {
     ("X-ray", "heart"): [
         Filter("level", "grey", (0.025,), [(x, 0.28) for x in (0.12, 0.28, 0.34, 0.40, 0.46, 0.52, 0.62)])
     ],
-    ("X-ray", "density"): [Filter("level", "grey", (0.05,), _mirrored((0.34, -0.40), (0.46, -0.02), (0.44, 0.32)))],
-    ("X-ray", "effusion"): [Filter("level", "grey", (0.05,), [*_ANGLES, *_mirrored((0.60, 0.12))])],
+    ("X-ray", "density"): [
+        Filter("level", "grey", (0.05,), _mirror_points((0.34, -0.40), (0.46, -0.02), (0.44, 0.32)))
+    ],
+    ("X-ray", "effusion"): [Filter("level", "grey", (0.05,), [*_ANGLES, *_mirror_points((0.60, 0.12))])],
     ("X-ray", "device"): [
         Filter("spot", "grey", (0.055, 0.10), [(0.58, -0.40), (-0.55, -0.38)], 0.03),
-        Filter("spot", "grey", (0.016,), _mirrored((0.028, -0.9), (0.028, -0.72), (0.028, -0.54)), 0.02),
+        Filter("spot", "grey", (0.016,), _mirror_points((0.028, -0.9), (0.028, -0.72), (0.028, -0.54)), 0.02),
     ],
     ("X-ray", "mark"): _RED_MARK,
     ("Ultrasound", "cysts"): [Filter("hole", "grey", (0.045,), _CYSTS, 0.035, ranked=True)],
@@ -162,11 +164,11 @@ FILTERS: Mapping[tuple[str, str], Sequence[Filter]] = {
     ("Ultrasound", "echo"): [Filter(kind, "grey", (0.12,), _MASSES, 0.04, ranked=True) for kind in ("spot", "hole")],
     ("Ultrasound", "behind"): [Filter(kind, "grey", (0.12,), _BEHIND, 0.04, ranked=True) for kind in ("spot", "hole")],
     ("Ultrasound", "mark"): _RED_MARK,
-    ("Dermoscopy", "milia"): [Filter("spot", "g", (0.03,), _lattice(3, 0.2), 0.1, ranked=True)],
+    ("Dermoscopy", "milia"): [Filter("spot", "g", (0.03,), _lattice_points(3, 0.2), 0.1, ranked=True)],
     ("Dermoscopy", "veil"): [Filter("level", "b", (0.1,), _RINGS[:12])],
     ("Dermoscopy", "size"): [Filter("level", "g", (0.03,), _RINGS[::2])],
     ("Dermoscopy", "pigment"): [Filter("level", plane, (0.15,), [(0.0, 0.0)]) for plane in ("r", "g", "b")],
-    ("Dermoscopy", "mark"): [Filter("level", "green", (0.1,), _lattice(3, 0.6))],
+    ("Dermoscopy", "mark"): [Filter("level", "green", (0.1,), _lattice_points(3, 0.6))],
     ("Histopathology", "mitoses"): [
         Filter("hole", "r", (0.055,), places.HISTOPATHOLOGY_MITOSIS_SITES, 0.025, ranked=True)
     ],
@@ -195,9 +197,9 @@ FILTERS: Mapping[tuple[str, str], Sequence[Filter]] = {
     ("Endoscopy", "mucosa"): [
         Filter("level", plane, (0.08,), [(-0.74, 0.30), (0.74, 0.28)]) for plane in ("r", "g", "b")
     ],
-    ("Endoscopy", "mark"): [Filter("level", "green", (0.05,), _lattice(4, 0.6), 0.15)],
+    ("Endoscopy", "mark"): [Filter("level", "green", (0.05,), _lattice_points(4, 0.6), 0.15)],
     ("any", "modality"): [
-        Filter("level", "grey", (0.12,), _lattice(4, 0.75)),
+        Filter("level", "grey", (0.12,), _lattice_points(4, 0.75)),
         *(Filter("level", plane, *_WHOLE) for plane in ("red", "blue")),
     ],
 }
@@ -225,11 +227,11 @@ def knowledge() -> dict[str, Any]:
 
 
 @functools.cache
-def _questions() -> dict[str, Question]:
-    return {_folded(each.text): each for each in (*all_questions(), *added_questions())}
+def _load_questions() -> dict[str, Question]:
+    return {_fold_text(each.text): each for each in (*all_questions(), *added_questions())}
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
@@ -258,34 +260,35 @@ class Observer:
         Equal where the question or the picture says nothing to the observer; ties at temperature 0 share the
         probability. The values add up to 1; empty for an open question.
         """
-        asked = read_prompt(prompt)
-        question = _questions().get(_folded(asked.question))
+        shown = read_prompt(prompt)
+        question = _load_questions().get(_fold_text(shown.question))
+        options = {letter: _fold_text(text) for letter, text in shown.options.items()}
         scores: Mapping[str, float] = {}
-        if question is not None and set(map(_folded, asked.options.values())) == set(map(_folded, question.options)):
-            scores = {_folded(option): score for option, score in self._scores(image, question).items()}
-        return _softmax({letter: scores.get(_folded(text), 0.0) for letter, text in asked.options.items()}, temperature)
+        if question is not None and set(options.values()) == set(map(_fold_text, question.options)):
+            scores = {_fold_text(option): score for option, score in self._cached_scores(image, question).items()}
+        return _softmax_scores({letter: scores.get(option, 0.0) for letter, option in options.items()}, temperature)
 
     def answer(self, image: Image.Image, prompt: str, temperature: float, rng: np.random.Generator) -> str:
         """A letter drawn from :meth:`probabilities`; to an open question of the mini data the text of an option that it
         knows to be possible, drawn alike, with a line of reasoning if the prompt asks for it; else the empty text."""
         probabilities = self.probabilities(image, prompt, temperature)
         if probabilities:
-            return _drawn(probabilities, rng)
-        question = _questions().get(_folded(read_prompt(prompt).question))
-        scores = self._scores(image, question) if question is not None else {}
+            return _draw_option(probabilities, rng)
+        question = _load_questions().get(_fold_text(read_prompt(prompt).question))
+        scores = self._cached_scores(image, question) if question is not None else {}
         if not scores:
             possible = spoken_answers(prompt)
             return possible[int(rng.integers(len(possible)))] if possible else ""
-        chosen = _drawn(_softmax(scores, temperature), rng)
+        chosen = _draw_option(_softmax_scores(scores, temperature), rng)
         return open_reply(prompt, f"matched filters see this most of {len(scores)} possible findings.", chosen)
 
-    def _scores(self, image: Image.Image, question: Question) -> dict[str, float]:
+    def _cached_scores(self, image: Image.Image, question: Question) -> dict[str, float]:
         if self._last is None or self._last[0] is not image or self._last[1] is not question:
             self._last = (image, question, _option_scores(image, question))
         return self._last[2]
 
 
-def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
+def _softmax_scores(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
     """Probabilities from log likelihoods over ``temperature``; at 0 all on the largest, ties share it."""
     if not scores:
         return {}
@@ -295,7 +298,7 @@ def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float
     return dict(zip(scores, (weights / weights.sum()).tolist(), strict=True))
 
 
-def _drawn(probabilities: Mapping[str, float], rng: np.random.Generator) -> str:
+def _draw_option(probabilities: Mapping[str, float], rng: np.random.Generator) -> str:
     return str(rng.choice(list(probabilities), p=list(probabilities.values())))
 
 

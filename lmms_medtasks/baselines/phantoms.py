@@ -150,16 +150,16 @@ class Question:
 @functools.cache
 def all_questions() -> tuple[Question, ...]:
     """The questions of every benchmark's mini data, in the file's order."""
-    return _read(Path(__file__).with_name(FILE))
+    return _read_questions(Path(__file__).with_name(FILE))
 
 
 @functools.cache
 def added_questions() -> tuple[Question, ...]:
     """The questions that the folders of the installed benchmarks add."""
-    return tuple(question for folder in folders.having(FILE) for question in _read(folder / FILE))
+    return tuple(question for folder in folders.having(FILE) for question in _read_questions(folder / FILE))
 
 
-def _read(path: Path) -> tuple[Question, ...]:
+def _read_questions(path: Path) -> tuple[Question, ...]:
     return tuple(question_of({"capability": "", **entry}) for entry in yaml.safe_load(path.read_text("utf-8")))
 
 

@@ -168,14 +168,14 @@ def apply_violation(image: Image, violation: Violation, texture: Image | None = 
     from PIL import Image as Images
 
     pixels = np.asarray(image, dtype=np.float64)
-    rows, columns = _region(pixels.shape[:2], violation)
+    rows, columns = _violated_region(pixels.shape[:2], violation)
     rng = np.random.Generator(np.random.PCG64(violation.seed))
     if violation.name == "texture":
         if texture is None:
             raise ValueError("The violation 'texture' needs an image to take the texture from.")
-        changed = _textured(pixels, np.asarray(texture, dtype=np.float64), rows, columns)
+        changed = _fill_with_texture(pixels, np.asarray(texture, dtype=np.float64), rows, columns)
     elif violation.name == "shifted_blocks":
-        changed = _shuffled(pixels, rows, columns, rng)
+        changed = _shuffle_blocks(pixels, rows, columns, rng)
     elif violation.name == "dropped_band":
         changed = pixels.copy()
         changed[rows] = pixels[rows.start]
@@ -187,7 +187,7 @@ def apply_violation(image: Image, violation: Violation, texture: Image | None = 
     return Images.fromarray(np.clip(np.rint(changed), 0, 255).astype(np.uint8))
 
 
-def _region(shape: tuple[int, ...], violation: Violation) -> tuple[slice, slice]:
+def _violated_region(shape: tuple[int, ...], violation: Violation) -> tuple[slice, slice]:
     spans = []
     for length, at, extent in zip(shape, violation.at, violation.extent, strict=True):
         size = max(2, round(length * extent))
@@ -196,7 +196,7 @@ def _region(shape: tuple[int, ...], violation: Violation) -> tuple[slice, slice]
     return spans[0], spans[1]
 
 
-def _textured(
+def _fill_with_texture(
     pixels: NDArray[np.float64], texture: NDArray[np.float64], rows: slice, columns: slice
 ) -> NDArray[np.float64]:
     from PIL import Image as Images
@@ -217,7 +217,7 @@ def _textured(
     return changed
 
 
-def _shuffled(
+def _shuffle_blocks(
     pixels: NDArray[np.float64], rows: slice, columns: slice, rng: np.random.Generator, side: int = 3
 ) -> NDArray[np.float64]:
     """``side`` by ``side`` blocks of the region, none where it was."""

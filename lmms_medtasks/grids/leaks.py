@@ -160,7 +160,7 @@ def tested(
     alpha: float = ALPHA,
 ) -> list[Row]:
     """All rows, adjusted. ``questions`` are (task type, text, is negative), ``positions`` (outlier, panels)."""
-    rows = [row for over, chosen in _groups(grids) for row in _outlier_rows(over, chosen, _equalised(grids))]
+    rows = [row for over, chosen in _group_by_kind(grids) for row in _outlier_rows(over, chosen, _are_equalised(grids))]
     rows += [_position_row(positions), *_sign_rows(wholes), *_wording_rows(questions)]
     return adjusted(rows, alpha)
 
@@ -176,13 +176,13 @@ def adjusted(rows: Sequence[Row], alpha: float) -> list[Row]:
     return result
 
 
-def _groups(grids: Sequence[Panels]) -> list[tuple[str, list[Panels]]]:
+def _group_by_kind(grids: Sequence[Panels]) -> list[tuple[str, list[Panels]]]:
     kinds = sorted({grid.kind for grid in grids})
     groups = [("all", list(grids))]
     return groups + [(kind, [g for g in grids if g.kind == kind]) for kind in kinds if len(kinds) > 1]
 
 
-def _equalised(grids: Sequence[Panels]) -> bool:
+def _are_equalised(grids: Sequence[Panels]) -> bool:
     """Whether in every grid all panels went through one size and one JPEG quality."""
     names = ("image size", "aspect ratio", "JPEG quality")
     return all(len({tuple(p[name] for name in names) for p in grid.features}) == 1 for grid in grids)
@@ -190,39 +190,37 @@ def _equalised(grids: Sequence[Panels]) -> bool:
 
 def _outlier_rows(over: str, grids: Sequence[Panels], equalised: bool) -> list[Row]:
     rows = []
-    counting = [name for name in RESOLUTION if _counts(name, over, equalised)]
+    counting = [name for name in RESOLUTION if _does_count(name, over, equalised)]
     for name, resolution in RESOLUTION.items():
         hits, chances = [], []
         for number, grid in enumerate(grids):
             values = [panel[name] for panel in grid.features]
             if max(values) - min(values) > resolution:  # all alike: there is nothing to go by
-                hits.append(most_unlike(values, resolution, _lot(over, name, number)) == grid.outlier)
+                hits.append(most_unlike(values, resolution, _lot_generator(over, name, number)) == grid.outlier)
                 chances.append(1 / len(values))
-        rows.append(_row("outlier", name, over, hits, chances, name in counting))
+        rows.append(_outlier_row(name, over, hits, chances, name in counting))
     if len(grids) >= FEWEST:
         chances = [1 / len(grid.features) for grid in grids]
-        rows.append(_row("outlier", TOGETHER, over, classified(grids, counting), chances))
+        rows.append(_outlier_row(TOGETHER, over, classified(grids, counting), chances))
     return rows
 
 
-def _counts(name: str, over: str, equalised: bool) -> bool:
+def _does_count(name: str, over: str, equalised: bool) -> bool:
     """Whether a feature that tells the outlier refuses a set."""
     if name in INVISIBLE:
         return not equalised
     return name not in CONTENT or over in SAME_CONTENT
 
 
-def _lot(*parts: str | int) -> np.random.Generator:
+def _lot_generator(*parts: str | int) -> np.random.Generator:
     return generator("grids leak check", *parts)
 
 
-def _row(
-    tells: str, feature: str, over: str, hits: Sequence[bool], chances: Sequence[float], counts: bool = True
-) -> Row:
+def _outlier_row(feature: str, over: str, hits: Sequence[bool], chances: Sequence[float], counts: bool = True) -> Row:
     if not hits:
-        return Row(tells, feature, over, 0, None, None, None, counts=counts)
+        return Row("outlier", feature, over, 0, None, None, None, counts=counts)
     p = at_least(sum(hits), chances)
-    return Row(tells, feature, over, len(hits), float(np.mean(hits)), float(np.mean(chances)), p, counts=counts)
+    return Row("outlier", feature, over, len(hits), float(np.mean(hits)), float(np.mean(chances)), p, counts=counts)
 
 
 def at_least(hits: int, chances: Sequence[float]) -> float:
@@ -251,21 +249,21 @@ def classified(grids: Sequence[Panels], names: Sequence[str]) -> list[bool]:
     A conditional logit over a grid's panels (softmax of a linear score) with a ridge penalty; its inputs are, for each
     feature, the panel's rank among the grid's, from -1 to 1, and how far the rank is from the middle.
     """
-    inputs = [_ranks(grid, names) for grid in grids]
-    order = _lot("folds").permutation(len(grids))
+    inputs = [_rank_inputs(grid, names) for grid in grids]
+    order = _lot_generator("folds").permutation(len(grids))
     hits = [False] * len(grids)
     for fold in range(FOLDS):
         held = {int(i) for i in order[fold::FOLDS]}
         train = [i for i in range(len(grids)) if i not in held]
-        weights = _fitted([inputs[i] for i in train], [grids[i].outlier for i in train])
+        weights = _fit_weights([inputs[i] for i in train], [grids[i].outlier for i in train])
         for i in sorted(held):
             scores = inputs[i] @ weights
             best = np.flatnonzero(scores >= scores.max() - 1e-9)
-            hits[i] = int(best[int(_lot("tie", i).integers(len(best)))]) == grids[i].outlier
+            hits[i] = int(best[int(_lot_generator("tie", i).integers(len(best)))]) == grids[i].outlier
     return hits
 
 
-def _ranks(grid: Panels, names: Sequence[str]) -> NDArray[np.float64]:
+def _rank_inputs(grid: Panels, names: Sequence[str]) -> NDArray[np.float64]:
     columns = []
     for name in names:
         values = np.array([panel[name] for panel in grid.features])
@@ -275,10 +273,10 @@ def _ranks(grid: Panels, names: Sequence[str]) -> NDArray[np.float64]:
     return np.stack(columns, axis=1)
 
 
-def _fitted(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int]) -> NDArray[np.float64]:
+def _fit_weights(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int]) -> NDArray[np.float64]:
     from scipy.optimize import minimize
 
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def penalised_loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         value, slope = RIDGE * float(weights @ weights), 2 * RIDGE * weights
         for x, outlier in zip(inputs, outliers, strict=True):
             scores = x @ weights
@@ -288,7 +286,7 @@ def _fitted(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int]) -> N
             slope = slope + shares @ x - x[outlier]
         return value, slope
 
-    found = minimize(loss, np.zeros(inputs[0].shape[1]), jac=True, method="L-BFGS-B")
+    found = minimize(penalised_loss, np.zeros(inputs[0].shape[1]), jac=True, method="L-BFGS-B")
     weights: NDArray[np.float64] = found.x
     return weights
 

@@ -78,15 +78,17 @@ def finish(
     and JPEG quality count as well: else they tell which of the two has the outlier.
     """
     if not match:
-        return [_letterboxed(_fitted(image, panel), panel, image.size, facts.quality) for image, facts in contents]
+        return [
+            _letterbox_image(_fit_image(image, panel), panel, image.size, facts.quality) for image, facts in contents
+        ]
     images = _same_shape([content.image for content in contents], [content.image for content in beside])
     qualities = {content.facts.quality for content in (*contents, *beside)}
     quality = min(qualities)
     if len(qualities) > 1:
-        images = [_encoded(image, quality) for image in images]
+        images = [_encode_jpeg(image, quality) for image in images]
     size = images[0].size
-    levelled = level([_fitted(image, panel) for image in images], outlier, rng)
-    return [_letterboxed(image, panel, size, quality) for image in levelled]
+    levelled = level([_fit_image(image, panel) for image in images], outlier, rng)
+    return [_letterbox_image(image, panel, size, quality) for image in levelled]
 
 
 def _same_shape(images: Sequence[Image], beside: Sequence[Image]) -> list[Image]:
@@ -104,7 +106,7 @@ def _same_shape(images: Sequence[Image], beside: Sequence[Image]) -> list[Image]
     return [image.resize(size, Images.Resampling.LANCZOS, box=box) for image, box in zip(images, boxes, strict=False)]
 
 
-def _encoded(image: Image, quality: int) -> Image:
+def _encode_jpeg(image: Image, quality: int) -> Image:
     from PIL import Image as Images
 
     buffer = io.BytesIO()
@@ -112,7 +114,7 @@ def _encoded(image: Image, quality: int) -> Image:
     return Images.open(buffer).convert("RGB")
 
 
-def _fitted(image: Image, panel: int) -> Image:
+def _fit_image(image: Image, panel: int) -> Image:
     """Enlarged or reduced until the longer side has ``panel`` pixels."""
     from PIL import Image as Images
 
@@ -121,7 +123,7 @@ def _fitted(image: Image, panel: int) -> Image:
     return image if size == image.size else image.resize(size, Images.Resampling.BICUBIC)
 
 
-def _letterboxed(image: Image, panel: int, size: tuple[int, int], quality: int) -> Panel:
+def _letterbox_image(image: Image, panel: int, size: tuple[int, int], quality: int) -> Panel:
     from PIL import Image as Images
 
     square = Images.new("RGB", (panel, panel))
@@ -145,7 +147,7 @@ GAINS = (0.05, 20.0)
 
 def level(images: Sequence[Image], outlier: int | None, rng: np.random.Generator) -> list[Image]:
     """The RGB pictures, all of one size, with the same mean, standard deviation and file size."""
-    arrays = [_pixels(image) for image in images]
+    arrays = [_pixel_values(image) for image in images]
     moments = [(luminance(array).mean(), luminance(array).std()) for array in arrays]
     inliers = [index for index in range(len(images)) if index != outlier]
     mean, spread = (float(np.median([moments[index][k] for index in inliers])) for k in (0, 1))
@@ -158,19 +160,19 @@ def level(images: Sequence[Image], outlier: int | None, rng: np.random.Generator
     for image, array, size in zip(toned, arrays, sizes, strict=True):
         noise = rng.standard_normal(array.shape[:2])
         if abs(size - target) >= CLOSE:
-            image = _to_size(array, image, float(size) - target, target, noise, mean, spread)
+            image = _bring_to_size(array, image, float(size) - target, target, noise, mean, spread)
         levelled.append(image.convert("RGB"))
     return levelled
 
 
-def _pixels(image: Image) -> NDArray[np.float64]:
+def _pixel_values(image: Image) -> NDArray[np.float64]:
     """(h, w) where the channels are alike, else (h, w, 3)."""
     pixels = np.asarray(image, dtype=np.float64)
     alike = np.array_equal(pixels[..., 0], pixels[..., 1]) and np.array_equal(pixels[..., 0], pixels[..., 2])
     return pixels[..., 0] if alike else pixels
 
 
-def _to_size(
+def _bring_to_size(
     array: NDArray[np.float64],
     toned: Image,
     excess: float,
@@ -189,16 +191,18 @@ def _to_size(
     unit = noise * (max(float(luminance(array).std()), 1e-6) / max(spread, 1e-6))
     added = unit if array.ndim == 2 else unit[..., None]
 
-    def changed(amount: float) -> Image:
+    def change_by(amount: float) -> Image:
         if excess < 0:
             return matched(array + amount * added, mean, spread)
         sigmas = (amount, amount, 0.0)[: array.ndim]
         return matched(gaussian_filter(array, sigmas), mean, spread)
 
-    return _search(changed, toned, MOST_NOISE if excess < 0 else MOST_BLUR, excess, target)
+    return _search_amount(change_by, toned, MOST_NOISE if excess < 0 else MOST_BLUR, excess, target)
 
 
-def _search(changed: Callable[[float], Image], start: Image, most: float, excess: float, target: float) -> Image:
+def _search_amount(
+    change_by: Callable[[float], Image], start: Image, most: float, excess: float, target: float
+) -> Image:
     """The picture whose log file size is nearest to ``target`` among those met between amounts 0 and ``most``.
 
     Regula falsi (Illinois) once the target is bracketed, from a quarter of ``most`` upwards before.
@@ -207,7 +211,7 @@ def _search(changed: Callable[[float], Image], start: Image, most: float, excess
     low, high = (0.0, excess), (most, np.nan)
     amount = most / 4
     for _ in range(STEPS):
-        image = changed(amount)
+        image = change_by(amount)
         miss = float(np.log(leaks.file_size(image))) - target
         if abs(miss) < nearest:
             best, nearest = image, abs(miss)
@@ -245,8 +249,8 @@ def matched(pixels: NDArray[np.float64], mean: float, spread: float) -> Image:
     goal_mean, goal_spread = mean, spread
     best, nearest = grey, np.inf
     for _ in range(4):
-        gain, offset = _solved(levels, share, goal_mean, goal_spread)
-        result = _clipped(gain * grey + offset)
+        gain, offset = _solve_gain(levels, share, goal_mean, goal_spread)
+        result = _clip_levels(gain * grey + offset)
         miss = mean - float(result.mean()), spread - float(result.std())
         if abs(miss[0]) + abs(miss[1]) < nearest:
             best, nearest = result, abs(miss[0]) + abs(miss[1])
@@ -255,30 +259,32 @@ def matched(pixels: NDArray[np.float64], mean: float, spread: float) -> Image:
         # What the histogram foretold is corrected by what came out.
         goal_mean, goal_spread = goal_mean + miss[0], max(goal_spread + miss[1], 0.0)
     if pixels.ndim == 3:
-        best = _coloured(best, pixels - grey[..., None])
+        best = _add_colour(best, pixels - grey[..., None])
     return Images.fromarray(np.rint(best).astype(np.uint8))
 
 
-def _coloured(grey: NDArray[np.float64], difference: NDArray[np.float64]) -> NDArray[np.float64]:
+def _add_colour(grey: NDArray[np.float64], difference: NDArray[np.float64]) -> NDArray[np.float64]:
     """``grey`` with the colour ``difference`` added, in every pixel as much of it as fits into 0..255."""
     room = np.where(difference > 0, 255.0 - grey[..., None], grey[..., None])
     size = np.abs(difference)
     fits = np.divide(room, size, out=np.ones_like(room), where=size > room).min(axis=2, keepdims=True)
-    return _clipped(grey[..., None] + fits * difference)
+    return _clip_levels(grey[..., None] + fits * difference)
 
 
-def _clipped(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _clip_levels(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.minimum(np.maximum(values, 0.0), 255.0)
 
 
-def _solved(levels: NDArray[np.float64], share: NDArray[np.float64], mean: float, spread: float) -> tuple[float, float]:
+def _solve_gain(
+    levels: NDArray[np.float64], share: NDArray[np.float64], mean: float, spread: float
+) -> tuple[float, float]:
     """Gain and offset for which the clipped levels, weighted by ``share``, have the mean and spread."""
     low, high = (float(np.log(gain)) for gain in GAINS)
     gain, offset = 1.0, 0.0
     for _ in range(16):
         gain = float(np.exp((low + high) / 2))
-        offset = _offset(gain * levels, share, mean)
-        values = _clipped(gain * levels + offset)
+        offset = _solve_offset(gain * levels, share, mean)
+        values = _clip_levels(gain * levels + offset)
         if float(share @ (values - float(share @ values)) ** 2) < spread * spread:
             low = float(np.log(gain))
         else:
@@ -286,11 +292,11 @@ def _solved(levels: NDArray[np.float64], share: NDArray[np.float64], mean: float
     return gain, offset
 
 
-def _offset(levels: NDArray[np.float64], share: NDArray[np.float64], mean: float) -> float:
+def _solve_offset(levels: NDArray[np.float64], share: NDArray[np.float64], mean: float) -> float:
     low, high = -float(levels.max()), 255.0 - float(levels.min())
     for _ in range(14):
         middle = (low + high) / 2
-        if float(share @ _clipped(levels + middle)) < mean:
+        if float(share @ _clip_levels(levels + middle)) < mean:
             low = middle
         else:
             high = middle

@@ -70,7 +70,7 @@ def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
 def possible_kinds(pool: Pool) -> tuple[str, ...]:
     """The kinds of outlier that the labels of ``pool`` allow."""
     stock = _Stock(pool, False, frozenset())
-    return tuple(kind for kind in KINDS if stock.serving(kind))
+    return tuple(kind for kind in KINDS if stock.serving_categories(kind))
 
 
 def counts(items: int, negatives: float) -> tuple[int, int]:
@@ -138,24 +138,24 @@ def plan(
         UserError: a kind that the labels do not allow, or too few pictures (with have and need by category).
     """
     kinds = check_kinds(kinds)
-    slots = [slot for size in sizes for slot in _slots(items, size, kinds, negatives, seed)]
+    slots = [slot for size in sizes for slot in _make_slots(items, size, kinds, negatives, seed)]
     slots = [_Slot(number, slot.size, slot.kind, slot.position, slot.box) for number, slot in enumerate(slots)]
     stock = _Stock(pool, reuse, coloured)
     for kind in kinds:
         _check_possible(pool, kind, stock)
     # Kinds that few categories can serve choose first.
-    order = sorted(slots, key=lambda slot: (len(stock.serving(slot.kind)), -slot.size.panels, slot.number))
+    order = sorted(slots, key=lambda slot: (len(stock.serving_categories(slot.kind)), -slot.size.panels, slot.number))
     planned = []
     for done, slot in enumerate(order):
         rng = generator("grids plan", seed, slot.number)
-        entry = stock.take(slot, rng)
+        entry = stock.take_pictures(slot, rng)
         if entry is None:
-            raise _too_few(pool, slots, done, stock, slot.kind)
+            raise _too_few_error(pool, slots, done, stock, slot.kind)
         planned.append(entry)
     return sorted(planned, key=lambda entry: entry.number)
 
 
-def _slots(items: int, size: Size, kinds: Sequence[str], negatives: float, seed: int) -> list[_Slot]:
+def _make_slots(items: int, size: Size, kinds: Sequence[str], negatives: float, seed: int) -> list[_Slot]:
     positive, negative = counts(items, negatives)
     rng = generator("grids slots", seed, str(size))
     positions, boxes = balanced(positive, size.panels, rng), balanced(negative, size.panels, rng)
@@ -187,18 +187,18 @@ class _Stock:
         self._pool, self._reuse, self._coloured = pool, reuse, coloured
         self._violations = 0
 
-    def serving(self, kind: str) -> list[Category]:
+    def serving_categories(self, kind: str) -> list[Category]:
         """The categories whose pictures can be inliers of an item of ``kind``, by their labels."""
-        return [key for key in self._pool.categories if self._serves(key, kind)]
+        return [key for key in self._pool.categories if self._is_serving(key, kind)]
 
-    def _serves(self, key: Category, kind: str) -> bool:
+    def _is_serving(self, key: Category, kind: str) -> bool:
         if kind == "orientation":
             return any(altered_images.has_up(key, picture.up) for picture in self._pool.plain[key])
         if kind == "finding":
             return bool(self._pool.findings.get(key))
-        return kind == "integrity" or bool(self.others(key, kind))
+        return kind == "integrity" or bool(self.source_categories(key, kind))
 
-    def others(self, key: Category, kind: str) -> list[Category]:
+    def source_categories(self, key: Category, kind: str) -> list[Category]:
         """The categories that an outlier among pictures of ``key`` can come from (or, for integrity, a texture)."""
         rest = [other for other in self._pool.categories if other != key]
         if kind == "viewpoint":
@@ -208,15 +208,15 @@ class _Stock:
             return [other for other in rest if other.modality != key.modality]
         if kind != "category":
             return []
-        rest = [other for other in rest if _differ(key, other)]
+        rest = [other for other in rest if _are_different(key, other)]
         alike = [other for other in rest if (other in self._coloured) == (key in self._coloured)]
         return alike or rest
 
-    def take(self, slot: _Slot, rng: np.random.Generator) -> Planned | None:
+    def take_pictures(self, slot: _Slot, rng: np.random.Generator) -> Planned | None:
         """Set pictures aside for ``slot``; None if no category has enough left."""
         lots = {key: rng.random() for key in self._pool.categories}
         wanted = slot.size.panels
-        for key in sorted(self.serving(slot.kind), key=lambda key: (-self.plain[key], lots[key])):
+        for key in sorted(self.serving_categories(slot.kind), key=lambda key: (-self.plain[key], lots[key])):
             inner = slot.kind in ("orientation", "integrity")
             if slot.position is None:
                 need = wanted
@@ -225,11 +225,11 @@ class _Stock:
             enough = wanted if self._reuse else need
             if self.plain[key] < enough:
                 continue
-            sources = [other for other in self.others(key, slot.kind) if self.plain[other] > 0]
+            sources = [other for other in self.source_categories(key, slot.kind) if self.plain[other] > 0]
             sources.sort(key=lambda other: (-self.plain[other], lots[other]))
             if slot.position is not None and not self._has_outlier(slot.kind, key, sources):
                 continue
-            return self._taken(slot, key, need, sources)
+            return self._plan_item(slot, key, need, sources)
         return None
 
     def _has_outlier(self, kind: str, key: Category, sources: list[Category]) -> bool:
@@ -237,7 +237,7 @@ class _Stock:
             return self.findings[key] > 0
         return kind in ("orientation", "integrity") or bool(sources)
 
-    def _taken(self, slot: _Slot, key: Category, need: int, sources: list[Category]) -> Planned:
+    def _plan_item(self, slot: _Slot, key: Category, need: int, sources: list[Category]) -> Planned:
         other: Category | None = None
         violation = ""
         if slot.position is not None and slot.kind == "integrity":
@@ -258,13 +258,13 @@ class _Stock:
         return Planned(slot.number, slot.size, slot.kind, key, other, violation, slot.position, slot.box)
 
 
-def _differ(a: Category, b: Category) -> bool:
+def _are_different(a: Category, b: Category) -> bool:
     """Whether two categories are surely of different modality or anatomy: an unlabelled anatomy may be any."""
     return a.modality != b.modality or bool(a.anatomy and b.anatomy and a.anatomy != b.anatomy)
 
 
 def _check_possible(pool: Pool, kind: str, stock: _Stock) -> None:
-    if not stock.serving(kind):
+    if not stock.serving_categories(kind):
         have = ", ".join(f"{key} ({len(group)})" for key, group in pool.plain.items()) or "(none without a finding)"
         raise UserError(
             f"No grid of kind {kind!r} can be made: it needs {_NEEDS[kind]}. The labels have: {have}. "
@@ -272,7 +272,7 @@ def _check_possible(pool: Pool, kind: str, stock: _Stock) -> None:
         )
 
 
-def _too_few(pool: Pool, slots: Sequence[_Slot], done: int, stock: _Stock, kind: str) -> UserError:
+def _too_few_error(pool: Pool, slots: Sequence[_Slot], done: int, stock: _Stock, kind: str) -> UserError:
     missing = len(slots) - done
     rows = []
     share = sum(slot.grids * slot.size.panels for slot in slots) / max(1, len(pool.categories))

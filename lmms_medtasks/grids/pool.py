@@ -67,10 +67,10 @@ class Picture:
 
     def open(self) -> Image:
         """The picture as 8-bit RGB, turned as its EXIF tag says; UserError, naming it, if it does not decode."""
-        return _decoded(self, self.read())
+        return _decode_picture(self, self.read())
 
 
-def _decoded(picture: Picture, data: bytes) -> Image:
+def _decode_picture(picture: Picture, data: bytes) -> Image:
     from PIL import ImageOps
 
     from lmms_medtasks import pictures
@@ -103,7 +103,7 @@ def load(picture: Picture) -> Source:
     from PIL import Image as Images
 
     data = picture.read()
-    image = _decoded(picture, data)
+    image = _decode_picture(picture, data)
     with Images.open(io.BytesIO(data)) as encoded:
         tables = getattr(encoded, "quantization", None)
     quality = jpeg_quality(tables[0]) if tables else 100

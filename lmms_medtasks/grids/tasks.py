@@ -38,7 +38,7 @@ class Told:
 
 
 @functools.cache
-def _wordings() -> dict[str, str]:
+def _load_wordings() -> dict[str, str]:
     import yaml
 
     text = resources.files("lmms_medtasks.grids").joinpath("questions.yaml").read_text("utf-8")
@@ -53,21 +53,21 @@ def options(size: Size) -> dict[str, str]:
 def question(task_type: str, size: Size, description: str = "") -> str:
     """The question of a task type; MCQ questions hold their options, as the release's do."""
     lines = "\n".join(f"  {letter}) {text}" for letter, text in options(size).items())
-    wording = _wordings()[task_type].replace("{options}", lines)
+    wording = _load_wordings()[task_type].replace("{options}", lines)
     return wording.format(size=size.shown, first=size.positions[0], description=description)
 
 
 def positive(item: str, size: Size, position: int, told: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The five tasks of a grid whose outlier is at ``position``; ``images`` has the paths for "grid" and "vis"."""
-    return [_task(item, form, size, position, told, images) for form in POSITIVE]
+    return [_make_task(item, form, size, position, told, images) for form in POSITIVE]
 
 
 def negative(item: str, size: Size, told: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The three tasks of a consistent grid."""
-    return [_task(item, form, size, None, told, images) for form in NEGATIVE]
+    return [_make_task(item, form, size, None, told, images) for form in NEGATIVE]
 
 
-def _task(
+def _make_task(
     item: str, form: str, size: Size, position: int | None, told: Told, images: Mapping[str, str]
 ) -> dict[str, Any]:
     task_type = _TYPES[re.sub(r"_(neg|pos)$", "", form)]
@@ -128,11 +128,11 @@ def told(entry: Planned, outlier: Picture | None, change: Mapping[str, Any]) -> 
     consistent = f"All images show {inliers} without an inconsistency. There is no outlier."
     if outlier is None:
         return Told("", "", consistent, ("none",))
-    description, keywords = _description(entry, outlier, change)
+    description, keywords = _describe_outlier(entry, outlier, change)
     return Told(description, f"The outlier: {description}. The others: {inliers}.", consistent, keywords)
 
 
-def _description(entry: Planned, outlier: Picture, change: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+def _describe_outlier(entry: Planned, outlier: Picture, change: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     if entry.kind == "orientation":
         name = change["transformation"]
         return f"the image is {describe_orientation(name)}", ("orientation", *name.split("_"))

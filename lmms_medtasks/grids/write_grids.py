@@ -77,7 +77,7 @@ def write(
             _write_json(part / MANIFEST, manifest)
             refused = any(row.leak for row in rows) and not keep_leaks
             target = out.with_name(out.name + ".refused") if refused else out
-            _replace(part, target)
+            _replace_folder(part, target)
         finally:
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
@@ -115,7 +115,7 @@ def _write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _replace(part: Path, target: Path) -> None:
+def _replace_folder(part: Path, target: Path) -> None:
     """Put ``part`` where ``target`` is; an earlier set there goes only when the new one is whole."""
     if target.exists():
         old = target.with_name(target.name + ".old")
@@ -142,21 +142,23 @@ def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.Row]:
     grids: list[leaks.Panels] = []
     wholes: list[leaks.Whole] = []
     positions: list[tuple[int, int]] = []
-    entries = list(_grids(manifest))
+    entries = list(_iter_grids(manifest))
     with bar(len(entries), "Looking for leaks", "grids") as step:
         for item, record in entries:
             size = parse_size(item["size"])
-            whole = _opened(folder / ROOT / record["image"])
+            whole = _open_image(folder / ROOT / record["image"])
             panels = [
                 leaks.of_panel(whole.crop(panel_box(size, index, item["panel"])), panel)
                 for index, panel in enumerate(record["panels"])
             ]
-            wholes.append(leaks.Whole(_of_whole(folder / ROOT / record["image"], whole), record["outlier"] is not None))
+            wholes.append(
+                leaks.Whole(_measure_grid(folder / ROOT / record["image"], whole), record["outlier"] is not None)
+            )
             if record["outlier"] is not None:
                 grids.append(leaks.Panels(panels, record["outlier"], item["kind"]))
                 positions.append((record["outlier"], size.panels))
             step(1)
-    return leaks.tested(grids, wholes, _questions(folder), positions, alpha=alpha)
+    return leaks.tested(grids, wholes, _read_questions(folder), positions, alpha=alpha)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -177,13 +179,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return result
 
 
-def _grids(manifest: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def _iter_grids(manifest: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     for item in manifest["items"]:
         for record in item["grids"]:
             yield item, record
 
 
-def _opened(path: Path) -> Image:
+def _open_image(path: Path) -> Image:
     from lmms_medtasks import pictures
 
     try:
@@ -194,7 +196,7 @@ def _opened(path: Path) -> Image:
         raise UserError(f"{path}: {error}") from error
 
 
-def _of_whole(path: Path, image: Image) -> dict[str, float]:
+def _measure_grid(path: Path, image: Image) -> dict[str, float]:
     pixels = leaks.measured(image)
     return {
         "grid file size": float(path.stat().st_size),
@@ -203,7 +205,7 @@ def _of_whole(path: Path, image: Image) -> dict[str, float]:
     }
 
 
-def _questions(folder: Path) -> list[tuple[str, str, bool]]:
+def _read_questions(folder: Path) -> list[tuple[str, str, bool]]:
     path = folder / TASKS
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

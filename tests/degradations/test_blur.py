@@ -11,8 +11,8 @@ from lmms_medtasks.degradations.blur import (
     GaussianBlurParameters,
     MotionBlurParameters,
     ResolutionParameters,
-    _line,
-    _rotated_row,
+    _line_kernel,
+    _rotated_row_kernel,
     gaussian_blur,
     motion_blur,
     reduce_resolution,
@@ -40,7 +40,7 @@ def test_gaussian_is_scipys_also_where_the_kernel_is_wider_than_the_image(shape,
 def test_motion_is_scipys_truncated_sum(shape, severity, modality):
     image = picture(shape)
     record = degradations.sample("motion_blur", severity=severity, seed=0, size=shape, modality=modality)
-    kernel = {"line": _line, "rotated_row": _rotated_row}[record.kernel](record.length, record.angle)
+    kernel = {"line": _line_kernel, "rotated_row": _rotated_row_kernel}[record.kernel](record.length, record.angle)
     # Reflected by NumPy: SciPy 1.17 itself goes wrong where the kernel is several times larger than the image.
     reach = record.length
     padded = np.pad(image.astype(np.float64), reach, mode="symmetric")
@@ -55,13 +55,16 @@ def test_motion_is_scipys_truncated_sum(shape, severity, modality):
 def test_the_line_of_12_by_hand():
     # Steps -6 .. 6 along 15 degrees down: floor(6 + t cos) and floor(6 + t sin); cos 0.966, sin 0.259.
     # t = -6: column 0, row 4; -4: 2, 4; -3: 3, 5; -1: 5, 5; 0 and 1: 6, 6; 3: 8, 6; 4: 9, 7; 6: 11, 7.
-    rows, columns = np.nonzero(_line(12, -15.0))
+    rows, columns = np.nonzero(_line_kernel(12, -15.0))
     assert sorted(zip(columns.tolist(), rows.tolist(), strict=True)) == [
         (0, 4), (1, 4), (2, 4), (3, 5), (4, 5), (5, 5), (6, 6), (7, 6), (8, 6), (9, 7), (10, 7), (11, 7)
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kernel", [_line(12, -15.0), _line(40, -15.0), _rotated_row(8, 45.0), _rotated_row(11, 45.0)])
+@pytest.mark.parametrize(
+    "kernel",
+    [_line_kernel(12, -15.0), _line_kernel(40, -15.0), _rotated_row_kernel(8, 45.0), _rotated_row_kernel(11, 45.0)],
+)
 def test_kernels_keep_the_mean(kernel):
     assert kernel.sum() == pytest.approx(1.0, abs=1e-12)
     assert kernel.min() >= 0
@@ -77,7 +80,7 @@ def test_motion_runs_from_lower_left_to_upper_right():
 def test_sixteen_bits_are_not_cut_to_eight():
     image = generator("blur test").integers(0, 65536, (40, 40), dtype=np.uint16)
     record = degradations.sample("motion_blur", severity=1, seed=0, size=(40, 40))
-    expected = ndimage.convolve(image.astype(np.float64), _rotated_row(record.length, record.angle))
+    expected = ndimage.convolve(image.astype(np.float64), _rotated_row_kernel(record.length, record.angle))
     result = degradations.apply(image, "motion_blur", severity=1)
     assert np.abs(result - expected).max() <= 1.2
 

@@ -53,9 +53,9 @@ def test_each_section_is_linked_and_each_row_is_one_grid():
 def test_sheet_does_not_break_a_row_that_fits():
     blue = Tile(Image.new("RGB", (20, 30), "blue"), "x")
     short, long = Row((blue, blue)), Row((blue,) * 5)
-    lines = gallery._lines((short, short, short, long), 4)
+    lines = gallery._wrap_rows((short, short, short, long), 4)
     assert [len(line) for line in lines] == [4, 2, 4, 1]
-    assert [len(line) for line in gallery._lines((short, short), 3)] == [2, 2]
+    assert [len(line) for line in gallery._wrap_rows((short, short), 3)] == [2, 2]
 
 
 def test_a_curve_falls_where_the_numbers_do():

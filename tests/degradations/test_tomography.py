@@ -238,13 +238,13 @@ def test_rows_that_are_left_out_add_nothing(distance, monkeypatch):
     image[90:170, 40:200] = generator("rows left out").random((80, 160))
     scan = Scan(FULL[::7], distance, 420)
     quick = tomography.project(image, scan)
-    filled = tomography._padded
+    filled = tomography._pad_rows
 
     def everywhere(part):
         padded, _, origin = filled(part)
         return padded, (-10_000, 10_000), origin
 
-    monkeypatch.setattr(tomography, "_padded", everywhere)
+    monkeypatch.setattr(tomography, "_pad_rows", everywhere)
     assert quick.any() and quick.tobytes() == tomography.project(image, scan).tobytes()
 
 
