@@ -20,7 +20,7 @@ import yaml
 
 from lmms_medtasks.degradations import images
 from lmms_medtasks.degradations.base import FloatImage, Parameters
-from lmms_medtasks.degradations.registry import check_seed
+from lmms_medtasks.degradations.strength import check_seed
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.seeding import generator
 

@@ -22,8 +22,10 @@ from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import own, own_modalities
 from lmms_medtasks.degradations.base import is_own
+from lmms_medtasks.degradations.threads import thread_count
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
+from lmms_medtasks.progress import bar
 
 KEPT_FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
 """Formats without loss, by suffix: a file in one of them stays in it."""
@@ -99,8 +101,6 @@ def degrade_all(
         UserError: Nothing could be started: a wrong order, no such input, an output that would become input, a lossy
             output format.
     """
-    from lmms_medtasks.progress import bar
-
     order = order.checked()
     if existing not in EXISTING:
         raise unknown("way with existing files", existing, EXISTING)
@@ -211,8 +211,6 @@ def _unique_stems(files: list[Path]) -> list[Path]:
 
 
 def _iter_results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | None]:
-    from lmms_medtasks.degradations.threads import thread_count
-
     processes = min(workers or thread_count(), len(jobs))
     if processes == 1 or (not workers and len(jobs) < _FEW):
         yield from map(_run_job, jobs)

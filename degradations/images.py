@@ -266,12 +266,10 @@ def _decode_pil(image: Image.Image) -> Decoded:
         return _decode_wide(image)
     if mode == "P":
         return Decoded(opaque(image)[0], lambda result: keep_info(image, _to_palette(result)))
-    if mode == "CMYK":
-        return Decoded(np.asarray(image.convert("RGB")), lambda result: keep_info(image, _to_cmyk(result)))
-    pixels = np.asarray(image)
+    pixels = np.asarray(image.convert("RGB") if mode == "CMYK" else image)
     if mode == "F":
         _check_unit_range(pixels, "An image of mode 'F'")
-    elif image.has_transparency_data:
+    elif image.has_transparency_data and mode != "CMYK":
         pixels = opaque(image)[0]
         if mode in ("1", "L", "LA"):
             pixels = pixels[..., 0] if mode != "1" else pixels[..., 0] >= 128
@@ -283,10 +281,6 @@ def keep_info(image: Image.Image, output: Image.Image) -> Image.Image:
     output.info = {key: value for key, value in image.info.items() if key != "transparency"}
     output.info.update(window_info(image))
     return output
-
-
-def _to_cmyk(result: NDArray[Any]) -> Image.Image:
-    return Image.fromarray(result).convert("CMYK")
 
 
 def _decode_wide(image: Image.Image) -> Decoded:

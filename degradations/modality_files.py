@@ -14,8 +14,6 @@ from lmms_medtasks.degradations.base import is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL, Modality
 from lmms_medtasks.errors import UserError, unknown
 
-VARIABLE = extensions.MODALITIES
-
 
 def give(paths: Iterable[Path], execute: bool = True) -> None:
     """Make modalities known to this process: those of a file, or of every modalities.yml at or below a folder.
@@ -47,18 +45,19 @@ def named(text: str | None) -> str | None:
 
 
 def begin(folders: Iterable[Path]) -> None:
-    """What a process of a run starts with: the modalities below ``folders``, and in files of :data:`VARIABLE`.
+    """What a process of a run starts with: the modalities below ``folders``, and in files of the variable
+    :data:`lmms_medtasks.extensions.MODALITIES`.
 
     Raises UserError as :func:`give` does.
     """
     give([each for each in folders if each.is_dir()])
-    give(Path(each) for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each)
+    give(Path(each) for each in os.environ.get(extensions.MODALITIES, "").split(os.pathsep) if each)
 
 
 def variables() -> dict[str, str]:
     """The environment variable for another process that is to know what this one does; {} where there is nothing."""
     files = sorted({each.origin for each in own_modalities.given()})
-    return {VARIABLE: os.pathsep.join(files)} if files else {}
+    return {extensions.MODALITIES: os.pathsep.join(files)} if files else {}
 
 
 def _check_own(modality: Modality, execute: bool) -> None:

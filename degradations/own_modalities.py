@@ -10,7 +10,7 @@ name that are not the same are refused. What was given before changes no number 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +71,10 @@ def known() -> Mapping[str, Modality]:
             raise UserError(f"{part.origin}: the modality {name!r} ({part.reference}) is {got}, expected "
                             f"Modality(name={name!r}, ...) of lmms_medtasks.degradations.")  # fmt: skip
         if modality.origin != part.origin:
-            modality = Modality(**{**_field_values(modality), "origin": part.origin})
+            modality = replace(modality, origin=part.origin)
         _check_spellings(modality, found)
         found[name] = modality
     return found
-
-
-def _field_values(modality: Modality) -> dict[str, Any]:
-    return {name: getattr(modality, name) for name in Modality.__dataclass_fields__}
 
 
 def read(path: Path) -> list[Modality]:

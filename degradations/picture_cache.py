@@ -6,12 +6,10 @@ A key is made of everything that the pixels depend on, the image's own among the
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
 import os
-import tempfile
 import threading
 import zlib
 from collections import OrderedDict
@@ -22,9 +20,9 @@ from typing import Any, TypeVar
 import numpy as np
 from PIL import Image
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, writing
 from lmms_medtasks.degradations import images
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UnwritableFile, UserError
 
 AnyImage = TypeVar("AnyImage")
 
@@ -106,19 +104,10 @@ class Cache:
         if path is None:
             return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{key}-")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(_pack_image(image))
-                os.replace(temporary, path)
-            except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary)
-                raise
-        except OSError as error:
+            writing.write_bytes(path, _pack_image(image))
+        except UnwritableFile as error:
             raise UserError(
-                f"Cannot write to the degradation cache {self.folder} ({error}). Give another folder in "
+                f"Cannot write to the degradation cache {self.folder} ({error.strerror}). Give another folder in "
                 f"{FOLDER_VARIABLE}, or unset it."
             ) from error
 

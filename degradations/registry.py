@@ -13,20 +13,17 @@ import importlib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from lmms_medtasks import digests, extensions
-from lmms_medtasks.degradations import own_modalities
+from lmms_medtasks.degradations import own, own_modalities
 from lmms_medtasks.degradations.base import ANY, KIND, Degradation, is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL
 from lmms_medtasks.degradations.strength import anchors, check_seed, check_severity
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.seeding import generator
-
-if TYPE_CHECKING:
-    from lmms_medtasks.degradations.own import OwnDegradation
 
 PACKAGE = "lmms_medtasks.degradations"
 
@@ -41,12 +38,6 @@ def _load_yaml(file_name: str) -> dict[str, Any]:
 def sections() -> Mapping[str, Mapping[str, Any]]:
     """The sections of severity.yaml, by ``name``, or ``name@Modality`` for an operator of that modality alone."""
     return {name: row for name, row in _load_yaml("severity.yaml").items() if name != "version"}
-
-
-@functools.cache
-def _modules() -> Mapping[str, str]:
-    """Section -> module with its code."""
-    return {name: f"{PACKAGE}.{row['code']}" for name, row in sections().items()}
 
 
 def severity_version() -> int:
@@ -104,35 +95,29 @@ def canonical_name(name: str) -> str:
     found = _names_called().get(name) if isinstance(name, str) else None
     if found is None and is_own(name):
         found = extensions.located(name, Path.cwd())
-        _own(found)
+        own.get(found)
     if found is None:
         raise unknown("degradation", name, known_names())
     known_names()  # refuses an installed one by the name of one of ours
     return found
 
 
-def _own(name: str) -> OwnDegradation:
-    from lmms_medtasks.degradations import own
-
-    return own.get(name)
-
-
 def title(name: str) -> str:
     """What records and reports call a degradation: its name, of someone's own without its file's folder."""
     canonical = canonical_name(name)
-    return _own(canonical).title if is_own(canonical) else canonical
+    return own.get(canonical).title if is_own(canonical) else canonical
 
 
 def levels_of(name: str) -> tuple[int, ...]:
     """The levels above 0 of a degradation: 1 and 2, of a plain function of someone's own perhaps 1 only."""
     canonical = canonical_name(name)
-    return _own(canonical).levels if is_own(canonical) else (1, 2)
+    return own.get(canonical).levels if is_own(canonical) else (1, 2)
 
 
 def code_of(name: str, modality: str | None = None) -> str:
     """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
     canonical = canonical_name(name)
-    code = _own(canonical).code if is_own(canonical) else digests.degradations()
+    code = own.get(canonical).code if is_own(canonical) else digests.degradations()
     given = own_modalities.known().get(canonical_modality(modality)) if modality is not None else None
     changed = given.levels.get(canonical) if given is not None else None
     return digests.digest(code.encode(), repr(changed).encode()) if changed else code
@@ -181,7 +166,7 @@ def modalities_of(name: str) -> tuple[str, ...]:
     canonical = canonical_name(name)
     given = {each.name: each for each in own_modalities.known().values()}
     if is_own(canonical):
-        said = _own(canonical).made.modalities
+        said = own.get(canonical).made.modalities
         allowed = map(_canonical_or_itself, said) if said else _our_modalities()
         listing = (of for of, each in given.items() if not said or canonical in _canonical_names(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
@@ -214,7 +199,7 @@ def depends_on_modality(name: str) -> bool:
     """
     canonical = canonical_name(name)
     if is_own(canonical):
-        return bool(_own(canonical).made.modalities) or len(_own(canonical).rows) > 1
+        return bool(own.get(canonical).made.modalities) or len(own.get(canonical).rows) > 1
     known = [each for each in _our_modalities() if each in modalities_of(canonical)]
     made = {(_section_name(canonical, each), repr(settings(canonical, 1, each))) for each in known}
     return not is_general(canonical) or len(made) > 1
@@ -224,7 +209,7 @@ def source(name: str, modality: str | None = None) -> str:
     """Where the operator and its numbers come from, as severity.yaml tells it; whose it is, of someone's own."""
     canonical = canonical_name(name)
     if is_own(canonical):
-        return _own(canonical).origin
+        return own.get(canonical).origin
     return " ".join(str(sections()[_section_name(canonical, modality)]["source"]).split())
 
 
@@ -275,18 +260,18 @@ def draw_for_question(
 
 
 def _section_name(name: str, modality: str | None) -> str:
-    own = f"{name}@{canonical_modality(modality)}" if modality is not None else name
-    return own if own in sections() else name
+    section = f"{name}@{canonical_modality(modality)}" if modality is not None else name
+    return section if section in sections() else name
 
 
 @functools.cache
 def _load_degradation(section: str) -> Degradation:
-    module = importlib.import_module(_modules()[section])
+    module = importlib.import_module(f"{PACKAGE}.{sections()[section]['code']}")
     name = section.split("@")[0]
-    found = {degradation.name: degradation for degradation in module.DEGRADATIONS}
-    if name not in found:
-        raise ImportError(f"{_modules()[section]}.DEGRADATIONS has no {name!r}, only {sorted(found)}")
-    return found[name]
+    operators = {degradation.name: degradation for degradation in module.DEGRADATIONS}
+    if name not in operators:
+        raise ImportError(f"{module.__name__}.DEGRADATIONS has no {name!r}, only {sorted(operators)}")
+    return operators[name]
 
 
 def get(name: str, modality: str | None = None) -> Degradation:
@@ -297,8 +282,8 @@ def get(name: str, modality: str | None = None) -> Degradation:
     """
     canonical = canonical_name(name)
     if is_own(canonical):
-        return _own(canonical).made
-    return _load_degradation(_section_name(canonical_name(name), modality))
+        return own.get(canonical).made
+    return _load_degradation(_section_name(canonical, modality))
 
 
 def check_modality(name: str, modality: str | None, force: bool = False) -> str | None:
@@ -328,7 +313,7 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     of = canonical_name(name)
     canonical = canonical_modality(modality) if modality is not None else ANY
     if is_own(of):
-        entry: Mapping[str, Any] = {"levels": _own(of).rows}
+        entry: Mapping[str, Any] = {"levels": own.get(of).rows}
     else:
         entry = sections()[_section_name(of, modality)]
     rows = entry["levels"]
@@ -347,8 +332,8 @@ def settings_at(
     """
     of = canonical_name(name)
     if is_own(of):
-        _own(of).check_strength(strength)
-        if _own(of).function is not None:
+        own.get(of).check_strength(strength)
+        if own.get(of).function is not None:
             return None, {"level": strength}, 1.0
     first, second = (settings(name, level, modality) for level in (1, 2))
     rules = {} if is_own(of) else sections()[_section_name(of, modality)].get("strength", {})

@@ -7,20 +7,21 @@ from PIL import Image
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import altered_images
 from lmms_medtasks.grids.altered_images import TURNS, wrong_orientations
+from lmms_medtasks.grids.pool import load
 from lmms_medtasks.seeding import generator
 
 
 def test_pictures_without_an_up_are_left_alone(make):
     picture = make("Dermoscopy", 1)
-    assert wrong_orientations(picture, picture.open(), [picture]) == []
+    assert wrong_orientations(picture, load(picture).image, [picture]) == []
     labelled = make("Dermoscopy", 1, up=True)
-    assert set(wrong_orientations(labelled, labelled.open(), [picture])) == set(TURNS)
+    assert set(wrong_orientations(labelled, load(labelled).image, [picture])) == set(TURNS)
 
 
 def test_unknown_modalities_and_extremities_need_the_label(make):
     for changes in ({"anatomy": "hand"}, {"up": False}):
         picture = make("X-ray", 1, **changes)
-        assert wrong_orientations(picture, picture.open(), [picture]) == []
+        assert wrong_orientations(picture, load(picture).image, [picture]) == []
     assert not altered_images.has_up(picture.category._replace(modality="Thermography"))
 
 
@@ -40,7 +41,7 @@ def test_mirroring_is_wrong_only_where_sides_can_be_told(make, modality, labels,
     picture = make(modality, 1, up=True, **labels)
     assert altered_images.is_lateralised([picture, make(modality, 2, **labels)]) is lateralised
     assert (
-        "flip_horizontal" in wrong_orientations(picture, picture.open(), [make(modality, 2, **labels)])
+        "flip_horizontal" in wrong_orientations(picture, load(picture).image, [make(modality, 2, **labels)])
     ) is lateralised
 
 
@@ -81,7 +82,7 @@ def test_a_picture_that_is_nearly_symmetric_may_be_mirrored(make):
 
 def test_quarter_turns_only_of_squares(make):
     picture = make("X-ray", 1, size=(64, 50))
-    assert set(wrong_orientations(picture, picture.open(), [picture])) == {
+    assert set(wrong_orientations(picture, load(picture).image, [picture])) == {
         "flip_horizontal",
         "flip_vertical",
         "rotate_180",
@@ -105,13 +106,13 @@ def test_transforms():
 
 @pytest.fixture
 def image(make):
-    return make("X-ray", 1).open()
+    return load(make("X-ray", 1)).image
 
 
 @pytest.mark.parametrize("name", altered_images.VIOLATIONS)
 def test_one_place_is_changed_visibly_and_reproducibly(image, make, name):
     violation = altered_images.sample_violation(name, generator("test", name))
-    texture = make("MRI", 1).open()
+    texture = load(make("MRI", 1)).image
     result = altered_images.apply_violation(image, violation, texture)
     assert altered_images.apply_violation(image, violation, texture).tobytes() == result.tobytes()
     before, after = np.asarray(image, dtype=float), np.asarray(result, dtype=float)
@@ -138,7 +139,7 @@ def test_a_dropped_band_repeats_its_first_row(image):
 
 def test_texture_takes_the_tone_of_its_place(image, make):
     violation = altered_images.Violation("texture", (0.5, 0.5), (0.4, 0.4), 0)
-    after = np.asarray(altered_images.apply_violation(image, violation, make("MRI", 1).open()), dtype=float)
+    after = np.asarray(altered_images.apply_violation(image, violation, load(make("MRI", 1)).image), dtype=float)
     before = np.asarray(image, dtype=float)
     assert abs(after[22:42, 22:42].mean() - before[22:42, 22:42].mean()) < 12
     with pytest.raises(ValueError, match="texture"):

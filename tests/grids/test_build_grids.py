@@ -13,6 +13,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import NONE_OPTION, Size
 from lmms_medtasks.grids import altered_images, panels
 from lmms_medtasks.grids.panels import finish
+from lmms_medtasks.grids.pool import load
 from lmms_medtasks.grids.tasks import NEGATIVE, POSITIVE
 from lmms_medtasks.seeding import generator
 
@@ -95,7 +96,7 @@ def test_a_turned_panel_is_the_turned_picture(pictures):
     whole = Image.open(io.BytesIO(item.images[grid["image"]]))
     shown = whole.crop(panels.panel_box(Size(2), grid["outlier"], PANEL))
     source = next(picture for picture in pictures if picture.id == grid["panels"][grid["outlier"]]["picture"])
-    expected = altered_images.apply_orientation(source.open(), grid["transformation"])
+    expected = altered_images.apply_orientation(load(source).image, grid["transformation"])
     assert altered_images.image_likeness(shown, expected) > 0.99
 
 
@@ -175,7 +176,7 @@ def test_mistakes(pictures, make):
 
 
 def test_pictures_that_look_alike_either_way(make):
-    grey = make("CT", 0).open().resize((1, 1)).resize((64, 64))
+    grey = load(make("CT", 0)).image.resize((1, 1)).resize((64, 64))
     buffer = io.BytesIO()
     grey.save(buffer, "PNG")
     flat = [

@@ -33,7 +33,7 @@ def test_matching_gives_one_shape_resolution_and_quality(make):
 
 
 def test_nothing_is_enlarged_before_it_must_be(make):
-    image = make("CT", 1).open()
+    image = load(make("CT", 1)).image
     assert shrunk(image, 100) is image
     assert shrunk(image, 32).size == (32, 32)
     assert all(
@@ -57,14 +57,14 @@ def test_quality_by_hand():
 @pytest.mark.parametrize("modality", ["CT", "X-ray", "Dermoscopy"])
 @pytest.mark.parametrize(("mean", "spread"), [(75, 40), (128, 60), (40, 25)])
 def test_mean_and_deviation_are_met(make, modality, mean, spread):
-    result = np.asarray(matched(np.asarray(make(modality, 1).open(), dtype=float), mean, spread), dtype=float)
+    result = np.asarray(matched(np.asarray(load(make(modality, 1)).image, dtype=float), mean, spread), dtype=float)
     grey = luminance(result)
     assert abs(grey.mean() - mean) < 0.5
     assert abs(grey.std() - spread) < 0.5
 
 
 def test_it_is_monotone(make):
-    before = np.asarray(make("MRI", 1).open(), dtype=float)[..., 0]
+    before = np.asarray(load(make("MRI", 1)).image, dtype=float)[..., 0]
     after = np.asarray(matched(np.repeat(before[..., None], 3, axis=2), 100, 50), dtype=float)[..., 0]
     order = np.argsort(before.ravel())
     assert (np.diff(after.ravel()[order]) >= 0).all()
@@ -75,7 +75,7 @@ def test_a_flat_picture_stays_flat():
 
 
 def test_panels_end_up_alike_and_still_show_what_they_showed(make):
-    images = [make("X-ray", n).open() for n in range(3)] + [make("MRI", 0).open()]
+    images = [load(make("X-ray", n)).image for n in range(3)] + [load(make("MRI", 0)).image]
     sizes = [leaks.file_size(image) for image in images]
     assert max(sizes) > 1.3 * min(sizes)
     levelled = panels.level(images, 3, generator("test"))
@@ -90,7 +90,7 @@ def test_panels_end_up_alike_and_still_show_what_they_showed(make):
 
 
 def test_without_an_outlier_the_inliers_set_the_tone(make):
-    images = [make("CT", n).open() for n in range(4)]
+    images = [load(make("CT", n)).image for n in range(4)]
     levelled = panels.level(images, None, generator("test"))
     means = [np.asarray(image.convert("L"), dtype=float).mean() for image in images]
     # The middle one's tone is everybody's.
