@@ -165,10 +165,10 @@ def sample(
     # luck.
     def draw_record(numbers: Mapping[str, Any]) -> Parameters:
         # Of someone's own the title counts: a file has the same draws in whatever folder it lies.
-        whose = (
+        owner = (
             ("own degradation", title(name)) if is_own(canonical) else ("degradation", severity_version(), canonical)
         )
-        rng = generator(*whose, check_seed(seed))
+        rng = generator(*owner, check_seed(seed))
         return get(canonical, modality).sample(rng, numbers, (height, width))
 
     if share == 1:

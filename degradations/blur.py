@@ -175,9 +175,9 @@ def sample_resolution(_: np.random.Generator, settings: Mapping[str, Any], shape
 
     That limit never takes a factor below ``least_factor``, so that a small image is degraded too.
     """
-    asked = float(settings["factor"])
+    factor = float(settings["factor"])
     most = max(float(settings["least_factor"]), min(shape) / float(settings["least_samples"]))
-    return ResolutionParameters(factor=min(asked, most), unlimited_factor=asked)
+    return ResolutionParameters(factor=min(factor, most), unlimited_factor=factor)
 
 
 def reduce_resolution(image: FloatImage, parameters: ResolutionParameters) -> FloatImage:

@@ -294,13 +294,13 @@ def _check_same_order(path: Path, order: Order) -> None:
         text = image.info.get("degradation") or (getattr(image, "tag_v2", None) or {}).get(_TIFF_DESCRIPTION)
     if not text:
         return
-    found = json.loads(text)
-    wanted = [degradations.title(order.name), order.severity, order.strength, order.seed, order.modality]
-    there = [found.get(key) for key in ("degradation", "severity", "strength", "seed", "modality")]
-    if there != wanted:
+    recorded = json.loads(text)
+    expected = [degradations.title(order.name), order.severity, order.strength, order.seed, order.modality]
+    written = [recorded.get(key) for key in ("degradation", "severity", "strength", "seed", "modality")]
+    if written != expected:
         raise UserError(
-            f"{path} is there already and was made otherwise (name, severity, strength, seed, modality {there}, not "
-            f"{wanted}). Use --existing overwrite, or another --output."
+            f"{path} is there already and was made otherwise (name, severity, strength, seed, modality {written}, not "
+            f"{expected}). Use --existing overwrite, or another --output."
         )
 
 

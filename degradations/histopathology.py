@@ -186,8 +186,8 @@ def _blend_square(target: FloatImage, colour: FloatImage, weight: FloatImage, ro
     reach = colour.shape[0] // 2
     rows, from_rows = _overlapping_slices(row - reach, colour.shape[0], target.shape[0])
     columns, from_columns = _overlapping_slices(column - reach, colour.shape[1], target.shape[1])
-    place = target[rows, columns]
-    place += weight[from_rows, from_columns] * (colour[from_rows, from_columns] - place)
+    region = target[rows, columns]
+    region += weight[from_rows, from_columns] * (colour[from_rows, from_columns] - region)
 
 
 def _overlapping_slices(start: int, length: int, available: int) -> tuple[slice, slice]:

@@ -111,8 +111,8 @@ def size_of(image: Any) -> tuple[int, int]:
     elif isinstance(image, np.ndarray) and image.ndim in (2, 3):
         height, width = image.shape[:2]
     else:
-        what = f"an array of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise UserError(f"An image must be a PIL image or an array (H, W) or (H, W, C), got {what}.")
+        kind = f"an array of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
+        raise UserError(f"An image must be a PIL image or an array (H, W) or (H, W, C), got {kind}.")
     if height == 0 or width == 0:
         raise UserError(f"An image of {height} x {width} pixels has nothing to degrade.")
     return height, width
@@ -246,11 +246,11 @@ def _decode_array(image: NDArray[Any]) -> Decoded:
     return Decoded(samples, encode_samples, window)
 
 
-def _check_unit_range(values: NDArray[Any], what: str) -> None:
+def _check_unit_range(values: NDArray[Any], label: str) -> None:
     low, high = float(values.min()), float(values.max())
     if not (low >= 0.0 and high <= 1.0):  # also true when either is NaN
-        bad = "holds NaN or infinity" if not np.isfinite(values).all() else f"holds values from {low:g} to {high:g}"
-        raise UserError(f"{what} {bad}; it must be in [0, 1]. Divide by its full scale (255 or 65535) first.")
+        problem = "holds NaN or infinity" if not np.isfinite(values).all() else f"holds values from {low:g} to {high:g}"
+        raise UserError(f"{label} {problem}; it must be in [0, 1]. Divide by its full scale (255 or 65535) first.")
 
 
 def _decode_pil(image: Image.Image) -> Decoded:
@@ -341,7 +341,7 @@ def seed_of(known_as: str | int, seed: int | str) -> str:
 
 
 def _hash_contents(header: str, *contents: bytes) -> str:
-    found = hashlib.blake2b(header.encode(), digest_size=_DIGEST_BYTES)
+    hashed = hashlib.blake2b(header.encode(), digest_size=_DIGEST_BYTES)
     for content in contents:
-        found.update(content)
-    return found.hexdigest()
+        hashed.update(content)
+    return hashed.hexdigest()

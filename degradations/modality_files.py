@@ -1,4 +1,4 @@
-"""Files of modalities of someone's own, checked and made known to this process."""
+"""Files of custom modalities: checked, and made known to this process."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def give(paths: Iterable[Path], execute: bool = True) -> None:
 
 
 def named(text: str | None) -> str | None:
-    """The modality's name in what a command line says: "modalities.yml:OCT" is OCT of a file, which is then known.
+    """The modality that a command line names; "modalities.yml:OCT" loads that file and gives "OCT".
 
-    Any other text, and None, is as it is. Raises UserError as :func:`give` does.
+    Any other text, and None, is returned unchanged. Raises UserError as :func:`give` does.
     """
     file, _, name = (text or "").rpartition(":")
     if not file.endswith((".yml", ".yaml")):
@@ -55,13 +55,13 @@ def begin(folders: Iterable[Path]) -> None:
 
 
 def variables() -> dict[str, str]:
-    """The environment variable for another process that is to know what this one does; {} where there is nothing."""
+    """The environment variable with which another process knows the same modalities; {} if there are none."""
     files = sorted({each.origin for each in own_modalities.given()})
     return {extensions.MODALITIES: os.pathsep.join(files)} if files else {}
 
 
 def _check_own(modality: Modality, execute: bool) -> None:
-    """Raise UserError for a modality of someone's own that says something wrong of our names, or of its own."""
+    """Raise UserError for a custom modality whose spellings, degradations or levels are wrong."""
     where = f"{modality.origin}, {modality.name}"
     ours = [registry.called()[each] for each in modality.spellings if each in registry.called()]
     if ours:
@@ -100,9 +100,9 @@ def _check_rows(name: str, rows: Any, where: str) -> None:
                     f"{where}, level {level}, {key}: got {value!r}, expected a value such as {known[key]!r}."
                 )
             ours = [registry.settings(name, each)[key] for each in (1, 2)]
-            if said := _out_of_bounds(value, ours):
+            if expected := _out_of_bounds(value, ours):
                 raise UserError(
-                    f"{where}, level {level}, {key}: got {value!r}, expected {said}, such as {known[key]!r}."
+                    f"{where}, level {level}, {key}: got {value!r}, expected {expected}, such as {known[key]!r}."
                 )
 
 

@@ -127,9 +127,9 @@ def sample_undersampling(
         share = float(settings["kept"]) ** (1.0 + float(settings["kept_spread"]) * rng.uniform(-1.0, 1.0))
         lots = rng.exponential(size=width) / weight
         lots[central] = -1.0
-        kept = np.argsort(lots, kind="stable")[: max(central_count, round(share * width))]
+        measured_lines = np.argsort(lots, kind="stable")[: max(central_count, round(share * width))]
         measured = np.zeros(width, bool)
-        measured[kept] = True
+        measured[measured_lines] = True
         lines.append(np.packbits(measured, bitorder="little").tobytes().hex())
     return UndersamplingParameters(width=width, lines=tuple(lines))
 
@@ -162,9 +162,9 @@ def line_weights(lines: str, width: int) -> NDArray[np.float32]:
     That is what the real part makes of a mask that is not symmetric; so whole rows need no complex transform.
     """
     packed = np.frombuffer(bytes.fromhex(lines), np.uint8)
-    kept = np.unpackbits(packed, count=width, bitorder="little").astype(np.float32)
+    is_measured = np.unpackbits(packed, count=width, bitorder="little").astype(np.float32)
     frequency = np.arange(width // 2 + 1)
-    return (kept[frequency] + kept[-frequency % width]) * np.float32(0.5)
+    return (is_measured[frequency] + is_measured[-frequency % width]) * np.float32(0.5)
 
 
 def _filter_lines(image: FloatImage, weights: NDArray[np.float32]) -> FloatImage:

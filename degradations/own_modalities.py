@@ -57,12 +57,12 @@ def folded(text: str) -> str:
 
 
 def known() -> Mapping[str, Modality]:
-    """All modalities of someone's own, by name: the given ones, then those of installed packages.
+    """All custom modalities by name: the given ones, then those of installed packages.
 
     Raises:
         UserError: An installed package's is no :class:`Modality`, or is called as another one is.
     """
-    found = dict(_GIVEN)
+    modalities = dict(_GIVEN)
     for name in extensions.installed("modality"):
         part = extensions.load("modality", name)
         modality = part.value
@@ -72,9 +72,9 @@ def known() -> Mapping[str, Modality]:
                             f"Modality(name={name!r}, ...) of lmms_medtasks.degradations.")  # fmt: skip
         if modality.origin != part.origin:
             modality = replace(modality, origin=part.origin)
-        _check_spellings(modality, found)
-        found[name] = modality
-    return found
+        _check_spellings(modality, modalities)
+        modalities[name] = modality
+    return modalities
 
 
 def read(path: Path) -> list[Modality]:
@@ -124,8 +124,8 @@ def put(modality: Modality) -> None:
     Raises:
         UserError: Another one is called so.
     """
-    there = _GIVEN.get(modality.name)
-    if there == modality:
+    earlier = _GIVEN.get(modality.name)
+    if earlier == modality:
         return
     _check_spellings(modality, known())
     _GIVEN[modality.name] = modality
@@ -141,5 +141,5 @@ def _check_spellings(modality: Modality, others: Mapping[str, Modality]) -> None
 
 
 def given() -> tuple[Modality, ...]:
-    """The modalities that were given, for another process."""
+    """The modalities that were given to this process, for another one."""
     return tuple(_GIVEN.values())

@@ -138,16 +138,16 @@ def apply(
 ) -> AnyImage:
     """As :func:`lmms_medtasks.degradations.apply`, but computed once for the same image and arguments.
 
-    ``cache``: where it is kept; :func:`default_cache` unless given.
+    ``cache``: where it is used_cache; :func:`default_cache` unless given.
     """
     degradations.check_modality(name, modality, force)
     seed = degradations.check_seed(seed)
     level = degradations.check_level(severity, strength)
     if level == 0:
         return degradations.apply(image, name, severity=0)
-    kept = cache if cache is not None else default_cache()
+    used_cache = cache if cache is not None else default_cache()
     key = key_of(image, name, strength=level, seed=seed, modality=modality)
-    result: Any = kept.get(
+    result: Any = used_cache.get(
         key,
         lambda: degradations.apply(image, name, strength=level, seed=seed, modality=modality, force=force),
     )
@@ -165,8 +165,14 @@ def key_of(image: Any, name: str, *, strength: float, seed: int | str, modality:
     """
     degradations.images.size_of(image)
     canonical = degradations.canonical_modality(modality) if modality is not None else None
-    what = [degradations.code_of(name, canonical), degradations.canonical_name(name), float(strength), seed, canonical]
-    digest = hashlib.blake2b(json.dumps(what).encode(), digest_size=16)
+    decisive = [
+        degradations.code_of(name, canonical),
+        degradations.canonical_name(name),
+        float(strength),
+        seed,
+        canonical,
+    ]
+    digest = hashlib.blake2b(json.dumps(decisive).encode(), digest_size=16)
     header, pixels = _describe_image(image)
     digest.update(json.dumps(header, sort_keys=True).encode())
     digest.update(pixels)

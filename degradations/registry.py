@@ -51,12 +51,12 @@ def names() -> tuple[str, ...]:
 
 
 def known_names() -> tuple[str, ...]:
-    """The names of ours, then those of degradations that installed packages offer."""
+    """The names of our degradations, then of those that installed packages offer."""
     return extensions.names(KIND, names())
 
 
 def modalities() -> tuple[str, ...]:
-    """Our modalities as they are written everywhere, then those of someone's own that are known here."""
+    """Our modalities by their canonical names, then the custom ones that are known here."""
     return (*_our_modalities(), *own_modalities.known())
 
 
@@ -84,32 +84,32 @@ def called() -> dict[str, str]:
 def canonical_name(name: str) -> str:
     """The paper's name for ``name``, which may also be the one that the authors' site uses.
 
-    A reference to one of someone's own has the folder before its file, the working directory where it has none.
+    A reference to a custom degradation gets the folder before its file, the working directory if it names none.
 
     Raises:
-        UserError: No degradation has that name (the nearest one is in the message), or someone's own can't be had.
+        UserError: No degradation has that name (the message has the nearest one), or a custom one can't be loaded.
 
     >>> canonical_name("downsample_artifact")
     'low_resolution'
     """
-    found = _names_called().get(name) if isinstance(name, str) else None
-    if found is None and is_own(name):
-        found = extensions.located(name, Path.cwd())
-        own.get(found)
-    if found is None:
+    canonical = _names_called().get(name) if isinstance(name, str) else None
+    if canonical is None and is_own(name):
+        canonical = extensions.located(name, Path.cwd())
+        own.get(canonical)
+    if canonical is None:
         raise unknown("degradation", name, known_names())
     known_names()  # refuses an installed one by the name of one of ours
-    return found
+    return canonical
 
 
 def title(name: str) -> str:
-    """What records and reports call a degradation: its name, of someone's own without its file's folder."""
+    """The name that records and reports show; of a custom degradation without the folder of its file."""
     canonical = canonical_name(name)
     return own.get(canonical).title if is_own(canonical) else canonical
 
 
 def levels_of(name: str) -> tuple[int, ...]:
-    """The levels above 0 of a degradation: 1 and 2, of a plain function of someone's own perhaps 1 only."""
+    """The levels above 0 that a degradation has: 1 and 2; a custom function may have level 1 only."""
     canonical = canonical_name(name)
     return own.get(canonical).levels if is_own(canonical) else (1, 2)
 
@@ -134,12 +134,12 @@ def canonical_modality(modality: str) -> str:
     """
     if not isinstance(modality, str):
         raise unknown("modality", modality, modalities())
-    found = called().get(own_modalities.folded(modality))
-    if found is not None:
-        return found
-    wanted = own_modalities.folded(modality)
+    canonical = called().get(own_modalities.folded(modality))
+    if canonical is not None:
+        return canonical
+    spelling = own_modalities.folded(modality)
     for each in own_modalities.known().values():
-        if wanted in each.spellings:
+        if spelling in each.spellings:
             return each.name
     raise unknown("modality", modality, modalities())
 
@@ -166,22 +166,22 @@ def modalities_of(name: str) -> tuple[str, ...]:
     canonical = canonical_name(name)
     given = {each.name: each for each in own_modalities.known().values()}
     if is_own(canonical):
-        said = own.get(canonical).made.modalities
-        allowed = map(_canonical_or_itself, said) if said else _our_modalities()
-        listing = (of for of, each in given.items() if not said or canonical in _canonical_names(each.degradations))
+        listed = own.get(canonical).made.modalities
+        allowed = map(_canonical_or_itself, listed) if listed else _our_modalities()
+        listing = (of for of, each in given.items() if not listed or canonical in _canonical_names(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
     named = sections()[canonical]["modalities"]
     general = named == "all"
-    more = (
+    added = (
         name
         for name, each in given.items()
         if canonical in each.degradations or (general and GENERAL in each.degradations)
     )
-    return (*(_our_modalities() if general else named), *more)
+    return (*(_our_modalities() if general else named), *added)
 
 
 def _canonical_or_itself(modality: str) -> str:
-    """A modality that a degradation of someone's own is for, which nobody may have made known here."""
+    """The canonical name of a custom degradation's modality; the name itself if that modality is not known here."""
     try:
         return canonical_modality(modality)
     except UserError:
@@ -195,7 +195,7 @@ def _canonical_names(references: Iterable[str]) -> set[str]:
 def depends_on_modality(name: str) -> bool:
     """Whether a degradation is for some modalities only, or has other numbers or another operator for some.
 
-    Modalities of someone's own don't count: what one task brings changes nothing for another.
+    Custom modalities don't count: what one task brings changes nothing for another.
     """
     canonical = canonical_name(name)
     if is_own(canonical):
@@ -206,7 +206,7 @@ def depends_on_modality(name: str) -> bool:
 
 
 def source(name: str, modality: str | None = None) -> str:
-    """Where the operator and its numbers come from, as severity.yaml tells it; whose it is, of someone's own."""
+    """Where the operator and its numbers come from, as severity.yaml says; of a custom degradation its origin."""
     canonical = canonical_name(name)
     if is_own(canonical):
         return own.get(canonical).origin
@@ -216,7 +216,7 @@ def source(name: str, modality: str | None = None) -> str:
 def for_modality(modality: str) -> tuple[str, ...]:
     """The degradations that may be applied to ``modality`` without force (paper, Table 5).
 
-    Degradations of someone's own are among them where a modality of someone's own lists them.
+    Custom degradations are among them where a custom modality lists them.
     """
     canonical = canonical_modality(modality)
     given = own_modalities.known().get(canonical)
@@ -248,8 +248,8 @@ def draw_for_question(
     seed = check_seed(seed)
     if count < 1:
         raise UserError(f"A question needs at least one degradation, not {count!r}.")
-    kept = None if among is None else {canonical_name(name) for name in among}
-    pool = [name for name in drawn_for(modality) if kept is None or name in kept]
+    allowed = None if among is None else {canonical_name(name) for name in among}
+    pool = [name for name in drawn_for(modality) if allowed is None or name in allowed]
     if len(pool) <= count:
         return tuple(pool)
     # The pool's names are not part of the seed: each gets a lot of its own, so narrowing the pool removes names
@@ -330,11 +330,11 @@ def settings_at(
 
     See :func:`lmms_medtasks.degradations.strength.anchors`.
     """
-    of = canonical_name(name)
-    if is_own(of):
-        own.get(of).check_strength(strength)
-        if own.get(of).function is not None:
+    canonical = canonical_name(name)
+    if is_own(canonical):
+        own.get(canonical).check_strength(strength)
+        if own.get(canonical).function is not None:
             return None, {"level": strength}, 1.0
     first, second = (settings(name, level, modality) for level in (1, 2))
-    rules = {} if is_own(of) else sections()[_section_name(of, modality)].get("strength", {})
+    rules = {} if is_own(canonical) else sections()[_section_name(canonical, modality)].get("strength", {})
     return anchors(first, second, rules, strength)

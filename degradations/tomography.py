@@ -135,8 +135,8 @@ def _pad_rows(image: FloatImage) -> tuple[NDArray[np.float32], tuple[int, int], 
 
 def _filled_range(flags: NDArray[np.bool_]) -> tuple[int, int]:
     """The first and the last that are set; of none, the first."""
-    found = np.flatnonzero(flags)
-    return (int(found[0]), int(found[-1])) if len(found) else (0, 0)
+    indices = np.flatnonzero(flags)
+    return (int(indices[0]), int(indices[-1])) if len(indices) else (0, 0)
 
 
 def _sines_and_cosines(scan: Scan) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

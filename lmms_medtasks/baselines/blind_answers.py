@@ -98,8 +98,8 @@ def answer_text(options: list[str], answer: str) -> str:
     """The text of the right answer: of the option that ``answer`` names, or ``answer`` itself; "" if it names none."""
     if not options:
         return answer
-    place = ord(answer) - ord("A") if len(answer) == 1 else -1
-    return options[place] if 0 <= place < len(options) else ""
+    index = ord(answer) - ord("A") if len(answer) == 1 else -1
+    return options[index] if 0 <= index < len(options) else ""
 
 
 def _fold_text(text: str) -> str:

@@ -58,12 +58,12 @@ class Filter(NamedTuple):
 
     def responses(self, view: View) -> list[float]:
         """One response a radius and place."""
-        found = []
+        values = []
         for radius in self.radii:
             plane = view.response(self.kind, self.plane, radius)
-            each = [_largest_near(plane, place, self.reach) for place in self.places]
-            found += sorted(each, reverse=True) if self.ranked else each
-        return found
+            each = [_largest_near(plane, point, self.reach) for point in self.places]
+            values += sorted(each, reverse=True) if self.ranked else each
+        return values
 
 
 class View:
@@ -95,8 +95,8 @@ def _blur_plane(plane: Plane, radius: float) -> Plane:
     return ndimage.gaussian_filter(plane, radius * SIDE / 2, mode="nearest", truncate=3.0)
 
 
-def _largest_near(plane: Plane, place: Point, reach: float) -> float:
-    column, row = (min(max(round((v + 1.0) * SIDE / 2 - 0.5), 0), SIDE - 1) for v in place)
+def _largest_near(plane: Plane, point: Point, reach: float) -> float:
+    column, row = (min(max(round((v + 1.0) * SIDE / 2 - 0.5), 0), SIDE - 1) for v in point)
     span = round(reach * SIDE / 2)
     return float(plane[max(row - span, 0) : row + span + 1, max(column - span, 0) : column + span + 1].max())
 
@@ -222,8 +222,8 @@ DEGREES_OF_FREEDOM = 6.0
 def knowledge() -> dict[str, Any]:
     """Modality/fact -> ``means``: value -> mean responses, and ``within``: their covariance."""
     text = resources.files("lmms_medtasks.baselines").joinpath("observer.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    means_by_fact: dict[str, Any] = json.loads(text)
+    return means_by_fact
 
 
 @functools.cache
@@ -235,13 +235,13 @@ def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def log_likelihoods(found: NDArray[np.float64], known: Mapping[str, Any]) -> dict[str, float]:
+def log_likelihoods(observed: NDArray[np.float64], known: Mapping[str, Any]) -> dict[str, float]:
     """Value -> log likelihood of the responses ``found``, up to a constant: of a Student t distribution."""
     within = np.array(known["within"])
     within = within + np.diag(INTERNAL_NOISE * np.diag(within) + 1e-9)
-    offset = np.array(list(known["means"].values())) - found
+    offset = np.array(list(known["means"].values())) - observed
     distance = np.einsum("vi,vi->v", offset, np.linalg.solve(within, offset.T).T)
-    scores = -0.5 * (DEGREES_OF_FREEDOM + len(found)) * np.log1p(distance / DEGREES_OF_FREEDOM)
+    scores = -0.5 * (DEGREES_OF_FREEDOM + len(observed)) * np.log1p(distance / DEGREES_OF_FREEDOM)
     return dict(zip(known["means"], scores.tolist(), strict=True))
 
 

@@ -47,20 +47,22 @@ def answer(image: Image, prompt: str) -> str:
     cells = split(image, side)
     scores = distances(np.stack([statistics(cell) for cell in cells]))
     furthest = int(scores.argmax())
-    found = far_enough(scores)
+    is_far = far_enough(scores)
     position = Size(side).positions[furthest]
     if "red box" in prompt.casefold():
-        return "yes" if found and boxed_cell(image, side) == furthest else "no"
+        return "yes" if is_far and boxed_cell(image, side) == furthest else "no"
     if options:
         letters = list(options)
         none = next((letter for letter in letters if options[letter].strip().casefold().startswith("none")), None)
-        if none is not None and not found:
+        if none is not None and not is_far:
             return none
         # By the place's name, since options may stand in another order than the panels; else by their order.
-        named = next((letter for letter in letters if options[letter].strip().casefold() == position), None)
+        letter_of_position = next(
+            (letter for letter in letters if options[letter].strip().casefold() == position), None
+        )
         places = [letter for letter in letters if letter != none]
-        return named or (places[furthest] if furthest < len(places) else "")
-    return "none" if not found and "none" in prompt.casefold() else position
+        return letter_of_position or (places[furthest] if furthest < len(places) else "")
+    return "none" if not is_far and "none" in prompt.casefold() else position
 
 
 def side_of(image: Image, prompt: str, options: dict[str, str]) -> int | None:

@@ -216,12 +216,12 @@ class _Maker:
 
 
 def _assemble_item(entry: Planned, positive: Grid | None, negative: Grid | None, panel: int) -> Item:
-    told = tasks.told(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
+    texts = tasks.told(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
                         positive.drawn.change if positive else {})  # fmt: skip
     tier = tasks.tier(entry)
     item = f"{tier}_{tasks.slug(entry)}_{entry.number}"
     images: dict[str, bytes] = {}
-    made: list[dict[str, Any]] = []
+    item_tasks: list[dict[str, Any]] = []
     grids: list[dict[str, Any]] = []
     for grid, suffix, vis, mark in ((positive, "", "pos", entry.position), (negative, "neg_", "neg", entry.box)):
         if grid is None or mark is None:
@@ -231,15 +231,15 @@ def _assemble_item(entry: Planned, positive: Grid | None, negative: Grid | None,
         images[names["grid"]] = png(whole)
         images[names["vis"]] = png(boxed(whole, entry.size, mark, panel))
         if grid is positive:
-            made += tasks.positive(item, entry.size, mark, told, names)
+            item_tasks += tasks.positive(item, entry.size, mark, texts, names)
         else:
-            made += tasks.negative(item, entry.size, told, names)
+            item_tasks += tasks.negative(item, entry.size, texts, names)
         grids.append(_grid_record(grid, names, mark))
     record = {
         "id": item, "number": entry.number, "size": str(entry.size), "panel": panel, "kind": entry.kind, "tier": tier,
         "category": str(entry.category), "grids": grids,
     }  # fmt: skip
-    return Item(item, made, images, record)
+    return Item(item, item_tasks, images, record)
 
 
 def _grid_record(grid: Grid, names: dict[str, str], box: int) -> dict[str, Any]:

@@ -218,7 +218,7 @@ def _iter_folder(folder: Path) -> Iterator[Labelled]:
 
 
 def _split_unlabelled(rows: list[Labelled], skip: bool) -> tuple[list[Labelled], list[tuple[str, str]]]:
-    """The rows that have all labels that the others have, and those that have not."""
+    """Rows with every label that other rows have; and the ids of those without, each with the missing labels."""
     without = [(row.id, f"no {', '.join(row.missing)}") for row in rows if row.missing]
     if without and not skip:
         raise UserError(

@@ -155,13 +155,12 @@ def tested(
     grids: Sequence[Panels],
     wholes: Sequence[Whole],
     questions: Sequence[tuple[str, str, bool]],
-    positions: Sequence[tuple[int, int]],
     *,
     alpha: float = ALPHA,
 ) -> list[Row]:
-    """All rows, adjusted. ``questions`` are (task type, text, is negative), ``positions`` (outlier, panels)."""
+    """All rows, adjusted. ``questions`` are (task type, text, is negative)."""
     rows = [row for over, chosen in _group_by_kind(grids) for row in _outlier_rows(over, chosen, _are_equalised(grids))]
-    rows += [_position_row(positions), *_sign_rows(wholes), *_wording_rows(questions)]
+    rows += [_position_row(grids), *_sign_rows(wholes), *_wording_rows(questions)]
     return adjusted(rows, alpha)
 
 
@@ -170,8 +169,8 @@ def adjusted(rows: Sequence[Row], alpha: float) -> list[Row]:
     family = sorted((row.p, index) for index, row in enumerate(rows) if row.counts and row.p is not None)
     result = list(rows)
     highest = 0.0
-    for place, (p, index) in enumerate(family):
-        highest = max(highest, min(1.0, p * (len(family) - place)))
+    for rank, (p, index) in enumerate(family):
+        highest = max(highest, min(1.0, p * (len(family) - rank)))
         result[index] = Row(**{**asdict(rows[index]), "adjusted": highest, "leak": highest < alpha})
     return result
 
@@ -286,28 +285,28 @@ def _fit_weights(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int])
             slope = slope + shares @ x - x[outlier]
         return value, slope
 
-    found = minimize(penalised_loss, np.zeros(inputs[0].shape[1]), jac=True, method="L-BFGS-B")
-    weights: NDArray[np.float64] = found.x
+    solution = minimize(penalised_loss, np.zeros(inputs[0].shape[1]), jac=True, method="L-BFGS-B")
+    weights: NDArray[np.float64] = solution.x
     return weights
 
 
-def _position_row(positions: Sequence[tuple[int, int]]) -> Row:
+def _position_row(grids: Sequence[Panels]) -> Row:
     """The outlier's position, by a chi-square test of uniformity (the smallest p over the grid sizes, times their
     number); ``rate`` is what always naming the most frequent position gets."""
     from scipy.stats import chisquare
 
-    if not positions:
+    if not grids:
         return Row("outlier", "position", "all", 0, None, None, None)
-    sizes = sorted({panels for _, panels in positions})
+    sizes = sorted({len(grid.features) for grid in grids})
     values, right = [], 0
     for panels in sizes:
-        found = [at for at, size in positions if size == panels]
-        counts = np.bincount(found, minlength=panels)
+        outliers = [grid.outlier for grid in grids if len(grid.features) == panels]
+        counts = np.bincount(outliers, minlength=panels)
         right += int(counts.max())
         values.append(float(chisquare(counts).pvalue))
-    chance = float(np.mean([1 / panels for _, panels in positions]))
+    chance = float(np.mean([1 / len(grid.features) for grid in grids]))
     p = min(1.0, min(values) * len(sizes))
-    return Row("outlier", "position", "all", len(positions), right / len(positions), chance, p)
+    return Row("outlier", "position", "all", len(grids), right / len(grids), chance, p)
 
 
 def _sign_rows(wholes: Sequence[Whole]) -> list[Row]:
@@ -372,7 +371,7 @@ def table(rows: Sequence[Row], write: Callable[[str], None]) -> None:
 
 
 def said(rows: Sequence[Row]) -> str:
-    """The leaks in a sentence."""
+    """One sentence that lists the leaks."""
     parts = [
         f"{row.feature} tells {'the outlier' if row.tells == 'outlier' else 'whether there is one'} "
         f"({row.over}: {row.rate:.2f}, chance {row.chance:.2f})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,23 +29,10 @@ _NEEDS = {
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One item. ``position`` is the outlier's (None: no grid with an outlier), ``box`` is that of the red box in the
-    consistent grid (None: no such grid). ``other`` is where the outlier or the foreign texture comes from,
-    ``violation`` the kind of integrity violation."""
-
-    number: int
-    size: Size
-    kind: str
-    category: Category
-    other: Category | None
-    violation: str
-    position: int | None
-    box: int | None
-
-
-@dataclass(frozen=True)
 class _Slot:
+    """One item before its pictures are known. ``position`` is the outlier's (None: no grid with an outlier), ``box``
+    is that of the red box in the consistent grid (None: no such grid)."""
+
     number: int
     size: Size
     kind: str
@@ -55,6 +42,16 @@ class _Slot:
     @property
     def grids(self) -> int:
         return (self.position is not None) + (self.box is not None)
+
+
+@dataclass(frozen=True)
+class Planned(_Slot):
+    """One item. ``other`` is where the outlier or the foreign texture comes from, ``violation`` the kind of integrity
+    violation."""
+
+    category: Category
+    other: Category | None
+    violation: str
 
 
 def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
@@ -105,15 +102,15 @@ def needed_pictures(items: int, sizes: Sequence[Size], negatives: float) -> int:
     return sum(counts(items, negatives)) * sum(size.panels for size in sizes)
 
 
-def check_enough(there: int, items: int, sizes: Sequence[Size], negatives: float) -> None:
+def check_enough(image_count: int, items: int, sizes: Sequence[Size], negatives: float) -> None:
     """Raise UserError where ``there`` pictures can't be enough, none being used twice."""
     needed = needed_pictures(items, sizes, negatives)
-    if there < needed:
-        fitting = math.floor(there * items / needed)
+    if image_count < needed:
+        fitting = math.floor(image_count * items / needed)
         way_out = f"Ask for {fitting:,} items at most, or for smaller grids; add" if fitting else "Add"
         raise UserError(
-            f"Too few images: {items:,} items of each size take at least {needed:,}, there are {there:,}. {way_out} "
-            "images; or allow --reuse."
+            f"Too few images: {items:,} items of each size take at least {needed:,}, there are {image_count:,}. "
+            f"{way_out} images; or allow --reuse."
         )
 
 
@@ -139,7 +136,7 @@ def plan(
     """
     kinds = check_kinds(kinds)
     slots = [slot for size in sizes for slot in _make_slots(items, size, kinds, negatives, seed)]
-    slots = [_Slot(number, slot.size, slot.kind, slot.position, slot.box) for number, slot in enumerate(slots)]
+    slots = [replace(slot, number=number) for number, slot in enumerate(slots)]
     stock = _Stock(pool, reuse, coloured)
     for kind in kinds:
         _check_possible(pool, kind, stock)
@@ -215,14 +212,14 @@ class _Stock:
     def take_pictures(self, slot: _Slot, rng: np.random.Generator) -> Planned | None:
         """Set pictures aside for ``slot``; None if no category has enough left."""
         lots = {key: rng.random() for key in self._pool.categories}
-        wanted = slot.size.panels
+        panel_count = slot.size.panels
         for key in sorted(self.serving_categories(slot.kind), key=lambda key: (-self.plain[key], lots[key])):
             inner = slot.kind in ("orientation", "integrity")
             if slot.position is None:
-                need = wanted
+                need = panel_count
             else:
-                need = (wanted if inner else wanted - 1) + (wanted if slot.box is not None else 0)
-            enough = wanted if self._reuse else need
+                need = (panel_count if inner else panel_count - 1) + (panel_count if slot.box is not None else 0)
+            enough = panel_count if self._reuse else need
             if self.plain[key] < enough:
                 continue
             sources = [other for other in self.source_categories(key, slot.kind) if self.plain[other] > 0]
@@ -255,7 +252,7 @@ class _Stock:
         self.used[key] += need
         if other is not None:
             self.used[other] += 1
-        return Planned(slot.number, slot.size, slot.kind, key, other, violation, slot.position, slot.box)
+        return Planned(**vars(slot), category=key, other=other, violation=violation)
 
 
 def _are_different(a: Category, b: Category) -> bool:
@@ -277,9 +274,9 @@ def _too_few_error(pool: Pool, slots: Sequence[_Slot], done: int, stock: _Stock,
     rows = []
     share = sum(slot.grids * slot.size.panels for slot in slots) / max(1, len(pool.categories))
     for key, group in pool.plain.items():
-        found = len(pool.findings.get(key, ()))
+        finding_count = len(pool.findings.get(key, ()))
         rows.append(
-            f"  {key}: have {len(group)}{f' and {found} with a finding' if found else ''}, "
+            f"  {key}: have {len(group)}{f' and {finding_count} with a finding' if finding_count else ''}, "
             f"taken by the items that fit {stock.used[key]}, need about {share:.0f}"
         )
     total = sum(slot.grids * slot.size.panels for slot in slots)

@@ -57,18 +57,18 @@ def question(task_type: str, size: Size, description: str = "") -> str:
     return wording.format(size=size.shown, first=size.positions[0], description=description)
 
 
-def positive(item: str, size: Size, position: int, told: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
+def positive(item: str, size: Size, position: int, texts: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The five tasks of a grid whose outlier is at ``position``; ``images`` has the paths for "grid" and "vis"."""
-    return [_make_task(item, form, size, position, told, images) for form in POSITIVE]
+    return [_make_task(item, form, size, position, texts, images) for form in POSITIVE]
 
 
-def negative(item: str, size: Size, told: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
+def negative(item: str, size: Size, texts: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The three tasks of a consistent grid."""
-    return [_make_task(item, form, size, None, told, images) for form in NEGATIVE]
+    return [_make_task(item, form, size, None, texts, images) for form in NEGATIVE]
 
 
 def _make_task(
-    item: str, form: str, size: Size, position: int | None, told: Told, images: Mapping[str, str]
+    item: str, form: str, size: Size, position: int | None, texts: Told, images: Mapping[str, str]
 ) -> dict[str, Any]:
     task_type = _TYPES[re.sub(r"_(neg|pos)$", "", form)]
     name = "none" if position is None else size.positions[position]
@@ -83,11 +83,11 @@ def _make_task(
         "id": f"{item}_{form}",
         "image_path": f"{ROOT}/{images['vis' if task_type == 'visual_referring' else 'grid']}",
         "task_type": task_type,
-        "question": question(task_type, size, told.description),
+        "question": question(task_type, size, texts.description),
         **({"options": choices, "answer": answer, "answer_position": name} if choices else {"answer": answer}),
         "is_negative": position is None,
-        "explanation": told.consistent if position is None else told.why,
-        "answer_keywords": [answer.casefold() if not choices else name, *told.keywords],
+        "explanation": texts.consistent if position is None else texts.why,
+        "answer_keywords": [answer.casefold() if not choices else name, *texts.keywords],
     }
 
 

@@ -141,7 +141,6 @@ def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.Row]:
     manifest = read_manifest(folder)
     grids: list[leaks.Panels] = []
     wholes: list[leaks.Whole] = []
-    positions: list[tuple[int, int]] = []
     entries = list(_iter_grids(manifest))
     with bar(len(entries), "Looking for leaks", "grids") as step:
         for item, record in entries:
@@ -156,9 +155,8 @@ def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.Row]:
             )
             if record["outlier"] is not None:
                 grids.append(leaks.Panels(panels, record["outlier"], item["kind"]))
-                positions.append((record["outlier"], size.panels))
             step(1)
-    return leaks.tested(grids, wholes, _read_questions(folder), positions, alpha=alpha)
+    return leaks.tested(grids, wholes, _read_questions(folder), alpha=alpha)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
