@@ -24,8 +24,7 @@ from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import gallery
-from lmms_medtasks.degradations.gallery import Section, Tile, distance, sheet
-from lmms_medtasks.degradations.similarity import psnr, ssim
+from lmms_medtasks.degradations.gallery import Section, Tile, distance, psnr, sheet, ssim
 
 Pixels = NDArray[np.uint8]
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from lmms_medtasks import degradations
-from lmms_medtasks.degradations.similarity import psnr
+from lmms_medtasks.degradations.gallery import psnr
 
 Pixels = NDArray[np.uint8]
 Slice = NDArray[np.float32]

@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lmms_medtasks.degradations import images
-from lmms_medtasks.degradations.arguments import check_level, check_seed, check_severity
+from lmms_medtasks.degradations import images, own
 from lmms_medtasks.degradations.base import (
     MIXED_SHARE,
     MIXED_WITH,
@@ -51,6 +50,7 @@ from lmms_medtasks.degradations.registry import (
     source,
     title,
 )
+from lmms_medtasks.degradations.strength import check_level, check_seed, check_severity
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 
@@ -163,17 +163,17 @@ def sample(
     # The level is no part of the seed: all levels of a question share their draws (the same cells and more of them,
     # fewer of the same k-space lines), so that a higher one is further from the clean image by construction, not by
     # luck.
-    def drawn(numbers: Mapping[str, Any]) -> Parameters:
+    def draw_record(numbers: Mapping[str, Any]) -> Parameters:
         # Of someone's own the title counts: a file has the same draws in whatever folder it lies.
-        whose = (
+        owner = (
             ("own degradation", title(name)) if is_own(canonical) else ("degradation", severity_version(), canonical)
         )
-        rng = generator(*whose, check_seed(seed))
+        rng = generator(*owner, check_seed(seed))
         return get(canonical, modality).sample(rng, numbers, (height, width))
 
     if share == 1:
-        return drawn(stronger)
-    return Mixed(drawn(stronger), share, drawn(milder) if milder is not None else None)
+        return draw_record(stronger)
+    return Mixed(draw_record(stronger), share, draw_record(milder) if milder is not None else None)
 
 
 def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modality: str | None = None) -> AnyImage:
@@ -190,14 +190,11 @@ def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modalit
                 f"{degradation.name!r} takes {degradation.record.__name__}, got {type(record).__name__} {record!r}."
             )
 
-    if is_own(canonical_name(name)):
-        from lmms_medtasks.degradations import own
+    if isinstance(mixed.drawn, own.Drawn):
+        images.size_of(image)
+        return own.get(canonical_name(name)).on_picture(image, mixed.drawn)  # type: ignore[no-any-return]
 
-        if isinstance(mixed.drawn, own.Drawn):
-            images.size_of(image)
-            return own.get(canonical_name(name)).on_picture(image, mixed.drawn)  # type: ignore[no-any-return]
-
-    def transform(unit: FloatImage) -> FloatImage:
+    def transform_unit(unit: FloatImage) -> FloatImage:
         stronger = degradation.apply(unit, mixed.drawn)
         if mixed.share == 1:
             return stronger
@@ -207,7 +204,7 @@ def apply_parameters(image: AnyImage, name: str, parameters: Parameters, modalit
     canonical = canonical_modality(modality) if modality is not None else None
     return images.degrade(
         image,
-        transform,
+        transform_unit,
         rounding=degradation.rounding,
         channels=degradation.channels,
         annotations=degradation.annotations,
@@ -231,11 +228,11 @@ def parameters_from_json(name: str, values: Mapping[str, Any], modality: str | N
     share, milder = given.pop(MIXED_SHARE, None), given.pop(MIXED_WITH, None)
     if set(given) != set(allowed):
         raise UserError(f"{name!r} takes the parameters {', '.join(allowed)}; got {', '.join(map(str, values))}.")
-    drawn = record(**{key: _frozen(value) for key, value in given.items()})
+    drawn = record(**{key: _freeze_lists(value) for key, value in given.items()})
     if share is None:
         return drawn
     return Mixed(drawn, float(share), parameters_from_json(name, milder, modality) if milder else None)
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
+def _freeze_lists(value: Any) -> Any:
+    return tuple(_freeze_lists(item) for item in value) if isinstance(value, list | tuple) else value

@@ -102,6 +102,17 @@ class Degradation:
     modalities: tuple[str, ...] = ()
 
 
+def spread(rng: np.random.Generator, settings: Mapping[str, Any], name: str) -> float:
+    """The setting ``name`` times a factor uniform in 1 ± ``<name>_spread``.
+
+    With the same generator the factor is the same at every level: their order stays.
+
+    >>> spread(np.random.default_rng(0), {"radius": 0.2, "radius_spread": 0.0}, "radius")
+    0.2
+    """
+    return float(settings[name]) * float(1.0 + float(settings[f"{name}_spread"]) * rng.uniform(-1.0, 1.0))
+
+
 def is_own(name: object) -> bool:
     """Whether ``name`` names a degradation of someone's own: a reference, or an installed one."""
     return isinstance(name, str) and (extensions.is_reference(name) or name in extensions.installed(KIND))

@@ -1,4 +1,4 @@
-"""Gaussian and motion blur (paper, 0.A.4, "Resolution & Blur")."""
+"""Blur and low resolution (paper, 0.A.4, "Resolution & Blur")."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class MotionBlurParameters(Parameters):
 
 def sample_gaussian_blur(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> GaussianBlurParameters:
     """Nothing is drawn: one value a level, less on small images."""
-    return GaussianBlurParameters(sigma=float(settings["sigma"]) * _share(settings, shape))
+    return GaussianBlurParameters(sigma=float(settings["sigma"]) * _length_share(settings, shape))
 
 
-def _share(settings: Mapping[str, Any], shape: Shape) -> float:
+def _length_share(settings: Mapping[str, Any], shape: Shape) -> float:
     """1 from a shorter side of ``full_from`` pixels on; below it, lengths in pixels shrink with the image."""
     return min(1.0, min(shape) / float(settings["full_from"]))
 
@@ -76,7 +76,7 @@ def _cosine_response(sigma: float, side: int) -> NDArray[np.float64]:
 
 def sample_motion_blur(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> MotionBlurParameters:
     """Nothing is drawn: one kernel a level, another one on X-ray, shorter (at least 3 pixels) on small images."""
-    length = max(3, round(float(settings["length"]) * _share(settings, shape)))
+    length = max(3, round(float(settings["length"]) * _length_share(settings, shape)))
     return MotionBlurParameters(kernel=str(settings["kernel"]), length=length, angle=float(settings["angle"]))
 
 
@@ -87,11 +87,11 @@ def motion_blur(image: FloatImage, parameters: MotionBlurParameters) -> FloatIma
         raise unknown("motion blur kernel", parameters.kernel, _KERNELS)
     if image.min() == image.max():
         return image.copy()  # truncating the sum would darken it by a level, with no blur to see
-    taps = _taps(kernel(parameters.length, parameters.angle))
+    taps = _kernel_taps(kernel(parameters.length, parameters.angle))
     blurred = np.empty_like(image)
     for channel in range(1 if image.ndim == 2 else image.shape[2]):
         plane, target = (image, blurred) if image.ndim == 2 else (image[..., channel], blurred[..., channel])
-        _convolve(plane, taps, target)
+        _convolve_plane(plane, taps, target)
     return blurred
 
 
@@ -99,13 +99,13 @@ Taps = list[tuple[int, int, float]]
 """Row and column offset of a pixel that enters the sum, and its weight."""
 
 
-def _convolve(plane: FloatImage, taps: Taps, target: FloatImage) -> None:
+def _convolve_plane(plane: FloatImage, taps: Taps, target: FloatImage) -> None:
     reach_y = max(abs(down) for down, _, _ in taps)
     reach_x = max(abs(right) for _, right, _ in taps)
 
-    def fill(tile: tuple[slice, slice]) -> None:
+    def fill_tile(tile: tuple[slice, slice]) -> None:
         rows, columns = (
-            _reflected(part.start - reach, part.stop + reach, side)
+            _reflected_indices(part.start - reach, part.stop + reach, side)
             for part, reach, side in zip(tile, (reach_y, reach_x), plane.shape, strict=True)
         )
         padded = plane[rows[:, None], columns].astype(np.float64)
@@ -116,16 +116,16 @@ def _convolve(plane: FloatImage, taps: Taps, target: FloatImage) -> None:
             total += weight * padded[top : top + height, left : left + width]
         target[tile] = total
 
-    each(fill, tiles(*plane.shape))
+    each(fill_tile, tiles(*plane.shape))
 
 
-def _reflected(start: int, stop: int, side: int) -> NDArray[np.intp]:
+def _reflected_indices(start: int, stop: int, side: int) -> NDArray[np.intp]:
     """Indices from ``start`` to ``stop`` with the border mirrored, the outermost pixel repeated (d c b a | a b c d)."""
     index = np.arange(start, stop) % (2 * side)
     return np.minimum(index, 2 * side - 1 - index)
 
 
-def _taps(kernel: NDArray[np.float64]) -> Taps:
+def _kernel_taps(kernel: NDArray[np.float64]) -> Taps:
     """The offsets at which ``scipy.ndimage.convolve`` reads: the kernel is flipped."""
     flipped = kernel[::-1, ::-1]
     rows, columns = kernel.shape
@@ -134,7 +134,7 @@ def _taps(kernel: NDArray[np.float64]) -> Taps:
 
 
 @functools.lru_cache(maxsize=64)
-def _rotated_row(length: int, angle: float) -> NDArray[np.float64]:
+def _rotated_row_kernel(length: int, angle: float) -> NDArray[np.float64]:
     """A row of ones through a square of ``length`` pixels, turned bilinearly within it, of sum 1."""
     from scipy import ndimage
 
@@ -145,7 +145,7 @@ def _rotated_row(length: int, angle: float) -> NDArray[np.float64]:
 
 
 @functools.lru_cache(maxsize=64)
-def _line(length: int, angle: float) -> NDArray[np.float64]:
+def _line_kernel(length: int, angle: float) -> NDArray[np.float64]:
     """One-pixel line: the pixels that hold the points at -length/2 .. length/2 steps from the centre, of sum 1."""
     reach = length // 2
     turn = math.radians(angle)
@@ -156,9 +156,76 @@ def _line(length: int, angle: float) -> NDArray[np.float64]:
     return kernel / kernel.sum()
 
 
-_KERNELS = {"rotated_row": _rotated_row, "line": _line}
+_KERNELS = {"rotated_row": _rotated_row_kernel, "line": _line_kernel}
+
+
+@dataclass(frozen=True)
+class ResolutionParameters(Parameters):
+    """``factor``: pixels from sample to sample of the coarse grid, at least 1.
+
+    ``unlimited_factor``: what the level asked for; larger than ``factor`` where the image is too small for it.
+    """
+
+    factor: float
+    unlimited_factor: float
+
+
+def sample_resolution(_: np.random.Generator, settings: Mapping[str, Any], shape: Shape) -> ResolutionParameters:
+    """The level's factor, less where the shorter side would keep fewer than ``least_samples`` samples.
+
+    That limit never takes a factor below ``least_factor``, so that a small image is degraded too.
+    """
+    factor = float(settings["factor"])
+    most = max(float(settings["least_factor"]), min(shape) / float(settings["least_samples"]))
+    return ResolutionParameters(factor=min(factor, most), unlimited_factor=factor)
+
+
+def reduce_resolution(image: FloatImage, parameters: ResolutionParameters) -> FloatImage:
+    """Bilinear samples on a corner-aligned grid, without anti-aliasing, then the nearest sample for every pixel.
+
+    What ``scipy.ndimage.zoom`` by 1 / factor with order 1 and then by factor with order 0 does. Both round the number
+    of pixels, so the enlarged image may be a pixel or two longer or shorter than the first; it is cut, or its last
+    pixel is repeated. The authors' images show both: the second half of a picture is then moved by a pixel.
+    """
+    height, width = image.shape[:2]
+    rows, columns = (_coarse_side(side, parameters.factor) for side in (height, width))
+    coarse = _sample_axis(_sample_axis(image, rows, axis=0), columns, axis=1)
+    return coarse[:, _nearest_samples(width, columns, parameters.factor)][
+        _nearest_samples(height, rows, parameters.factor)
+    ]
+
+
+def _coarse_side(side: int, factor: float) -> int:
+    return max(1, round(side / factor))
+
+
+def _sample_axis(image: FloatImage, count: int, axis: int) -> FloatImage:
+    """``count`` equidistant positions along ``axis`` from its first to its last pixel, interpolated linearly."""
+    side = image.shape[axis]
+    position = np.linspace(0.0, side - 1.0, count)
+    before = np.minimum(position.astype(np.intp), max(side - 2, 0))
+    weight = (position - before).astype(np.float32)
+    weight = weight.reshape([-1 if along == axis else 1 for along in range(image.ndim)])
+    low = image.take(before, axis=axis)
+    return low + weight * (image.take(np.minimum(before + 1, side - 1), axis=axis) - low)
+
+
+def _nearest_samples(side: int, count: int, factor: float) -> NDArray[np.intp]:
+    """For each of ``side`` pixels, the nearest of ``count`` samples, corner-aligned over ``count * factor`` pixels."""
+    last = max(1, round(count * factor) - 1)
+    nearest = np.floor(np.arange(side) * ((count - 1) / last) + 0.5).astype(np.intp)
+    return np.minimum(nearest, count - 1)
+
 
 DEGRADATIONS: tuple[Degradation, ...] = (
     Degradation("gaussian_blur", sample_gaussian_blur, gaussian_blur, record=GaussianBlurParameters),
     Degradation("motion_blur", sample_motion_blur, motion_blur, record=MotionBlurParameters),
+    Degradation(
+        "low_resolution",
+        sample_resolution,
+        reduce_resolution,
+        rounding="nearest",
+        keep_annotations_on=("CT", "MRI", "X-ray", "Ultrasound"),
+        record=ResolutionParameters,
+    ),
 )

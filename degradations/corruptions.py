@@ -20,7 +20,7 @@ import yaml
 
 from lmms_medtasks.degradations import images
 from lmms_medtasks.degradations.base import FloatImage, Parameters
-from lmms_medtasks.degradations.registry import check_seed
+from lmms_medtasks.degradations.strength import check_seed
 from lmms_medtasks.errors import unknown
 from lmms_medtasks.seeding import generator
 
@@ -43,14 +43,14 @@ class CorruptionParameters(Parameters):
 
 
 @functools.cache
-def _settings() -> Mapping[str, Any]:
+def _load_settings() -> Mapping[str, Any]:
     text = resources.files("lmms_medtasks.degradations").joinpath("corruptions.yaml").read_text(encoding="utf-8")
     return yaml.safe_load(text)
 
 
 def strengths() -> tuple[str, ...]:
     """The names of the strengths, the mildest first."""
-    return tuple(_settings()["strengths"])
+    return tuple(_load_settings()["strengths"])
 
 
 def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
@@ -59,7 +59,7 @@ def sample(*, strength: str, seed: int | str) -> CorruptionParameters:
     Raises:
         UserError: ``strength`` is not low, medium or high, or ``seed`` is none.
     """
-    settings = _settings()
+    settings = _load_settings()
     if strength not in settings["strengths"]:
         raise unknown("corruption strength", strength, settings["strengths"])
     numbers = settings["strengths"][strength]
@@ -100,11 +100,11 @@ def apply_parameters(image: AnyImage, parameters: CorruptionParameters) -> AnyIm
     if parameters.blur_size is not None:
         if parameters.blur_size not in _OPENCV_SMALL_KERNELS:
             raise unknown("blur size", parameters.blur_size, map(str, _OPENCV_SMALL_KERNELS))
-        image = images.degrade(image, lambda unit: _blurred(unit, parameters.blur_size), rounding="nearest")
+        image = images.degrade(image, lambda unit: _blur_image(unit, parameters.blur_size), rounding="nearest")
     if parameters.brightness is not None:
         image = images.degrade(image, lambda unit: unit * np.float32(parameters.brightness), rounding="nearest")
     if parameters.noise_mean is not None:
-        image = images.degrade(image, lambda unit: _noisy(unit, parameters))
+        image = images.degrade(image, lambda unit: _add_noise(unit, parameters))
     return image
 
 
@@ -116,7 +116,7 @@ _OPENCV_SMALL_KERNELS = {
 """Gaussian kernels for 8-bit images when no sigma is given, in 256ths: OpenCV computes them in fixed point."""
 
 
-def _blurred(image: FloatImage, size: int) -> FloatImage:
+def _blur_image(image: FloatImage, size: int) -> FloatImage:
     from scipy import ndimage
 
     kernel = np.array(_OPENCV_SMALL_KERNELS[size]) / 256
@@ -124,7 +124,7 @@ def _blurred(image: FloatImage, size: int) -> FloatImage:
     return ndimage.correlate1d(once, kernel, axis=1, mode="mirror")
 
 
-def _noisy(image: FloatImage, parameters: CorruptionParameters) -> FloatImage:
+def _add_noise(image: FloatImage, parameters: CorruptionParameters) -> FloatImage:
     """One noise image, added to every channel."""
     noise = generator("corruption_noise", parameters.noise_seed).standard_normal(image.shape[:2], dtype=np.float32)
     noise *= np.float32(parameters.noise_sigma)

@@ -181,7 +181,7 @@ def signal_at_ends(image: FloatImage, parameters: ScanParameters) -> float:
     The detector is that of the scanner before it grows. The signal depends neither on which views the scan has nor on
     the image's brightness as a whole.
     """
-    small, _ = _made_smaller(_grey(image))
+    small, _ = _made_smaller(_grey_mean(image))
     turn = ScanParameters(_VIEWS_OF_ENDS, 0.0, 360.0 / _VIEWS_OF_ENDS, parameters.scanner)
     views = project(small, scan_of(turn, small.shape))
     mean = float(views.mean(dtype=np.float64))
@@ -197,12 +197,12 @@ def apply_low_dose(image: FloatImage, parameters: LowDoseParameters) -> FloatIma
     for name in ("photons", "background", "attenuation", "largest_integral", "largest_side"):
         if not getattr(parameters, name) > 0:
             raise UserError(f"{name} must be above 0, got {getattr(parameters, name)!r}.")
-    grey = _grey(image)
+    grey = _grey_mean(image)
     mean_of_canvas = float(grey.sum(dtype=np.float64)) / max(grey.shape) ** 2
-    scanned = _at_most(grey, parameters.largest_side)
+    scanned = _shrink_to_side(grey, parameters.largest_side)
     noise = reconstruct(sinogram_noise(scanned, parameters), scan_of(parameters, scanned.shape), scanned.shape)
     if noise.shape != grey.shape:
-        noise = _resized(noise, grey.shape, "BILINEAR")
+        noise = _resize_image(noise, grey.shape, "BILINEAR")
     noise -= np.float32(parameters.offset * mean_of_canvas)
     return image + (noise if image.ndim == 2 else noise[..., None])
 
@@ -218,14 +218,14 @@ def sinogram_noise(image: FloatImage, parameters: LowDoseParameters) -> Views:
     scale = np.float32(min(parameters.attenuation, parameters.largest_integral / max(float(paths.max()), 1e-6)))
     noise = np.empty_like(paths)
 
-    def task(first: int) -> None:
+    def add_noise_of_views(first: int) -> None:
         part = slice(first, first + _VIEWS_PER_STREAM)
         expected = parameters.photons * np.exp(-(paths[part] * scale).astype(np.float64))
         means = np.maximum(expected, parameters.background)
         counts = photon_counts(means, generator("photons", parameters.seed, first))
         noise[part] = -np.log(np.maximum(counts, 1) / expected) / scale
 
-    each(task, range(0, len(paths), _VIEWS_PER_STREAM))
+    each(add_noise_of_views, range(0, len(paths), _VIEWS_PER_STREAM))
     return noise
 
 
@@ -253,7 +253,7 @@ def photon_counts(expected: NDArray[np.float64], rng: np.random.Generator) -> ND
     return rng.poisson(expected)
 
 
-def _grey(image: FloatImage) -> FloatImage:
+def _grey_mean(image: FloatImage) -> FloatImage:
     return image if image.ndim == 2 else image.mean(axis=2)
 
 
@@ -268,15 +268,15 @@ def _made_smaller(image: FloatImage) -> tuple[FloatImage, int]:
     return padded.reshape(height, factor, width, factor).mean(axis=(1, 3), dtype=np.float32), factor
 
 
-def _at_most(image: FloatImage, largest_side: int) -> FloatImage:
+def _shrink_to_side(image: FloatImage, largest_side: int) -> FloatImage:
     """A grey image reduced to ``largest_side`` pixels at its longer side, if it has more."""
     side = max(image.shape)
     if side <= largest_side:
         return image
-    return _resized(image, tuple(max(1, round(length * largest_side / side)) for length in image.shape), "BOX")
+    return _resize_image(image, tuple(max(1, round(length * largest_side / side)) for length in image.shape), "BOX")
 
 
-def _resized(image: FloatImage, shape: Shape, method: str) -> FloatImage:
+def _resize_image(image: FloatImage, shape: Shape, method: str) -> FloatImage:
     from PIL import Image
 
     resized = Image.fromarray(image).resize(shape[::-1], Image.Resampling[method])

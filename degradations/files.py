@@ -22,8 +22,10 @@ from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import own, own_modalities
 from lmms_medtasks.degradations.base import is_own
+from lmms_medtasks.degradations.threads import thread_count
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.pictures import WindowWarning, refusing_truncated, shown_as, window_info
+from lmms_medtasks.progress import bar
 
 KEPT_FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".bmp": "BMP"}
 """Formats without loss, by suffix: a file in one of them stays in it."""
@@ -99,15 +101,13 @@ def degrade_all(
         UserError: Nothing could be started: a wrong order, no such input, an output that would become input, a lossy
             output format.
     """
-    from lmms_medtasks.progress import bar
-
     order = order.checked()
     if existing not in EXISTING:
         raise unknown("way with existing files", existing, EXISTING)
-    jobs = _jobs(source, output, order, pattern, existing)
+    jobs = _plan_jobs(source, output, order, pattern, existing)
     records, problems, skipped = [], [], 0
     with bar(len(jobs), degradations.title(order.name), "image") as step:
-        for job, result in zip(jobs, _results(jobs, workers), strict=True):
+        for job, result in zip(jobs, _iter_results(jobs, workers), strict=True):
             if isinstance(result, str):
                 problems.append((job.source, result))
             elif result is None:
@@ -155,7 +155,7 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     os.close(handle)
     try:
         write(Path(name))
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, 0o666 & ~_current_umask())
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -163,13 +163,13 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         raise
 
 
-def _umask() -> int:
+def _current_umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
 
 
-def _jobs(source: Path, output: Path, order: Order, pattern: str, existing: str) -> list[_Job]:
+def _plan_jobs(source: Path, output: Path, order: Order, pattern: str, existing: str) -> list[_Job]:
     if not source.exists():
         raise UserError(f"There is no file or folder {source}.")
     if source.is_file():
@@ -187,10 +187,10 @@ def _jobs(source: Path, output: Path, order: Order, pattern: str, existing: str)
         raise UserError(f"The output {output} is inside of the input {source}: it would be degraded next time.")
     if output.is_file():
         raise UserError(f"{source} is a folder, so the output must be one too; {output} is a file.")
-    return list(_jobs_of_folder(source, output, order, pattern, existing))
+    return list(_iter_folder_jobs(source, output, order, pattern, existing))
 
 
-def _jobs_of_folder(source: Path, output: Path, order: Order, pattern: str, existing: str) -> Iterator[_Job]:
+def _iter_folder_jobs(source: Path, output: Path, order: Order, pattern: str, existing: str) -> Iterator[_Job]:
     files = [path.relative_to(source) for path in sorted(source.rglob("*")) if path.is_file()]
     files = [p for p in files if fnmatch(p.name, pattern) and not any(part.startswith(".") for part in p.parts)]
     if not files:
@@ -210,20 +210,18 @@ def _unique_stems(files: list[Path]) -> list[Path]:
     return stems
 
 
-def _results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | None]:
-    from lmms_medtasks.degradations.threads import thread_count
-
+def _iter_results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | None]:
     processes = min(workers or thread_count(), len(jobs))
     if processes == 1 or (not workers and len(jobs) < _FEW):
-        yield from map(_done, jobs)
+        yield from map(_run_job, jobs)
         return
     # Started afresh, not forked: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
-        processes, mp_context=context, initializer=_begin, initargs=(own_modalities.given(),)
+        processes, mp_context=context, initializer=_begin_worker, initargs=(own_modalities.given(),)
     ) as pool:
         try:
-            yield from pool.map(_done, jobs)
+            yield from pool.map(_run_job, jobs)
         except BrokenProcessPool as error:
             raise UserError(
                 "A worker process was ended from outside, perhaps for want of memory. What is written is whole: go on "
@@ -234,26 +232,26 @@ def _results(jobs: list[_Job], workers: int) -> Iterator[dict[str, Any] | str | 
             raise
 
 
-def _begin(modalities: tuple[own_modalities.Modality, ...]) -> None:
+def _begin_worker(modalities: tuple[own_modalities.Modality, ...]) -> None:
     """A worker process knows what this one was given."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for each in modalities:
         own_modalities.put(each)
 
 
-def _done(job: _Job) -> dict[str, Any] | str | None:
+def _run_job(job: _Job) -> dict[str, Any] | str | None:
     """The record of a written file, None for one that is there already, or what went wrong."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WindowWarning)  # the record says so
-            return _degraded(job)
+            return _degrade_file(job)
     except UserError as error:
         return str(error)
     except OSError as error:
         return f"It could not be written: {error}."
 
 
-def _degraded(job: _Job) -> dict[str, Any] | None:
+def _degrade_file(job: _Job) -> dict[str, Any] | None:
     image = open_image(job.source)
     suffix = job.suffix if job.suffix.lower() in KEPT_FORMATS else ".tif" if image.mode in _TIFF_MODES else ".png"
     if image.mode in _TIFF_MODES and KEPT_FORMATS[suffix.lower()] != "TIFF":
@@ -261,7 +259,7 @@ def _degraded(job: _Job) -> dict[str, Any] | None:
     path = job.stem.with_name(job.stem.name + suffix)
     if path.exists() and job.existing != "overwrite":
         if job.existing == "skip":
-            _check_same(path, job.order)
+            _check_same_order(path, job.order)
             return None
         raise UserError(f"{path} is there already. Use --existing overwrite, or --existing skip to resume.")
     order = job.order
@@ -286,27 +284,27 @@ def _degraded(job: _Job) -> dict[str, Any] | None:
         record["shown_as"] = shown_as(image)
         result = degradations.apply_parameters(image, order.name, drawn, modality=order.modality)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda temporary: _save(result, temporary, record))
+    write_whole(path, lambda temporary: _save_image(result, temporary, record))
     return record
 
 
-def _check_same(path: Path, order: Order) -> None:
+def _check_same_order(path: Path, order: Order) -> None:
     """Raises UserError when the file that is there says that it was made by another order (BMP files say nothing)."""
     with Image.open(path) as image:
         text = image.info.get("degradation") or (getattr(image, "tag_v2", None) or {}).get(_TIFF_DESCRIPTION)
     if not text:
         return
-    found = json.loads(text)
-    wanted = [degradations.title(order.name), order.severity, order.strength, order.seed, order.modality]
-    there = [found.get(key) for key in ("degradation", "severity", "strength", "seed", "modality")]
-    if there != wanted:
+    recorded = json.loads(text)
+    expected = [degradations.title(order.name), order.severity, order.strength, order.seed, order.modality]
+    written = [recorded.get(key) for key in ("degradation", "severity", "strength", "seed", "modality")]
+    if written != expected:
         raise UserError(
-            f"{path} is there already and was made otherwise (name, severity, strength, seed, modality {there}, not "
-            f"{wanted}). Use --existing overwrite, or another --output."
+            f"{path} is there already and was made otherwise (name, severity, strength, seed, modality {written}, not "
+            f"{expected}). Use --existing overwrite, or another --output."
         )
 
 
-def _save(image: Image.Image, path: Path, record: dict[str, Any]) -> None:
+def _save_image(image: Image.Image, path: Path, record: dict[str, Any]) -> None:
     kind = KEPT_FORMATS[path.suffix.lower()]
     text = json.dumps(record)
     options: dict[str, Any] = {}

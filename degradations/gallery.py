@@ -1,4 +1,4 @@
-"""Pictures of degradations side by side: one PNG, or one HTML page that needs no other file."""
+"""Pictures of degradations side by side: one PNG, or one HTML page that needs no other file; PSNR and SSIM."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
-
-from lmms_medtasks.degradations.similarity import psnr, ssim
 
 _TEXT, _PAPER, _FAINT = (24, 24, 24), (255, 255, 255), (110, 110, 110)
 _GAP = 10
@@ -69,10 +68,10 @@ def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LIN
     for section in sections:
         headings.append((y, section.heading))
         y += 2 * _LINE
-        for line_number, tiles in enumerate(_lines(section.rows, per_line)):
+        for line_number, tiles in enumerate(_wrap_rows(section.rows, per_line)):
             row = list(enumerate(tiles, start=1))
             row = [(0, section.first), *row] if line_number == 0 else row
-            fitted = [(column, tile, _fitted(tile.picture, side)) for column, tile in row]
+            fitted = [(column, tile, _fit_image(tile.picture, side)) for column, tile in row]
             below = y + _LINE + max(small.height for _, _, small in fitted)
             placed += [(_GAP + column * (side + _GAP), y, below, tile, small) for column, tile, small in fitted]
             y = below + _LINE * max(len(tile.lines) for _, tile in row) + _GAP
@@ -88,7 +87,7 @@ def sheet(sections: Sequence[Section], side: int = 190, per_line: int = _PER_LIN
     return page
 
 
-def _lines(rows: Sequence[Row], per_line: int) -> list[list[Tile]]:
+def _wrap_rows(rows: Sequence[Row], per_line: int) -> list[list[Tile]]:
     """The tiles of each line: as many whole rows as fit, and rows that are longer cut."""
     lines: list[list[Tile]] = [[]]
     for row in rows:
@@ -110,9 +109,9 @@ def page(title: str, introduction: str, sections: Sequence[Section], side: int =
     body, links = [], []
     for number, section in enumerate(sections, start=1):
         heading = html.escape(section.heading)
-        rows = "".join(_row(row, side) for row in section.rows)
+        rows = "".join(_render_row(row, side) for row in section.rows)
         links.append(f'<a href="#s{number}">{heading}</a>')
-        first = _figure(section.first, side)
+        first = _render_figure(section.first, side)
         body.append(f'<section id="s{number}"><h2>{heading}</h2>{first}<div class=rows>{rows}</div></section>')
     return _PAGE.format(
         title=html.escape(title),
@@ -151,11 +150,11 @@ figcaption span {{ color: #6e6e6e; display: block }}
 """
 
 
-def _row(row: Row, side: int) -> str:
-    tiles = "".join(_figure(tile, side) for tile in row.tiles)
+def _render_row(row: Row, side: int) -> str:
+    tiles = "".join(_render_figure(tile, side) for tile in row.tiles)
     curve = curve_svg(row.points) if row.points else ""
     kind = "row long" if len(row.tiles) > _SHORT else "row"
-    widest = max(_fitted(tile.picture, side).width for tile in row.tiles)
+    widest = max(_fit_image(tile.picture, side).width for tile in row.tiles)
     size = f"--tiles: {len(row.tiles)}; --side: {max(widest, side // 2)}px"
     return f'<div class="{kind}" style="{size}">{tiles}{curve}</div>'
 
@@ -170,14 +169,14 @@ def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: i
     left, right, top, bottom = 48, width - 10, 8, height - 30
     last = max(level for level, _ in points)
 
-    def at(level: float, decibels: float) -> tuple[float, float]:
+    def point_at(level: float, decibels: float) -> tuple[float, float]:
         return left + (right - left) * level / last, bottom - (bottom - top) * (decibels - low) / (high - low)
 
-    places = [at(*point) for point in finite]
+    places = [point_at(*point) for point in finite]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>' for x, y in places)
     ticks = "".join(
-        f'<text x="{at(level, low)[0]:.1f}" y="{bottom + 13}" text-anchor="middle">{level:g}</text>'
+        f'<text x="{point_at(level, low)[0]:.1f}" y="{bottom + 13}" text-anchor="middle">{level:g}</text>'
         for level, _ in points
     )
     return (
@@ -190,16 +189,55 @@ def curve_svg(points: Sequence[tuple[float, float]], width: int = 460, height: i
     )
 
 
-def _figure(tile: Tile, side: int) -> str:
+def _render_figure(tile: Tile, side: int) -> str:
     buffer = io.BytesIO()
-    _fitted(tile.picture, side).save(buffer, "PNG", optimize=True)
+    _fit_image(tile.picture, side).save(buffer, "PNG", optimize=True)
     source = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
     lines = "".join(f"<span>{html.escape(line)}</span>" for line in tile.lines)
     name = html.escape(tile.title)
     return f'<figure><img alt="{name}" src="{source}"><figcaption>{name}{lines}</figcaption></figure>'
 
 
-def _fitted(picture: Image.Image, side: int) -> Image.Image:
+def _fit_image(picture: Image.Image, side: int) -> Image.Image:
     small = picture.copy()
     small.thumbnail((side, side), Image.Resampling.LANCZOS)
     return small
+
+
+_WINDOW = 7
+_K1, _K2 = 0.01, 0.03
+
+
+def psnr(clean: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
+    """Peak signal-to-noise ratio in dB for a full scale of 255; infinity for equal images.
+
+    >>> psnr(np.zeros((2, 2), np.uint8), np.full((2, 2), 255, np.uint8))
+    0.0
+    """
+    error = float(np.square(clean.astype(np.float64) - other).mean())
+    return math.inf if error == 0 else 10 * math.log10(255**2 / error)
+
+
+def ssim(clean: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
+    """Mean structural similarity (Wang et al. 2004): 7 x 7 uniform window, K1 0.01, K2 0.03, sample covariance.
+
+    (H, W) or (H, W, C): the mean over the channels. The outer three pixels, where the window does not fit, are left
+    out; an image smaller than the window is NaN.
+    """
+    if clean.ndim == 3:
+        return float(np.mean([ssim(clean[..., c], other[..., c]) for c in range(clean.shape[2])]))
+    if min(clean.shape) < _WINDOW:
+        return math.nan
+    from scipy.ndimage import uniform_filter
+
+    x, y = clean.astype(np.float64), other.astype(np.float64)
+    mean_x, mean_y = uniform_filter(x, _WINDOW), uniform_filter(y, _WINDOW)
+    sample = _WINDOW**2 / (_WINDOW**2 - 1)
+    variance_x = sample * (uniform_filter(x * x, _WINDOW) - mean_x**2)
+    variance_y = sample * (uniform_filter(y * y, _WINDOW) - mean_y**2)
+    covariance = sample * (uniform_filter(x * y, _WINDOW) - mean_x * mean_y)
+    c1, c2 = (_K1 * 255) ** 2, (_K2 * 255) ** 2
+    quality = (2 * mean_x * mean_y + c1) * (2 * covariance + c2)
+    quality /= (mean_x**2 + mean_y**2 + c1) * (variance_x + variance_y + c2)
+    edge = _WINDOW // 2
+    return float(quality[edge:-edge, edge:-edge].mean())

@@ -20,6 +20,7 @@ No image is re-encoded as JPEG or anything else here: pixels in, pixels out. ``I
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -80,20 +81,20 @@ def degrade(
     samples = decoded.samples
     window = decoded.window or (0.0, _full_scale(samples.dtype))
     if samples.ndim == 2:
-        return decoded.encode(_degraded(samples, transform, rounding, window))
+        return decoded.encode(_transform_samples(samples, transform, rounding, window))
     if channels == "shared" and _is_grey(samples):
-        grey = _degraded(np.ascontiguousarray(samples[..., 0]), transform, rounding, window)
+        grey = _transform_samples(np.ascontiguousarray(samples[..., 0]), transform, rounding, window)
         return decoded.encode(np.repeat(grey[..., None], 3, axis=2))
     drawings = (
-        annotation_mask(_unit(samples, window) if decoded.window else samples)
+        annotation_mask(_unit_samples(samples, window) if decoded.window else samples)
         if paste_back or annotations == "keep"
         else None
     )
     if drawings is not None and annotations == "keep":
-        grey = _degraded(_luma(samples), transform, rounding, window)
+        grey = _transform_samples(_luma_of_samples(samples), transform, rounding, window)
         result = np.repeat(grey[..., None], 3, axis=2)
     else:
-        result = _degraded(samples, transform, rounding, window)
+        result = _transform_samples(samples, transform, rounding, window)
     if drawings is not None and paste_back:
         result[drawings] = samples[drawings]
     return decoded.encode(result)
@@ -110,8 +111,8 @@ def size_of(image: Any) -> tuple[int, int]:
     elif isinstance(image, np.ndarray) and image.ndim in (2, 3):
         height, width = image.shape[:2]
     else:
-        what = f"an array of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise UserError(f"An image must be a PIL image or an array (H, W) or (H, W, C), got {what}.")
+        kind = f"an array of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
+        raise UserError(f"An image must be a PIL image or an array (H, W) or (H, W, C), got {kind}.")
     if height == 0 or width == 0:
         raise UserError(f"An image of {height} x {width} pixels has nothing to degrade.")
     return height, width
@@ -163,19 +164,19 @@ def annotation_mask(samples: NDArray[Any]) -> NDArray[np.bool_] | None:
     return ndimage.grey_opening(closed, size=(3, 3), mode="nearest").view(np.bool_)
 
 
-def _degraded(
+def _transform_samples(
     samples: NDArray[Any],
     transform: Callable[[FloatImage], FloatImage],
     rounding: Rounding,
     window: Window,
 ) -> NDArray[Any]:
-    result = transform(_unit(samples, window))
+    result = transform(_unit_samples(samples, window))
     if result.shape != samples.shape:
         raise RuntimeError(f"The operator returned shape {result.shape} for {samples.shape}.")
-    return _quantised(result, samples.dtype, window, rounding)
+    return _quantise_samples(result, samples.dtype, window, rounding)
 
 
-def _unit(samples: NDArray[Any], window: Window) -> FloatImage:
+def _unit_samples(samples: NDArray[Any], window: Window) -> FloatImage:
     if samples.dtype == np.float32:
         return samples.copy()
     low, high = window
@@ -189,7 +190,7 @@ def _unit(samples: NDArray[Any], window: Window) -> FloatImage:
     return unit
 
 
-def _quantised(result: FloatImage, dtype: np.dtype[Any], window: Window, rounding: Rounding) -> NDArray[Any]:
+def _quantise_samples(result: FloatImage, dtype: np.dtype[Any], window: Window, rounding: Rounding) -> NDArray[Any]:
     if dtype.kind == "f":
         return np.clip(result, 0.0, 1.0).astype(dtype)
     if dtype == np.bool_:
@@ -212,7 +213,7 @@ def _is_grey(samples: NDArray[Any]) -> bool:
     return bool((first == samples[..., 1]).all() and (first == samples[..., 2]).all())
 
 
-def _luma(samples: NDArray[Any]) -> NDArray[Any]:
+def _luma_of_samples(samples: NDArray[Any]) -> NDArray[Any]:
     """ITU-R 601 luma, what Pillow's and OpenCV's conversion to grey compute, in the type of ``samples``."""
     grey = samples.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
     return (grey if samples.dtype.kind == "f" else np.rint(grey)).astype(samples.dtype)
@@ -220,7 +221,7 @@ def _luma(samples: NDArray[Any]) -> NDArray[Any]:
 
 def _decode_array(image: NDArray[Any]) -> Decoded:
     if image.dtype.kind == "f":
-        _check_unit(image, "A float array")
+        _check_unit_range(image, "A float array")
     elif image.dtype not in (np.dtype(bool), np.dtype(np.uint8), np.dtype(np.uint16)):
         raise UserError(f"Arrays must be bool, uint8, uint16 or float in [0, 1], got {image.dtype!s}.")
     window = window_of(image) if image.dtype == np.uint16 else None
@@ -236,20 +237,20 @@ def _decode_array(image: NDArray[Any]) -> Decoded:
         window = window_of(samples) if image.dtype == np.uint16 else None
         samples, _ = on_background(samples, image[..., -1], full)
 
-    def encode(result: NDArray[Any]) -> NDArray[Any]:
+    def encode_samples(result: NDArray[Any]) -> NDArray[Any]:
         result = result[..., None] if result.ndim == 2 else result
         if colours == channels:
             return result
         return np.concatenate([result, np.full((*result.shape[:2], 1), full, result.dtype)], axis=2)
 
-    return Decoded(samples, encode, window)
+    return Decoded(samples, encode_samples, window)
 
 
-def _check_unit(values: NDArray[Any], what: str) -> None:
+def _check_unit_range(values: NDArray[Any], label: str) -> None:
     low, high = float(values.min()), float(values.max())
     if not (low >= 0.0 and high <= 1.0):  # also true when either is NaN
-        bad = "holds NaN or infinity" if not np.isfinite(values).all() else f"holds values from {low:g} to {high:g}"
-        raise UserError(f"{what} {bad}; it must be in [0, 1]. Divide by its full scale (255 or 65535) first.")
+        problem = "holds NaN or infinity" if not np.isfinite(values).all() else f"holds values from {low:g} to {high:g}"
+        raise UserError(f"{label} {problem}; it must be in [0, 1]. Divide by its full scale (255 or 65535) first.")
 
 
 def _decode_pil(image: Image.Image) -> Decoded:
@@ -265,12 +266,10 @@ def _decode_pil(image: Image.Image) -> Decoded:
         return _decode_wide(image)
     if mode == "P":
         return Decoded(opaque(image)[0], lambda result: keep_info(image, _to_palette(result)))
-    if mode == "CMYK":
-        return Decoded(np.asarray(image.convert("RGB")), lambda result: keep_info(image, _to_cmyk(result)))
-    pixels = np.asarray(image)
+    pixels = np.asarray(image.convert("RGB") if mode == "CMYK" else image)
     if mode == "F":
-        _check_unit(pixels, "An image of mode 'F'")
-    elif image.has_transparency_data:
+        _check_unit_range(pixels, "An image of mode 'F'")
+    elif image.has_transparency_data and mode != "CMYK":
         pixels = opaque(image)[0]
         if mode in ("1", "L", "LA"):
             pixels = pixels[..., 0] if mode != "1" else pixels[..., 0] >= 128
@@ -284,10 +283,6 @@ def keep_info(image: Image.Image, output: Image.Image) -> Image.Image:
     return output
 
 
-def _to_cmyk(result: NDArray[Any]) -> Image.Image:
-    return Image.fromarray(result).convert("CMYK")
-
-
 def _decode_wide(image: Image.Image) -> Decoded:
     pixels = np.asarray(image)
     if pixels.size and (int(pixels.min()) < 0 or int(pixels.max()) > 65535):
@@ -296,13 +291,13 @@ def _decode_wide(image: Image.Image) -> Decoded:
             "65535) are supported. Rescale it first."
         )
 
-    def encode(result: NDArray[Any]) -> Image.Image:
+    def encode_samples(result: NDArray[Any]) -> Image.Image:
         if image.mode == "I":
             return keep_info(image, Image.fromarray(result.astype(np.int32)))
         order = ">u2" if image.mode == "I;16B" else "<u2"
         return keep_info(image, Image.frombytes(image.mode, image.size, result.astype(order).tobytes()))
 
-    return Decoded(pixels.astype(np.uint16), encode, window_of(image))
+    return Decoded(pixels.astype(np.uint16), encode_samples, window_of(image))
 
 
 def _to_palette(result: NDArray[Any]) -> Image.Image:
@@ -315,3 +310,38 @@ def _to_palette(result: NDArray[Any]) -> Image.Image:
     channels = np.stack([(colours >> shift) & 255 for shift in (16, 8, 0)], axis=1).astype(np.uint8)
     output.putpalette(channels.tobytes())
     return output
+
+
+_DIGEST_BYTES = 8
+_SAME_AS_PIL = {("|u1", 1), ("|u1", 2), ("|u1", 3), ("|u1", 4), ("|b1", 1), ("<u2", 1), ("<f4", 1)}
+"""Types and channels of arrays that Pillow holds in a mode of its own (L, LA, RGB, RGBA, 1, I;16, F)."""
+
+
+def digest(picture: Image.Image | np.ndarray) -> str:
+    """16 hexadecimal digits of a picture's pixels.
+
+    A PIL image of mode L, LA, RGB, RGBA, 1, I;16 or F has the digest of the array (H, W) or (H, W, C) of its pixels.
+
+    >>> digest(Image.new("RGB", (4, 2), "red")) == digest(np.array(Image.new("RGB", (4, 2), "red")))
+    True
+    """
+    if isinstance(picture, np.ndarray):
+        channels = picture.shape[2] if picture.ndim == 3 else 1
+        if (picture.dtype.str, channels) not in _SAME_AS_PIL:
+            header = f"{picture.dtype.str} {picture.shape}"
+            return _hash_contents(header, np.ascontiguousarray(picture).tobytes())
+        picture = Image.fromarray(picture[..., 0] if picture.ndim == 3 and channels == 1 else picture)
+    palette = picture.palette.tobytes() if picture.mode == "P" and picture.palette is not None else b""
+    return _hash_contents(f"{picture.mode} {picture.size}", palette, picture.tobytes())
+
+
+def seed_of(known_as: str | int, seed: int | str) -> str:
+    """The seed of a picture's draw: what it is known as (its :func:`digest`, or an id), and a seed for all pictures."""
+    return f"{known_as}/{seed}"
+
+
+def _hash_contents(header: str, *contents: bytes) -> str:
+    hashed = hashlib.blake2b(header.encode(), digest_size=_DIGEST_BYTES)
+    for content in contents:
+        hashed.update(content)
+    return hashed.hexdigest()

@@ -1,4 +1,4 @@
-"""Files of modalities of someone's own, checked and made known to this process."""
+"""Files of custom modalities: checked, and made known to this process."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from lmms_medtasks.degradations import own_modalities, registry
 from lmms_medtasks.degradations.base import is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL, Modality
 from lmms_medtasks.errors import UserError, unknown
-
-VARIABLE = extensions.MODALITIES
 
 
 def give(paths: Iterable[Path], execute: bool = True) -> None:
@@ -35,9 +33,9 @@ def give(paths: Iterable[Path], execute: bool = True) -> None:
 
 
 def named(text: str | None) -> str | None:
-    """The modality's name in what a command line says: "modalities.yml:OCT" is OCT of a file, which is then known.
+    """The modality that a command line names; "modalities.yml:OCT" loads that file and gives "OCT".
 
-    Any other text, and None, is as it is. Raises UserError as :func:`give` does.
+    Any other text, and None, is returned unchanged. Raises UserError as :func:`give` does.
     """
     file, _, name = (text or "").rpartition(":")
     if not file.endswith((".yml", ".yaml")):
@@ -47,22 +45,23 @@ def named(text: str | None) -> str | None:
 
 
 def begin(folders: Iterable[Path]) -> None:
-    """What a process of a run starts with: the modalities below ``folders``, and in files of :data:`VARIABLE`.
+    """What a process of a run starts with: the modalities below ``folders``, and in files of the variable
+    :data:`lmms_medtasks.extensions.MODALITIES`.
 
     Raises UserError as :func:`give` does.
     """
     give([each for each in folders if each.is_dir()])
-    give(Path(each) for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each)
+    give(Path(each) for each in os.environ.get(extensions.MODALITIES, "").split(os.pathsep) if each)
 
 
 def variables() -> dict[str, str]:
-    """The environment variable for another process that is to know what this one does; {} where there is nothing."""
+    """The environment variable with which another process knows the same modalities; {} if there are none."""
     files = sorted({each.origin for each in own_modalities.given()})
-    return {VARIABLE: os.pathsep.join(files)} if files else {}
+    return {extensions.MODALITIES: os.pathsep.join(files)} if files else {}
 
 
 def _check_own(modality: Modality, execute: bool) -> None:
-    """Raise UserError for a modality of someone's own that says something wrong of our names, or of its own."""
+    """Raise UserError for a custom modality whose spellings, degradations or levels are wrong."""
     where = f"{modality.origin}, {modality.name}"
     ours = [registry.called()[each] for each in modality.spellings if each in registry.called()]
     if ours:
@@ -101,9 +100,9 @@ def _check_rows(name: str, rows: Any, where: str) -> None:
                     f"{where}, level {level}, {key}: got {value!r}, expected a value such as {known[key]!r}."
                 )
             ours = [registry.settings(name, each)[key] for each in (1, 2)]
-            if said := _out_of_bounds(value, ours):
+            if expected := _out_of_bounds(value, ours):
                 raise UserError(
-                    f"{where}, level {level}, {key}: got {value!r}, expected {said}, such as {known[key]!r}."
+                    f"{where}, level {level}, {key}: got {value!r}, expected {expected}, such as {known[key]!r}."
                 )
 
 

@@ -47,17 +47,17 @@ def rotate(image: FloatImage, parameters: RotationParameters) -> FloatImage:
     across = np.arange(width) - middle_x
     turned = np.empty_like(image)
 
-    def fill(rows: slice) -> None:
+    def fill_strip(rows: slice) -> None:
         down = (np.arange(rows.start, rows.stop) - middle_y)[:, None]
         y = (cosine * down + middle_y) + sine * across
         x = (middle_x - sine * down) + cosine * across
-        turned[rows] = _bilinear(image, y, x)
+        turned[rows] = _sample_bilinear(image, y, x)
 
-    each(fill, strips(height, width, samples=1 << 14))
+    each(fill_strip, strips(height, width, samples=1 << 14))
     return turned
 
 
-def _bilinear(image: FloatImage, y: NDArray[np.float64], x: NDArray[np.float64]) -> FloatImage:
+def _sample_bilinear(image: FloatImage, y: NDArray[np.float64], x: NDArray[np.float64]) -> FloatImage:
     """``image`` at the positions (y, x), 0 where they are outside of its outermost pixels' centres."""
     height, width = image.shape[:2]
     inside = (y >= 0) & (y <= height - 1) & (x >= 0) & (x <= width - 1)
@@ -68,7 +68,7 @@ def _bilinear(image: FloatImage, y: NDArray[np.float64], x: NDArray[np.float64])
     if image.ndim == 3:
         weight_y, weight_x, inside = weight_y[..., None], weight_x[..., None], inside[..., None]
 
-    def between(index: NDArray[np.intp]) -> FloatImage:
+    def interpolate_row(index: NDArray[np.intp]) -> FloatImage:
         # Beyond the last column or row the weight is 0, so which pixel is read there does not matter.
         low = pixels.take(index, axis=0, mode="clip")
         step = pixels.take(index + 1, axis=0, mode="clip")
@@ -77,7 +77,7 @@ def _bilinear(image: FloatImage, y: NDArray[np.float64], x: NDArray[np.float64])
         low += step
         return low
 
-    upper, lower = between(corner), between(corner + width)
+    upper, lower = interpolate_row(corner), interpolate_row(corner + width)
     lower -= upper
     lower *= weight_y
     upper += lower

@@ -40,7 +40,7 @@ def add_noise(image: FloatImage, parameters: NoiseParameters) -> FloatImage:
     noisy = np.empty_like(image)
     planes, clean = (array[..., None] if array.ndim == 2 else array for array in (noisy, image))
 
-    def fill(rows: slice) -> None:
+    def fill_strip(rows: slice) -> None:
         noise = np.empty((rows.stop - rows.start, image.shape[1]), np.float32)
         for channel in range(planes.shape[2]):
             seed = stable_seed("gaussian_noise", parameters.noise_seed, channel, rows.start)
@@ -48,7 +48,7 @@ def add_noise(image: FloatImage, parameters: NoiseParameters) -> FloatImage:
             noise *= scale
             np.add(noise, clean[rows, :, channel], out=planes[rows, :, channel])
 
-    each(fill, strips(*image.shape[:2]))
+    each(fill_strip, strips(*image.shape[:2]))
     return noisy
 
 

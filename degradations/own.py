@@ -76,11 +76,11 @@ class OwnDegradation:
             UserError: It raises something, or gives anything but a PIL image of the same size and mode.
         """
         assert self.function is not None
-        picture = image.copy() if isinstance(image, Image.Image) else _picture(image, self.title)
+        picture = image.copy() if isinstance(image, Image.Image) else _image_of_array(image, self.title)
         size, mode = picture.size, picture.mode
-        how = {self.takes: drawn.level} if self.takes else {}
+        level_argument = {self.takes: drawn.level} if self.takes else {}
         try:
-            made = self.function(picture, np.random.default_rng(drawn.seed), **how)
+            result = self.function(picture, np.random.default_rng(drawn.seed), **level_argument)
         except UserError:
             raise
         except Exception as error:
@@ -88,22 +88,21 @@ class OwnDegradation:
                 f"The degradation {self.title} failed on an image of {size[0]} x {size[1]} pixels, mode {mode!r}: "
                 f"{extensions.raised(error, self.file)}."
             ) from error
-        if not isinstance(made, Image.Image):
-            shown = f"an array of {made.dtype}, {made.shape}" if isinstance(made, np.ndarray) else repr(made)[:60]
-            hint = (
-                "Image.fromarray makes an image of uint8." if isinstance(made, np.ndarray) else "Is a return missing?"
-            )
+        if not isinstance(result, Image.Image):
+            is_array = isinstance(result, np.ndarray)
+            shown = f"an array of {result.dtype}, {result.shape}" if is_array else repr(result)[:60]
+            hint = "Image.fromarray makes an image of uint8." if is_array else "Is a return missing?"
             raise UserError(f"The degradation {self.title} returned {shown}, expected a PIL image. {hint}")
-        if (made.size, made.mode) != (size, mode):
+        if (result.size, result.mode) != (size, mode):
             raise UserError(
-                f"The degradation {self.title} returned {made.size[0]} x {made.size[1]} pixels of mode {made.mode!r} "
-                f"for {size[0]} x {size[1]} of {mode!r}. Give back the size and mode that came in: "
+                f"The degradation {self.title} returned {result.size[0]} x {result.size[1]} pixels of mode "
+                f"{result.mode!r} for {size[0]} x {size[1]} of {mode!r}. Give back the size and mode that came in: "
                 "made.resize(picture.size).convert(picture.mode)."
             )
         if not isinstance(image, Image.Image):
-            return np.asarray(made).reshape(image.shape)
-        made.info = dict(image.info)
-        return made
+            return np.asarray(result).reshape(image.shape)
+        result.info = dict(image.info)
+        return result
 
 
 @functools.cache
@@ -121,46 +120,51 @@ def get(name: str) -> OwnDegradation:
     files = {part.file, *_source_files(part.value)} - {None}
     code = digests.of_files(sorted(each for each in files if each is not None))
     if isinstance(part.value, Degradation):
-        return _full(part, title, code)
+        return _wrap_degradation(part, title, code)
     if not callable(part.value) or inspect.isclass(part.value):
         kind = "a class" if inspect.isclass(part.value) else f"a {type(part.value).__name__}"
         raise UserError(
             f"The degradation {title} ({part.origin}) is {kind}. Expected a function of a PIL image and a NumPy "
             "generator, or a lmms_medtasks.degradations.Degradation(name=..., sample=..., apply=..., record=...)."
         )
-    return _of_function(part, title, code)
+    return _wrap_function(part, title, code)
 
 
 def _source_files(value: Any) -> list[Path]:
-    """Where the functions of a part are written: it may only hand them on."""
+    """The files in which the functions are defined; the module that names them may only import them."""
     functions = [value.sample, value.apply] if isinstance(value, Degradation) else [value]
-    found = []
+    paths = []
     for each in functions:
         try:
-            found.append(Path(inspect.getsourcefile(inspect.unwrap(each)) or ""))
+            paths.append(Path(inspect.getsourcefile(inspect.unwrap(each)) or ""))
         except (TypeError, OSError):
             continue  # an object that can be called, or written in an interpreter
-    return [each for each in found if each.suffix == ".py"]
+    return [each for each in paths if each.suffix == ".py"]
 
 
-def _of_function(part: extensions.Part, title: str, code: str) -> OwnDegradation:
+def _wrap_function(part: extensions.Part, title: str, code: str) -> OwnDegradation:
     function = part.value
     try:
-        taken = list(inspect.signature(function).parameters.values())
+        arguments = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        taken = []
-    named = [each.name for each in taken]
-    how = [name for name in ("level", "strength") if name in named]
-    required = [each for each in taken if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
-    plain = [each for each in required if each.name not in how]
-    strange = [each for each in taken if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
-    strange = [each for each in strange if each.name not in how]
-    if len(plain) != 2 or strange or len(how) > 1 or [each.name for each in taken[:2]] != [each.name for each in plain]:
+        arguments = []
+    argument_names = [each.name for each in arguments]
+    level_arguments = [name for name in ("level", "strength") if name in argument_names]
+    required = [each for each in arguments if each.default is each.empty and each.kind <= each.POSITIONAL_OR_KEYWORD]
+    positional = [each for each in required if each.name not in level_arguments]
+    keyword_only = [each for each in arguments if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
+    keyword_only = [each for each in keyword_only if each.name not in level_arguments]
+    if (
+        len(positional) != 2
+        or keyword_only
+        or len(level_arguments) > 1
+        or [each.name for each in arguments[:2]] != [each.name for each in positional]
+    ):
         raise UserError(
             f"The degradation {title} ({part.origin}) must be a function of a PIL image and a NumPy generator, and of "
-            f"`level` or `strength` if it has several. It takes {', '.join(named) or 'nothing'}."
+            f"`level` or `strength` if it has several. It takes {', '.join(argument_names) or 'nothing'}."
         )
-    takes: Literal["", "level", "strength"] = how[0] if how else ""  # type: ignore[assignment]
+    takes: Literal["", "level", "strength"] = level_arguments[0] if level_arguments else ""  # type: ignore[assignment]
 
     def sample(rng: np.random.Generator, settings: Mapping[str, Any], size: Shape) -> Drawn:
         level = float(settings["level"]) if takes == "strength" else int(settings["level"]) if takes else None
@@ -174,7 +178,7 @@ def _of_function(part: extensions.Part, title: str, code: str) -> OwnDegradation
     return OwnDegradation(title, made, rows, code, part.origin, part.file, takes, function)
 
 
-def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
+def _wrap_degradation(part: extensions.Part, title: str, code: str) -> OwnDegradation:
     given: Degradation = part.value
     where = f"The degradation {title} ({part.origin})"
     for name in ("sample", "apply"):
@@ -201,8 +205,8 @@ def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
         except UserError:
             raise
         except Exception as error:
-            said = extensions.raised(error, part.file)
-            raise UserError(f"{where}: apply failed on an array of {image.shape}: {said}.") from error
+            reason = extensions.raised(error, part.file)
+            raise UserError(f"{where}: apply failed on an array of {image.shape}: {reason}.") from error
         if not isinstance(result, np.ndarray) or result.shape != image.shape:
             got = f"an array of {result.shape}" if isinstance(result, np.ndarray) else repr(result)[:60]
             raise UserError(f"{where}: apply gave {got} for an array of {image.shape}, expected one of the same shape.")
@@ -212,11 +216,11 @@ def _full(part: extensions.Part, title: str, code: str) -> OwnDegradation:
         return result.astype(np.float32, copy=False)
 
     made = dataclasses.replace(given, name=title, sample=sample, apply=apply)
-    return OwnDegradation(title, made, _rows(given.levels, part.file, where), code, part.origin, part.file)
+    return OwnDegradation(title, made, _settings_rows(given.levels, part.file, where), code, part.origin, part.file)
 
 
-def _rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str) -> Rows:
-    """The settings by modality and level, from whatever form the author gave them in."""
+def _settings_rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str) -> Rows:
+    """The settings by modality and level, from any of the forms that ``Degradation.levels`` may have."""
     if levels is None:
         return {ANY: {1: {"level": 1}, 2: {"level": 2}}}
     shared: Mapping[str, Any] = {}
@@ -244,8 +248,8 @@ def _rows(levels: Mapping[Any, Any] | str | None, file: Path | None, where: str)
     return rows
 
 
-def _picture(array: Any, title: str) -> Image.Image:
-    """An array as the picture that a function takes."""
+def _image_of_array(array: Any, title: str) -> Image.Image:
+    """An array as the PIL image that a function takes."""
     fits = isinstance(array, np.ndarray) and array.dtype == np.uint8
     if not fits or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3, 4))):
         got = f"an array of {array.dtype}, {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__

@@ -10,7 +10,7 @@ name that are not the same are refused. What was given before changes no number 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +57,12 @@ def folded(text: str) -> str:
 
 
 def known() -> Mapping[str, Modality]:
-    """All modalities of someone's own, by name: the given ones, then those of installed packages.
+    """All custom modalities by name: the given ones, then those of installed packages.
 
     Raises:
         UserError: An installed package's is no :class:`Modality`, or is called as another one is.
     """
-    found = dict(_GIVEN)
+    modalities = dict(_GIVEN)
     for name in extensions.installed("modality"):
         part = extensions.load("modality", name)
         modality = part.value
@@ -71,14 +71,10 @@ def known() -> Mapping[str, Modality]:
             raise UserError(f"{part.origin}: the modality {name!r} ({part.reference}) is {got}, expected "
                             f"Modality(name={name!r}, ...) of lmms_medtasks.degradations.")  # fmt: skip
         if modality.origin != part.origin:
-            modality = Modality(**{**_fields(modality), "origin": part.origin})
-        _check_spellings(modality, found)
-        found[name] = modality
-    return found
-
-
-def _fields(modality: Modality) -> dict[str, Any]:
-    return {name: getattr(modality, name) for name in Modality.__dataclass_fields__}
+            modality = replace(modality, origin=part.origin)
+        _check_spellings(modality, modalities)
+        modalities[name] = modality
+    return modalities
 
 
 def read(path: Path) -> list[Modality]:
@@ -90,10 +86,10 @@ def read(path: Path) -> list[Modality]:
     content = folders.load_yaml(path)
     if not isinstance(content, Mapping) or not content:
         raise UserError(f"{path} holds no modalities: expected NAME: {{called: [...], degradations: [...], ...}}.")
-    return [_read_one(str(name), entry or {}, path) for name, entry in content.items()]
+    return [_read_modality(str(name), entry or {}, path) for name, entry in content.items()]
 
 
-def _read_one(name: str, entry: Any, path: Path) -> Modality:
+def _read_modality(name: str, entry: Any, path: Path) -> Modality:
     where = f"{path}, {name}"
     if not isinstance(entry, Mapping):
         raise UserError(f"{where}: got {entry!r}, expected a mapping with the keys {', '.join(_KEYS)}.")
@@ -105,7 +101,7 @@ def _read_one(name: str, entry: Any, path: Path) -> Modality:
         if given is not None and not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
             raise UserError(f"{where}: {key}: got {given!r}, expected a list of texts.")
 
-    def located(names: Iterable[str]) -> tuple[str, ...]:
+    def locate_references(names: Iterable[str]) -> tuple[str, ...]:
         return tuple(extensions.located(each, path.parent) for each in names)
 
     drawn = entry.get("drawn")
@@ -115,8 +111,8 @@ def _read_one(name: str, entry: Any, path: Path) -> Modality:
     return Modality(
         name,
         tuple(entry.get("called") or ()),
-        located(entry.get("degradations") or (GENERAL,)),
-        None if drawn is None else located(drawn),
+        locate_references(entry.get("degradations") or (GENERAL,)),
+        None if drawn is None else locate_references(drawn),
         levels,
         str(path),
     )
@@ -128,8 +124,8 @@ def put(modality: Modality) -> None:
     Raises:
         UserError: Another one is called so.
     """
-    there = _GIVEN.get(modality.name)
-    if there == modality:
+    earlier = _GIVEN.get(modality.name)
+    if earlier == modality:
         return
     _check_spellings(modality, known())
     _GIVEN[modality.name] = modality
@@ -145,5 +141,5 @@ def _check_spellings(modality: Modality, others: Mapping[str, Modality]) -> None
 
 
 def given() -> tuple[Modality, ...]:
-    """The modalities that were given, for another process."""
+    """The modalities that were given to this process, for another one."""
     return tuple(_GIVEN.values())

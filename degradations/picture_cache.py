@@ -6,12 +6,10 @@ A key is made of everything that the pixels depend on, the image's own among the
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
 import os
-import tempfile
 import threading
 import zlib
 from collections import OrderedDict
@@ -22,9 +20,9 @@ from typing import Any, TypeVar
 import numpy as np
 from PIL import Image
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, writing
 from lmms_medtasks.degradations import images
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UnwritableFile, UserError
 
 AnyImage = TypeVar("AnyImage")
 
@@ -59,66 +57,57 @@ class Cache:
             working = self._working.setdefault(key, threading.Lock())
         try:
             with working:
-                image = self._remembered(key)
+                image = self._find_in_memory(key)
                 if image is None:
-                    image = self._read(key)
+                    image = self._read_file(key)
                     if image is None:
                         image = compute()
-                        self._write(key, image)
-                    self._remember(key, image)
+                        self._write_file(key, image)
+                    self._keep_in_memory(key, image)
                 return image.copy()
         finally:
             with self._lock:
                 self._working.pop(key, None)
 
-    def _remembered(self, key: str) -> Any:
+    def _find_in_memory(self, key: str) -> Any:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def _remember(self, key: str, image: Any) -> None:
-        size = _bytes_of(image)
+    def _keep_in_memory(self, key: str, image: Any) -> None:
+        size = _image_bytes(image)
         with self._lock:
             if key in self._kept or size > self.max_bytes:
                 return
             self._kept[key] = image
             self._bytes += size
             while self._bytes > self.max_bytes:
-                self._bytes -= _bytes_of(self._kept.popitem(last=False)[1])
+                self._bytes -= _image_bytes(self._kept.popitem(last=False)[1])
 
-    def _path(self, key: str) -> Path | None:
+    def _file_path(self, key: str) -> Path | None:
         return self.folder / key[:2] / f"{key}.image" if self.folder else None
 
-    def _read(self, key: str) -> Any:
-        path = self._path(key)
+    def _read_file(self, key: str) -> Any:
+        path = self._file_path(key)
         if path is None:
             return None
         try:
-            return _unpacked(path.read_bytes())
+            return _unpack_image(path.read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
             raise UserError(f"Cannot read the degradation cache file {path}: {error}.") from error
 
-    def _write(self, key: str, image: Any) -> None:
-        path = self._path(key)
+    def _write_file(self, key: str, image: Any) -> None:
+        path = self._file_path(key)
         if path is None:
             return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{key}-")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(_packed(image))
-                os.replace(temporary, path)
-            except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary)
-                raise
-        except OSError as error:
+            writing.write_bytes(path, _pack_image(image))
+        except UnwritableFile as error:
             raise UserError(
-                f"Cannot write to the degradation cache {self.folder} ({error}). Give another folder in "
+                f"Cannot write to the degradation cache {self.folder} ({error.strerror}). Give another folder in "
                 f"{FOLDER_VARIABLE}, or unset it."
             ) from error
 
@@ -149,16 +138,16 @@ def apply(
 ) -> AnyImage:
     """As :func:`lmms_medtasks.degradations.apply`, but computed once for the same image and arguments.
 
-    ``cache``: where it is kept; :func:`default_cache` unless given.
+    ``cache``: where it is used_cache; :func:`default_cache` unless given.
     """
     degradations.check_modality(name, modality, force)
     seed = degradations.check_seed(seed)
     level = degradations.check_level(severity, strength)
     if level == 0:
         return degradations.apply(image, name, severity=0)
-    kept = cache if cache is not None else default_cache()
+    used_cache = cache if cache is not None else default_cache()
     key = key_of(image, name, strength=level, seed=seed, modality=modality)
-    result: Any = kept.get(
+    result: Any = used_cache.get(
         key,
         lambda: degradations.apply(image, name, strength=level, seed=seed, modality=modality, force=force),
     )
@@ -176,22 +165,28 @@ def key_of(image: Any, name: str, *, strength: float, seed: int | str, modality:
     """
     degradations.images.size_of(image)
     canonical = degradations.canonical_modality(modality) if modality is not None else None
-    what = [degradations.code_of(name, canonical), degradations.canonical_name(name), float(strength), seed, canonical]
-    digest = hashlib.blake2b(json.dumps(what).encode(), digest_size=16)
-    header, pixels = _taken_apart(image)
+    decisive = [
+        degradations.code_of(name, canonical),
+        degradations.canonical_name(name),
+        float(strength),
+        seed,
+        canonical,
+    ]
+    digest = hashlib.blake2b(json.dumps(decisive).encode(), digest_size=16)
+    header, pixels = _describe_image(image)
     digest.update(json.dumps(header, sort_keys=True).encode())
     digest.update(pixels)
     return digest.hexdigest()
 
 
-def _bytes_of(image: Any) -> int:
+def _image_bytes(image: Any) -> int:
     if isinstance(image, np.ndarray):
         return image.nbytes
     width = {"1": 1, "LA": 4, "RGB": 4, "RGBA": 4, "CMYK": 4, "I": 4, "F": 4, "I;16": 2, "I;16B": 2, "I;16L": 2}
     return image.size[0] * image.size[1] * width.get(image.mode, 1)  # bytes a pixel as Pillow stores it
 
 
-def _taken_apart(image: Any) -> tuple[dict[str, Any], Any]:
+def _describe_image(image: Any) -> tuple[dict[str, Any], Any]:
     """What describes an image, JSON-safe, and its pixels as bytes."""
     if isinstance(image, np.ndarray):
         return {"dtype": image.dtype.str, "shape": image.shape}, np.ascontiguousarray(image).data.cast("B")
@@ -205,14 +200,14 @@ def _taken_apart(image: Any) -> tuple[dict[str, Any], Any]:
     return header, image.tobytes()
 
 
-def _packed(image: Any) -> bytes:
-    header, pixels = _taken_apart(image)
+def _pack_image(image: Any) -> bytes:
+    header, pixels = _describe_image(image)
     body = json.dumps(header).encode() + b"\n" + zlib.compress(pixels, level=1)
     return _FORMAT + hashlib.blake2b(body, digest_size=16).digest() + body
 
 
-def _unpacked(data: bytes) -> Any:
-    """The image of :func:`_packed`, or None where the file is damaged or of another version: it is then made anew."""
+def _unpack_image(data: bytes) -> Any:
+    """The image of :func:`_pack_image`; None if the file is damaged or of another version: the image is made again."""
     body = data[len(_FORMAT) + 16 :]
     if data[: len(_FORMAT) + 16] != _FORMAT + hashlib.blake2b(body, digest_size=16).digest():
         return None

@@ -13,27 +13,23 @@ import importlib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from lmms_medtasks import digests, extensions
-from lmms_medtasks.degradations import own_modalities
-from lmms_medtasks.degradations.arguments import check_seed, check_severity
+from lmms_medtasks.degradations import own, own_modalities
 from lmms_medtasks.degradations.base import ANY, KIND, Degradation, is_own
 from lmms_medtasks.degradations.own_modalities import GENERAL
-from lmms_medtasks.degradations.strength import anchors
+from lmms_medtasks.degradations.strength import anchors, check_seed, check_severity
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.seeding import generator
-
-if TYPE_CHECKING:
-    from lmms_medtasks.degradations.own import OwnDegradation
 
 PACKAGE = "lmms_medtasks.degradations"
 
 
 @functools.cache
-def _read(file_name: str) -> dict[str, Any]:
+def _load_yaml(file_name: str) -> dict[str, Any]:
     text = resources.files(PACKAGE).joinpath(file_name).read_text(encoding="utf-8")
     return yaml.safe_load(text)
 
@@ -41,18 +37,12 @@ def _read(file_name: str) -> dict[str, Any]:
 @functools.cache
 def sections() -> Mapping[str, Mapping[str, Any]]:
     """The sections of severity.yaml, by ``name``, or ``name@Modality`` for an operator of that modality alone."""
-    return {name: row for name, row in _read("severity.yaml").items() if name != "version"}
-
-
-@functools.cache
-def _modules() -> Mapping[str, str]:
-    """Section -> module with its code."""
-    return {name: f"{PACKAGE}.{row['code']}" for name, row in sections().items()}
+    return {name: row for name, row in _load_yaml("severity.yaml").items() if name != "version"}
 
 
 def severity_version() -> int:
     """The version of severity.yaml, part of every seed."""
-    return int(_read("severity.yaml")["version"])
+    return int(_load_yaml("severity.yaml")["version"])
 
 
 def names() -> tuple[str, ...]:
@@ -61,17 +51,17 @@ def names() -> tuple[str, ...]:
 
 
 def known_names() -> tuple[str, ...]:
-    """The names of ours, then those of degradations that installed packages offer."""
+    """The names of our degradations, then of those that installed packages offer."""
     return extensions.names(KIND, names())
 
 
 def modalities() -> tuple[str, ...]:
-    """Our modalities as they are written everywhere, then those of someone's own that are known here."""
+    """Our modalities by their canonical names, then the custom ones that are known here."""
     return (*_our_modalities(), *own_modalities.known())
 
 
 def _our_modalities() -> tuple[str, ...]:
-    return tuple(_read("modalities.yaml")["modalities"])
+    return tuple(_load_yaml("modalities.yaml")["modalities"])
 
 
 @functools.cache
@@ -84,7 +74,7 @@ def _names_called() -> dict[str, str]:
 @functools.cache
 def called() -> dict[str, str]:
     """Our modalities by all their spellings, as :func:`.own_modalities.folded` has them."""
-    rows = _read("modalities.yaml")["modalities"]
+    rows = _load_yaml("modalities.yaml")["modalities"]
     folded = own_modalities.folded
     table = {folded(name): name for name in rows}
     table.update({folded(other): name for name, row in rows.items() for other in row["called"]})
@@ -94,46 +84,40 @@ def called() -> dict[str, str]:
 def canonical_name(name: str) -> str:
     """The paper's name for ``name``, which may also be the one that the authors' site uses.
 
-    A reference to one of someone's own has the folder before its file, the working directory where it has none.
+    A reference to a custom degradation gets the folder before its file, the working directory if it names none.
 
     Raises:
-        UserError: No degradation has that name (the nearest one is in the message), or someone's own can't be had.
+        UserError: No degradation has that name (the message has the nearest one), or a custom one can't be loaded.
 
     >>> canonical_name("downsample_artifact")
     'low_resolution'
     """
-    found = _names_called().get(name) if isinstance(name, str) else None
-    if found is None and is_own(name):
-        found = extensions.located(name, Path.cwd())
-        _own(found)
-    if found is None:
+    canonical = _names_called().get(name) if isinstance(name, str) else None
+    if canonical is None and is_own(name):
+        canonical = extensions.located(name, Path.cwd())
+        own.get(canonical)
+    if canonical is None:
         raise unknown("degradation", name, known_names())
     known_names()  # refuses an installed one by the name of one of ours
-    return found
-
-
-def _own(name: str) -> OwnDegradation:
-    from lmms_medtasks.degradations import own
-
-    return own.get(name)
+    return canonical
 
 
 def title(name: str) -> str:
-    """What records and reports call a degradation: its name, of someone's own without its file's folder."""
+    """The name that records and reports show; of a custom degradation without the folder of its file."""
     canonical = canonical_name(name)
-    return _own(canonical).title if is_own(canonical) else canonical
+    return own.get(canonical).title if is_own(canonical) else canonical
 
 
 def levels_of(name: str) -> tuple[int, ...]:
-    """The levels above 0 of a degradation: 1 and 2, of a plain function of someone's own perhaps 1 only."""
+    """The levels above 0 that a degradation has: 1 and 2; a custom function may have level 1 only."""
     canonical = canonical_name(name)
-    return _own(canonical).levels if is_own(canonical) else (1, 2)
+    return own.get(canonical).levels if is_own(canonical) else (1, 2)
 
 
 def code_of(name: str, modality: str | None = None) -> str:
     """12 hexadecimal digits that change with the code and numbers that decide how ``name`` degrades ``modality``."""
     canonical = canonical_name(name)
-    code = _own(canonical).code if is_own(canonical) else digests.degradations()
+    code = own.get(canonical).code if is_own(canonical) else digests.degradations()
     given = own_modalities.known().get(canonical_modality(modality)) if modality is not None else None
     changed = given.levels.get(canonical) if given is not None else None
     return digests.digest(code.encode(), repr(changed).encode()) if changed else code
@@ -150,12 +134,12 @@ def canonical_modality(modality: str) -> str:
     """
     if not isinstance(modality, str):
         raise unknown("modality", modality, modalities())
-    found = called().get(own_modalities.folded(modality))
-    if found is not None:
-        return found
-    wanted = own_modalities.folded(modality)
+    canonical = called().get(own_modalities.folded(modality))
+    if canonical is not None:
+        return canonical
+    spelling = own_modalities.folded(modality)
     for each in own_modalities.known().values():
-        if wanted in each.spellings:
+        if spelling in each.spellings:
             return each.name
     raise unknown("modality", modality, modalities())
 
@@ -182,57 +166,57 @@ def modalities_of(name: str) -> tuple[str, ...]:
     canonical = canonical_name(name)
     given = {each.name: each for each in own_modalities.known().values()}
     if is_own(canonical):
-        said = _own(canonical).made.modalities
-        allowed = map(_canonical_or_itself, said) if said else _our_modalities()
-        listing = (of for of, each in given.items() if not said or canonical in _canonical(each.degradations))
+        listed = own.get(canonical).made.modalities
+        allowed = map(_canonical_or_itself, listed) if listed else _our_modalities()
+        listing = (of for of, each in given.items() if not listed or canonical in _canonical_names(each.degradations))
         return tuple(dict.fromkeys([*allowed, *listing]))
     named = sections()[canonical]["modalities"]
     general = named == "all"
-    more = (
+    added = (
         name
         for name, each in given.items()
         if canonical in each.degradations or (general and GENERAL in each.degradations)
     )
-    return (*(_our_modalities() if general else named), *more)
+    return (*(_our_modalities() if general else named), *added)
 
 
 def _canonical_or_itself(modality: str) -> str:
-    """A modality that a degradation of someone's own is for, which nobody may have made known here."""
+    """The canonical name of a custom degradation's modality; the name itself if that modality is not known here."""
     try:
         return canonical_modality(modality)
     except UserError:
         return modality
 
 
-def _canonical(references: Iterable[str]) -> set[str]:
+def _canonical_names(references: Iterable[str]) -> set[str]:
     return {canonical_name(each) for each in references if each != GENERAL}
 
 
 def depends_on_modality(name: str) -> bool:
     """Whether a degradation is for some modalities only, or has other numbers or another operator for some.
 
-    Modalities of someone's own don't count: what one task brings changes nothing for another.
+    Custom modalities don't count: what one task brings changes nothing for another.
     """
     canonical = canonical_name(name)
     if is_own(canonical):
-        return bool(_own(canonical).made.modalities) or len(_own(canonical).rows) > 1
+        return bool(own.get(canonical).made.modalities) or len(own.get(canonical).rows) > 1
     known = [each for each in _our_modalities() if each in modalities_of(canonical)]
-    made = {(_section(canonical, each), repr(settings(canonical, 1, each))) for each in known}
+    made = {(_section_name(canonical, each), repr(settings(canonical, 1, each))) for each in known}
     return not is_general(canonical) or len(made) > 1
 
 
 def source(name: str, modality: str | None = None) -> str:
-    """Where the operator and its numbers come from, as severity.yaml tells it; whose it is, of someone's own."""
+    """Where the operator and its numbers come from, as severity.yaml says; of a custom degradation its origin."""
     canonical = canonical_name(name)
     if is_own(canonical):
-        return _own(canonical).origin
-    return " ".join(str(sections()[_section(canonical, modality)]["source"]).split())
+        return own.get(canonical).origin
+    return " ".join(str(sections()[_section_name(canonical, modality)]["source"]).split())
 
 
 def for_modality(modality: str) -> tuple[str, ...]:
     """The degradations that may be applied to ``modality`` without force (paper, Table 5).
 
-    Degradations of someone's own are among them where a modality of someone's own lists them.
+    Custom degradations are among them where a custom modality lists them.
     """
     canonical = canonical_modality(modality)
     given = own_modalities.known().get(canonical)
@@ -264,8 +248,8 @@ def draw_for_question(
     seed = check_seed(seed)
     if count < 1:
         raise UserError(f"A question needs at least one degradation, not {count!r}.")
-    kept = None if among is None else {canonical_name(name) for name in among}
-    pool = [name for name in drawn_for(modality) if kept is None or name in kept]
+    allowed = None if among is None else {canonical_name(name) for name in among}
+    pool = [name for name in drawn_for(modality) if allowed is None or name in allowed]
     if len(pool) <= count:
         return tuple(pool)
     # The pool's names are not part of the seed: each gets a lot of its own, so narrowing the pool removes names
@@ -275,19 +259,19 @@ def draw_for_question(
     return tuple(name for name in pool if name in chosen)
 
 
-def _section(name: str, modality: str | None) -> str:
-    own = f"{name}@{canonical_modality(modality)}" if modality is not None else name
-    return own if own in sections() else name
+def _section_name(name: str, modality: str | None) -> str:
+    section = f"{name}@{canonical_modality(modality)}" if modality is not None else name
+    return section if section in sections() else name
 
 
 @functools.cache
-def _load(section: str) -> Degradation:
-    module = importlib.import_module(_modules()[section])
+def _load_degradation(section: str) -> Degradation:
+    module = importlib.import_module(f"{PACKAGE}.{sections()[section]['code']}")
     name = section.split("@")[0]
-    found = {degradation.name: degradation for degradation in module.DEGRADATIONS}
-    if name not in found:
-        raise ImportError(f"{_modules()[section]}.DEGRADATIONS has no {name!r}, only {sorted(found)}")
-    return found[name]
+    operators = {degradation.name: degradation for degradation in module.DEGRADATIONS}
+    if name not in operators:
+        raise ImportError(f"{module.__name__}.DEGRADATIONS has no {name!r}, only {sorted(operators)}")
+    return operators[name]
 
 
 def get(name: str, modality: str | None = None) -> Degradation:
@@ -298,8 +282,8 @@ def get(name: str, modality: str | None = None) -> Degradation:
     """
     canonical = canonical_name(name)
     if is_own(canonical):
-        return _own(canonical).made
-    return _load(_section(canonical_name(name), modality))
+        return own.get(canonical).made
+    return _load_degradation(_section_name(canonical, modality))
 
 
 def check_modality(name: str, modality: str | None, force: bool = False) -> str | None:
@@ -329,9 +313,9 @@ def settings(name: str, severity: int, modality: str | None = None) -> Mapping[s
     of = canonical_name(name)
     canonical = canonical_modality(modality) if modality is not None else ANY
     if is_own(of):
-        entry: Mapping[str, Any] = {"levels": _own(of).rows}
+        entry: Mapping[str, Any] = {"levels": own.get(of).rows}
     else:
-        entry = sections()[_section(of, modality)]
+        entry = sections()[_section_name(of, modality)]
     rows = entry["levels"]
     row = rows.get(canonical) or rows.get(ANY) or next(iter(rows.values()))
     given = own_modalities.known().get(canonical)
@@ -346,11 +330,11 @@ def settings_at(
 
     See :func:`lmms_medtasks.degradations.strength.anchors`.
     """
-    of = canonical_name(name)
-    if is_own(of):
-        _own(of).check_strength(strength)
-        if _own(of).function is not None:
+    canonical = canonical_name(name)
+    if is_own(canonical):
+        own.get(canonical).check_strength(strength)
+        if own.get(canonical).function is not None:
             return None, {"level": strength}, 1.0
     first, second = (settings(name, level, modality) for level in (1, 2))
-    rules = {} if is_own(of) else sections()[_section(of, modality)].get("strength", {})
+    rules = {} if is_own(canonical) else sections()[_section_name(canonical, modality)].get("strength", {})
     return anchors(first, second, rules, strength)

@@ -1,4 +1,6 @@
-"""A level between and beyond the two of the paper: ``strength`` 0 to 3, through severity 1 and 2.
+"""Severity, strength and seed as they are given, and the settings that a strength stands for.
+
+``strength`` is a level between and beyond the two of the paper: 0 to 3, through severity 1 and 2.
 
 The draw is that of the levels (same seed, same random numbers); the settings of severity.yaml are interpolated:
 
@@ -30,6 +32,56 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 
+
+def check_severity(severity: object) -> int:
+    """``severity`` if it is the integer 0, 1 or 2.
+
+    Raises:
+        UserError: Anything else, ``True`` and ``1.0`` included.
+    """
+    if not _is_integer(severity):
+        raise UserError(f"Severity must be the integer 0, 1 or 2, got {severity!r} ({type(severity).__name__}).")
+    level = int(severity)  # type: ignore[call-overload]
+    if level not in (0, 1, 2):
+        raise UserError(
+            f"Severity must be 0 (untouched), 1 (mild) or 2 (severe), got {severity!r}. For what is between or beyond "
+            "them: strength, a number from 0 to 3."
+        )
+    return level
+
+
+def check_level(severity: object, strength: object) -> float:
+    """The one of the two that is not None, checked, as a float: severity 1 is strength 1.0.
+
+    Raises:
+        UserError: Neither or both are given, or one of them is wrong.
+    """
+    if (severity is None) == (strength is None):
+        got = "neither" if severity is None else f"severity={severity!r} and strength={strength!r}"
+        raise UserError(f"Give either severity (0, 1 or 2) or strength (a number from 0 to 3), got {got}.")
+    return float(check_severity(severity)) if strength is None else check_strength(strength)
+
+
+def check_seed(seed: object) -> int | str:
+    """``seed`` if it is a whole number of any sign, or a text; NumPy's integers as Python's.
+
+    Raises:
+        UserError: Anything else: ``None``, ``1.5`` and ``True`` would hide that the draw is another one than meant.
+    """
+    if isinstance(seed, str):
+        return str(seed)
+    if not _is_integer(seed):
+        raise UserError(
+            f"A seed must be a whole number or a text, got {seed!r} ({type(seed).__name__}). The same seed gives the "
+            "same draw; leave it out for seed 0."
+        )
+    return int(seed)  # type: ignore[call-overload]
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 STRONGEST = 3.0
 
 
@@ -59,30 +111,34 @@ def anchors(
     """
     at = [{**first, **rules["identity"]} if "identity" in rules else None, first, second]
     if strength > 2:
-        at.append(_strongest(first, second, rules))
+        at.append(_strongest_settings(first, second, rules))
     below = math.ceil(strength) - 1
     part = strength - below
     low, high = at[below], at[below + 1]
     assert high is not None
     if part == 1 or low is None or rules.get("mixed"):
         return low, high, part
-    return low, _between(low, high, rules, part), 1.0
+    return low, _settings_between(low, high, rules, part), 1.0
 
 
-def _between(low: Mapping[str, Any], high: Mapping[str, Any], rules: Mapping[str, Any], part: float) -> dict[str, Any]:
+def _settings_between(
+    low: Mapping[str, Any], high: Mapping[str, Any], rules: Mapping[str, Any], part: float
+) -> dict[str, Any]:
     """The settings at ``part`` (above 0, below 1) of the way."""
     ratio, step = rules.get("ratio", ()), rules.get("step", ())
     return {
-        key: value if key in step else _mapped(_point(part, key in ratio), low[key], value)
+        key: value if key in step else _map_numbers(_interpolate_by(part, key in ratio), low[key], value)
         for key, value in high.items()
     }
 
 
-def _strongest(first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
+def _strongest_settings(
+    first: Mapping[str, Any], second: Mapping[str, Any], rules: Mapping[str, Any]
+) -> dict[str, Any]:
     """The settings at strength 3: as far beyond level 2 as that is beyond level 1, up to the limit."""
     limits, ratio, step = rules.get("limit", {}), rules.get("ratio", ()), rules.get("step", ())
 
-    def beyond(key: str) -> Callable[[float, float], float]:
+    def extrapolate_setting(key: str) -> Callable[[float, float], float]:
         def one(low: float, high: float) -> float:
             far = high * high / low if key in ratio else high + (high - low)
             limit = limits.get(key, far)
@@ -92,11 +148,12 @@ def _strongest(first: Mapping[str, Any], second: Mapping[str, Any], rules: Mappi
         return one
 
     return {
-        key: value if key in step else _mapped(beyond(key), first[key], value) for key, value in second.items()
-    }  # fmt: skip
+        key: value if key in step else _map_numbers(extrapolate_setting(key), first[key], value)
+        for key, value in second.items()
+    }
 
 
-def _point(part: float, logarithmic: bool) -> Callable[[float, float], float]:
+def _interpolate_by(part: float, logarithmic: bool) -> Callable[[float, float], float]:
     def one(low: float, high: float) -> float:
         value = (
             math.exp(math.log(low) * (1 - part) + math.log(high) * part) if logarithmic else low + (high - low) * part
@@ -107,10 +164,10 @@ def _point(part: float, logarithmic: bool) -> Callable[[float, float], float]:
     return one
 
 
-def _mapped(function: Callable[[float, float], float], low: Any, high: Any) -> Any:
+def _map_numbers(function: Callable[[float, float], float], low: Any, high: Any) -> Any:
     """``function`` of two numbers, or of each pair of two lists; what is equal, or no number, is ``high``."""
     if low == high or isinstance(high, str | bool):
         return high
     if isinstance(high, list):
-        return [_mapped(function, *pair) for pair in zip(low, high, strict=True)]
+        return [_map_numbers(function, *pair) for pair in zip(low, high, strict=True)]
     return function(low, high)

@@ -13,9 +13,9 @@ _STRIP_SAMPLES = 1 << 16
 
 def thread_count() -> int:
     """``OMP_NUM_THREADS`` where it is set to a number, else the cores that this process may use."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    if setting.isdigit() and int(setting) > 0:
+        return int(setting)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -50,10 +50,10 @@ def project(image: FloatImage, scan: Scan) -> Views:
 
     The source must be outside the image's canvas; nothing is measured behind it.
     """
-    from lmms_medtasks.degradations import tomography_kernels as kernels
+    from lmms_medtasks.degradations import kernels
 
-    grids = [(*_padded(image), False), (*_padded(image.T), True)]
-    sines, cosines = _directions(scan)
+    grids = [(*_pad_rows(image), False), (*_pad_rows(image.T), True)]
+    sines, cosines = _sines_and_cosines(scan)
     views = np.zeros((len(scan.angles), scan.detectors), np.float32)
 
     def task(part: slice) -> None:
@@ -62,7 +62,7 @@ def project(image: FloatImage, scan: Scan) -> Views:
             pairs = kernels.neighbours(grid)
             kernels.project(pairs, filled, top, left, transposed, *turns, curvature, views[part])
 
-    each(task, _parts(len(views), _VIEWS_PER_TASK))
+    each(task, _split_range(len(views), _VIEWS_PER_TASK))
     return views
 
 
@@ -80,7 +80,7 @@ def ramp_filter(views: Views) -> Views:
         spectrum *= response
         filtered[part] = fft.irfft(spectrum, length, axis=1)[:, :detectors]
 
-    each(task, _parts(count, 4 * _VIEWS_PER_TASK))
+    each(task, _split_range(count, 4 * _VIEWS_PER_TASK))
     return filtered
 
 
@@ -99,18 +99,18 @@ def back_project(views: Views, scan: Scan, shape: Shape) -> FloatImage:
 
     float32 ``shape``.
     """
-    from lmms_medtasks.degradations import tomography_kernels as kernels
+    from lmms_medtasks.degradations import kernels
 
     # In C order, not the view that overlaps: for a stride other than an element's size every fetch has to multiply.
     pairs = np.ascontiguousarray(kernels.neighbours(np.pad(np.asarray(views, np.float32), ((0, 0), (1, 2)))))
-    sines, cosines = _directions(scan)
+    sines, cosines = _sines_and_cosines(scan)
     top, left = -(shape[0] - 1) / 2, -(shape[1] - 1) / 2
     image = np.zeros(shape, np.float32)
 
     def task(part: slice) -> None:
         kernels.back_project(pairs, sines, cosines, scan.curvature, top + part.start, left, image[part])
 
-    each(task, _parts(shape[0], _ROWS_PER_TASK))
+    each(task, _split_range(shape[0], _ROWS_PER_TASK))
     return image
 
 
@@ -125,24 +125,24 @@ def reconstruct(views: Views, scan: Scan, shape: Shape) -> FloatImage:
     return image
 
 
-def _padded(image: FloatImage) -> tuple[NDArray[np.float32], tuple[int, int], tuple[float, float]]:
+def _pad_rows(image: FloatImage) -> tuple[NDArray[np.float32], tuple[int, int], tuple[float, float]]:
     """The rows that are not empty, padded for the kernels, their filled columns, and where their first sample is."""
-    (first, last), (left, right) = _filled(image.any(axis=1)), _filled(image.any(axis=0))
+    (first, last), (left, right) = _filled_range(image.any(axis=1)), _filled_range(image.any(axis=0))
     padded = np.zeros((last - first + 1, image.shape[1] + 3), np.float32)
     padded[:, 1:-2] = image[first : last + 1]
     return padded, (left + 1, right + 1), (first - (image.shape[0] - 1) / 2, -(image.shape[1] - 1) / 2)
 
 
-def _filled(flags: NDArray[np.bool_]) -> tuple[int, int]:
+def _filled_range(flags: NDArray[np.bool_]) -> tuple[int, int]:
     """The first and the last that are set; of none, the first."""
-    found = np.flatnonzero(flags)
-    return (int(found[0]), int(found[-1])) if len(found) else (0, 0)
+    indices = np.flatnonzero(flags)
+    return (int(indices[0]), int(indices[-1])) if len(indices) else (0, 0)
 
 
-def _directions(scan: Scan) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _sines_and_cosines(scan: Scan) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     angles = np.asarray(scan.angles, np.float64)
     return np.sin(angles), np.cos(angles)
 
 
-def _parts(count: int, size: int) -> list[slice]:
+def _split_range(count: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]

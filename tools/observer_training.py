@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from lmms_medtasks.baselines.observer_filters import FILTERS, View, responses
+from lmms_medtasks.baselines.observer import FILTERS, View, responses
 from lmms_medtasks.seeding import generator
 from tools.mini import phantoms
 

@@ -52,14 +52,14 @@ def bend(g: Grid, rng: np.random.Generator, amount: float, sigma: float = 24.0) 
     return Grid(g.x + amount * noise(rng, g.n, sigma), g.y + amount * noise(rng, g.n, sigma))
 
 
-def _window(g: Grid, low: Point, high: Point, margin: float) -> tuple[slice, slice]:
+def _window_slices(g: Grid, low: Point, high: Point, margin: float) -> tuple[slice, slice]:
     """The rows and columns that can lie within ``margin`` of the rectangle from ``low`` to ``high``."""
     rows = (g.y.min(axis=1) <= high[1] + margin) & (g.y.max(axis=1) >= low[1] - margin)
     columns = (g.x.min(axis=0) <= high[0] + margin) & (g.x.max(axis=0) >= low[0] - margin)
-    return _span(rows), _span(columns)
+    return _covering_slice(rows), _covering_slice(columns)
 
 
-def _span(chosen: NDArray[np.bool_]) -> slice:
+def _covering_slice(chosen: NDArray[np.bool_]) -> slice:
     where = np.flatnonzero(chosen)
     return slice(int(where[0]), int(where[-1]) + 1) if where.size else slice(0, 0)
 
@@ -69,7 +69,7 @@ def ellipse(g: Grid, at: Point, radii: Point, turn: float = 0.0, soft: float = 2
     mask = np.zeros_like(g.x)
     # An edge as wide as the ellipse reaches further along the longer axis.
     reach = max(radii) * (1.0 + soft * g.pixel / min(radii))
-    window = _window(g, at, at, reach)
+    window = _window_slices(g, at, at, reach)
     dx, dy = g.x[window] - at[0], g.y[window] - at[1]
     c, s = np.cos(turn), np.sin(turn)
     u, v = (c * dx + s * dy) / radii[0], (c * dy - s * dx) / radii[1]
@@ -82,7 +82,7 @@ def stroke(g: Grid, points: Sequence[Point], radius: float, soft: float = 2.0) -
     """Mask in [0, 1] of a line through ``points`` with half-width ``radius`` and an edge ``soft`` pixels wide."""
     mask = np.zeros_like(g.x)
     xs, ys = zip(*points, strict=True)
-    window = _window(g, (min(xs), min(ys)), (max(xs), max(ys)), radius + soft * g.pixel)
+    window = _window_slices(g, (min(xs), min(ys)), (max(xs), max(ys)), radius + soft * g.pixel)
     x, y = g.x[window], g.y[window]
     nearest = np.full(x.shape, np.inf)
     for (ax, ay), (bx, by) in zip(points[:-1], points[1:], strict=True):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.baselines.read_prompts import read_prompt
+from lmms_medtasks.grid_positions import Size
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -35,7 +36,6 @@ ORIENTATIONS = 8
 SIDES = range(2, 7)
 
 _SIZE = re.compile(r"\b(\d)\s*[x×]\s*(\d)\b", re.IGNORECASE)
-_NAMES = {2: (("top", "bottom"), ("left", "right")), 3: (("top", "middle", "bottom"), ("left", "center", "right"))}
 
 
 def answer(image: Image, prompt: str) -> str:
@@ -47,20 +47,22 @@ def answer(image: Image, prompt: str) -> str:
     cells = split(image, side)
     scores = distances(np.stack([statistics(cell) for cell in cells]))
     furthest = int(scores.argmax())
-    found = far_enough(scores)
+    is_far = far_enough(scores)
+    position = Size(side).positions[furthest]
     if "red box" in prompt.casefold():
-        return "yes" if found and boxed_cell(image, side) == furthest else "no"
+        return "yes" if is_far and boxed_cell(image, side) == furthest else "no"
     if options:
         letters = list(options)
         none = next((letter for letter in letters if options[letter].strip().casefold().startswith("none")), None)
-        if none is not None and not found:
+        if none is not None and not is_far:
             return none
         # By the place's name, since options may stand in another order than the panels; else by their order.
-        place = position(furthest, side)
-        named = next((letter for letter in letters if options[letter].strip().casefold() == place), None)
+        letter_of_position = next(
+            (letter for letter in letters if options[letter].strip().casefold() == position), None
+        )
         places = [letter for letter in letters if letter != none]
-        return named or (places[furthest] if furthest < len(places) else "")
-    return "none" if not found and "none" in prompt.casefold() else position(furthest, side)
+        return letter_of_position or (places[furthest] if furthest < len(places) else "")
+    return "none" if not is_far and "none" in prompt.casefold() else position
 
 
 def side_of(image: Image, prompt: str, options: dict[str, str]) -> int | None:
@@ -164,12 +166,3 @@ def boxed_cell(image: Image, side: int) -> int:
         cell[inner:-inner, inner:-inner] = False
         counts.append(int(cell.sum()))
     return int(np.argmax(counts))
-
-
-def position(index: int, side: int) -> str:
-    """The name of a position as questions have it: "top-left" up to 3×3, "row 1, column 2" beyond."""
-    row, column = divmod(index, side)
-    if side in _NAMES:
-        rows, columns = _NAMES[side]
-        return f"{rows[row]}-{columns[column]}"
-    return f"row {row + 1}, column {column + 1}"

@@ -126,11 +126,11 @@ def check_set(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Test whether trivial features tell the outlier better than chance; the exit status is 1 if one does."""
-    from lmms_medtasks.grids import checking, leaks
+    from lmms_medtasks.grids import leaks, write_grids
 
     if not 0 < alpha < 1:
         raise UserError(f"--alpha must be between 0 and 1, got {alpha!r}.")
-    rows = checking.check(folder, alpha=alpha)
+    rows = write_grids.check_set(folder, alpha=alpha)
     if as_json:
         typer.echo(json.dumps([row.to_json() for row in rows], indent=2))
     else:

@@ -14,8 +14,7 @@ from lmms_medtasks import degradations, pictures
 from lmms_medtasks.degradations import own
 from lmms_medtasks.degradations.base import is_own
 from lmms_medtasks.degradations.files import open_image
-from lmms_medtasks.degradations.gallery import Row, Section, Tile, distance
-from lmms_medtasks.degradations.similarity import psnr
+from lmms_medtasks.degradations.gallery import Row, Section, Tile, distance, psnr
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.progress import bar
 

@@ -16,7 +16,7 @@ from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.degradations import own, registry
 from lmms_medtasks.degradations.base import ANY, is_own
-from lmms_medtasks.degradations.similarity import psnr
+from lmms_medtasks.degradations.gallery import psnr
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites.templates import DRAWN
 from lmms_medtasks.task_yaml.problems import Findings

@@ -12,8 +12,8 @@ import numpy as np
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import parse_size
-from lmms_medtasks.grids import features, integrity, item_words, layout, orientation, tasks
-from lmms_medtasks.grids.panels import Content, Panel, finish, shrunk
+from lmms_medtasks.grids import altered_images, leaks, tasks
+from lmms_medtasks.grids.panels import Content, Panel, boxed, compose, finish, shrunk
 from lmms_medtasks.grids.plan import KINDS, NEGATIVES, Planned, plan
 from lmms_medtasks.grids.pool import Category, Picture, Pool, load
 from lmms_medtasks.seeding import generator
@@ -94,151 +94,155 @@ def build_items(
         raise UserError(f"A panel must have at least {SMALLEST_PANEL} pixels a side, got {panel}.")
     parsed = [parse_size(size) for size in dict.fromkeys(sizes)]
     maker = _Maker(pool, seed, panel, match, reuse)
-    coloured = frozenset(key for key in pool.categories if maker.coloured(key)) if match else frozenset[Category]()
+    coloured = frozenset(key for key in pool.categories if maker.is_coloured(key)) if match else frozenset[Category]()
     planned = plan(
         pool, items=items, sizes=parsed, kinds=kinds, negatives=negatives, seed=seed, reuse=reuse, coloured=coloured
     )
-    return maker.items(planned)
+    return maker.iter_items(planned)
 
 
 class _Maker:
     def __init__(self, pool: Pool, seed: int, panel: int, match: bool, reuse: bool) -> None:
         self._pool, self._seed, self._panel, self._match, self._reuse = pool, seed, panel, match, reuse
         self._used: set[str] = set()
-        self._content = functools.lru_cache(maxsize=_REMEMBERED)(self._read)
+        self._content = functools.lru_cache(maxsize=_REMEMBERED)(self._load_content)
 
-    def _read(self, picture: Picture) -> Content:
+    def _load_content(self, picture: Picture) -> Content:
         source = load(picture)
         return Content(shrunk(source.image, self._panel), source.facts)
 
-    def coloured(self, key: Category) -> bool:
+    def is_coloured(self, key: Category) -> bool:
         """Whether most of the first three pictures of a category are coloured."""
         first = self._pool.plain[key][:3]
-        return float(np.median([features.colourfulness(self._content(each).image) for each in first])) > COLOUR
+        return float(np.median([leaks.colourfulness(self._content(each).image) for each in first])) > COLOUR
 
-    def items(self, planned: Sequence[Planned]) -> Iterator[Item]:
+    def iter_items(self, planned: Sequence[Planned]) -> Iterator[Item]:
         for entry in planned:
-            yield self._item(entry)
+            yield self._make_item(entry)
 
-    def _item(self, entry: Planned) -> Item:
-        positive = self._taken(self._composed(entry)) if entry.position is not None else None
-        negative = self._taken(self._control(entry)) if entry.box is not None else None
-        return _assembled(entry, self._finished(positive, negative), self._finished(negative, positive), self._panel)
+    def _make_item(self, entry: Planned) -> Item:
+        positive = self._mark_used(self._draw_positive(entry)) if entry.position is not None else None
+        negative = self._mark_used(self._draw_negative(entry)) if entry.box is not None else None
+        return _assemble_item(
+            entry, self._finish_grid(positive, negative), self._finish_grid(negative, positive), self._panel
+        )
 
-    def _taken(self, drawn: Drawn) -> Drawn:
+    def _mark_used(self, drawn: Drawn) -> Drawn:
         """The pictures of a grid, marked as used."""
         if not self._reuse:
             self._used |= {picture.id for picture in drawn.pictures} | set(drawn.change.get("texture_from", ()))
         return drawn
 
-    def _composed(self, entry: Planned) -> Drawn:
+    def _draw_positive(self, entry: Planned) -> Drawn:
         rng = generator("grids item", self._seed, entry.number)
         position, panels = entry.position or 0, entry.size.panels
-        outlier, content, change, inliers = self._outlier(entry, panels - 1, rng)
+        outlier, content, change, inliers = self._draw_outlier(entry, panels - 1, rng)
         pictures = [*inliers[:position], outlier, *inliers[position:]]
         contents = [content if picture is outlier else self._content(picture) for picture in pictures]
         return Drawn(pictures, contents, position, change, rng)
 
-    def _control(self, entry: Planned) -> Drawn:
+    def _draw_negative(self, entry: Planned) -> Drawn:
         rng = generator("grids control", self._seed, entry.number)
-        inliers = self._draw(entry.category, entry.size.panels, rng)
+        inliers = self._draw_pictures(entry.category, entry.size.panels, rng)
         return Drawn(inliers, [self._content(each) for each in inliers], None, {}, rng)
 
-    def _finished(self, drawn: Drawn | None, other: Drawn | None) -> Grid | None:
+    def _finish_grid(self, drawn: Drawn | None, other: Drawn | None) -> Grid | None:
         """The panels of one grid of an item, made alike in what ``other``, its other grid, has part in too."""
         if drawn is None:
             return None
         beside = other.contents if other is not None else []
         return Grid(drawn, finish(drawn.contents, drawn.outlier, self._panel, self._match, drawn.rng, beside))
 
-    def _outlier(
+    def _draw_outlier(
         self, entry: Planned, count: int, rng: np.random.Generator
     ) -> tuple[Picture, Content, dict[str, Any], list[Picture]]:
         """The outlier's picture, what its panel shows, how it was changed, and the inliers."""
         if entry.kind == "orientation":
-            return self._misoriented(entry, count, rng)
+            return self._draw_misoriented(entry, count, rng)
         if entry.kind == "integrity":
-            first, *inliers = self._draw(entry.category, count + 1, rng)
-            return *self._violated(entry, first, rng), inliers
+            first, *inliers = self._draw_pictures(entry.category, count + 1, rng)
+            return *self._violate_integrity(entry, first, rng), inliers
         if entry.kind == "finding":
-            free = self._free(self._pool.findings[entry.category])
+            free = self._unused_pictures(self._pool.findings[entry.category])
         else:
-            free = self._free(self._pool.plain[entry.other or entry.category])
+            free = self._unused_pictures(self._pool.plain[entry.other or entry.category])
         outlier = free[int(rng.integers(len(free)))]
-        return outlier, self._content(outlier), {}, self._draw(entry.category, count, rng)
+        return outlier, self._content(outlier), {}, self._draw_pictures(entry.category, count, rng)
 
-    def _misoriented(
+    def _draw_misoriented(
         self, entry: Planned, count: int, rng: np.random.Generator
     ) -> tuple[Picture, Content, dict[str, Any], list[Picture]]:
-        pictures = self._draw(entry.category, None, rng)
+        pictures = self._draw_pictures(entry.category, None, rng)
         # Mirrored pictures are the clinically grave ones: as many of them as of all turns together, where it can be.
-        ways = [(orientation.MIRROR,), orientation.TURNS]
+        ways = [(altered_images.MIRROR,), altered_images.TURNS]
         for way in ways if rng.random() < 0.5 else reversed(ways):
             for outlier in pictures[:_TRIED]:
                 inliers = [each for each in pictures if each is not outlier][:count]
                 content = self._content(outlier)
-                allowed = [name for name in orientation.candidates(outlier, content.image, inliers) if name in way]
+                wrong = altered_images.wrong_orientations(outlier, content.image, inliers)
+                allowed = [name for name in wrong if name in way]
                 if allowed:
                     name = allowed[int(rng.integers(len(allowed)))]
-                    change = {"transformation": name, "laterality_error": name == orientation.MIRROR}
-                    turned = Content(orientation.apply(content.image, name), content.facts)
+                    change = {"transformation": name, "laterality_error": name == altered_images.MIRROR}
+                    turned = Content(altered_images.apply_orientation(content.image, name), content.facts)
                     return outlier, turned, change, inliers
         raise UserError(
             f"No image of {entry.category} can be turned or mirrored so that one sees it: it looks alike either way. "
             "Leave orientation out of --kinds, or that category out of the images."
         )
 
-    def _violated(
+    def _violate_integrity(
         self, entry: Planned, picture: Picture, rng: np.random.Generator
     ) -> tuple[Picture, Content, dict[str, Any]]:
         content = self._content(picture)
-        violation = integrity.sample(entry.violation, rng)
+        violation = altered_images.sample_violation(entry.violation, rng)
         change: dict[str, Any] = {"violation": violation.to_json()}
         texture = None
         if entry.violation == "texture" and entry.other is not None:
-            donors = self._free(self._pool.plain[entry.other])
+            donors = self._unused_pictures(self._pool.plain[entry.other])
             donor = donors[int(rng.integers(len(donors)))]
             texture = self._content(donor).image
             change["texture_from"] = [donor.id]
-        return picture, Content(integrity.apply(content.image, violation, texture), content.facts), change
+        violated = altered_images.apply_violation(content.image, violation, texture)
+        return picture, Content(violated, content.facts), change
 
-    def _free(self, pictures: Sequence[Picture]) -> list[Picture]:
+    def _unused_pictures(self, pictures: Sequence[Picture]) -> list[Picture]:
         return [picture for picture in pictures if picture.id not in self._used]
 
-    def _draw(self, key: Category, count: int | None, rng: np.random.Generator) -> list[Picture]:
+    def _draw_pictures(self, key: Category, count: int | None, rng: np.random.Generator) -> list[Picture]:
         """``count`` (None: all) unused pictures of a category in random order."""
-        free = self._free(self._pool.plain[key])
+        free = self._unused_pictures(self._pool.plain[key])
         return [free[int(i)] for i in rng.permutation(len(free))[:count]]
 
 
-def _assembled(entry: Planned, positive: Grid | None, negative: Grid | None, panel: int) -> Item:
-    told = item_words.told(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
+def _assemble_item(entry: Planned, positive: Grid | None, negative: Grid | None, panel: int) -> Item:
+    texts = tasks.told(entry, positive.drawn.pictures[entry.position or 0] if positive else None,
                         positive.drawn.change if positive else {})  # fmt: skip
-    tier = item_words.tier(entry)
-    item = f"{tier}_{item_words.slug(entry)}_{entry.number}"
+    tier = tasks.tier(entry)
+    item = f"{tier}_{tasks.slug(entry)}_{entry.number}"
     images: dict[str, bytes] = {}
-    made: list[dict[str, Any]] = []
+    item_tasks: list[dict[str, Any]] = []
     grids: list[dict[str, Any]] = []
     for grid, suffix, vis, mark in ((positive, "", "pos", entry.position), (negative, "neg_", "neg", entry.box)):
         if grid is None or mark is None:
             continue
         names = {"grid": f"{tier}/images/{item}_{suffix}grid.png", "vis": f"{tier}/images/{item}_vis_{vis}.png"}
-        whole = layout.compose([each.image for each in grid.panels], entry.size)
+        whole = compose([each.image for each in grid.panels], entry.size)
         images[names["grid"]] = png(whole)
-        images[names["vis"]] = png(layout.boxed(whole, entry.size, mark, panel))
+        images[names["vis"]] = png(boxed(whole, entry.size, mark, panel))
         if grid is positive:
-            made += tasks.positive(item, entry.size, mark, told, names)
+            item_tasks += tasks.positive(item, entry.size, mark, texts, names)
         else:
-            made += tasks.negative(item, entry.size, told, names)
-        grids.append(_record(grid, names, mark))
+            item_tasks += tasks.negative(item, entry.size, texts, names)
+        grids.append(_grid_record(grid, names, mark))
     record = {
         "id": item, "number": entry.number, "size": str(entry.size), "panel": panel, "kind": entry.kind, "tier": tier,
         "category": str(entry.category), "grids": grids,
     }  # fmt: skip
-    return Item(item, made, images, record)
+    return Item(item, item_tasks, images, record)
 
 
-def _record(grid: Grid, names: dict[str, str], box: int) -> dict[str, Any]:
+def _grid_record(grid: Grid, names: dict[str, str], box: int) -> dict[str, Any]:
     """How one grid was made, for the manifest."""
     drawn = grid.drawn
     return {

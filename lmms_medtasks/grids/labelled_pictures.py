@@ -1,17 +1,132 @@
-"""Labelled pictures from where a user has them: a labels table, a folder per label, or documents of this package."""
+"""Labelled pictures from where a user has them: a labels table, a folder per label, or documents of this package.
+
+Tables are CSV, JSONL or parquet, the latter also with the pictures in it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lmms_medtasks import data as sources
 from lmms_medtasks.data.image_bytes import image_id, image_problem
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grids.label_tables import COLUMNS, Labelled, read_table
 from lmms_medtasks.grids.pool import Picture
 from lmms_medtasks.progress import bar
+
+COLUMNS = ("image", "modality", "anatomy", "view", "finding", "laterality", "up")
+"""The columns that are read; ``image`` and ``modality`` must be there."""
+
+REQUIRED = ("image", "modality")
+WANTED = ("modality", "anatomy", "view")
+"""Labels that a picture must have where the table has the column; a finding, a laterality or ``up`` may be empty."""
+
+_OURS = ("id", "images", "question", "options", "answer", "image_id", "data")
+"""Further columns of this package's documents, which say nothing about a picture's category."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One row: a name for the manifest, the labels as text, which wanted ones are missing, and the picture."""
+
+    id: str
+    values: Mapping[str, str]
+    missing: tuple[str, ...] = ()
+    path: Path | None = None
+    data: bytes | None = field(default=None, repr=False)
+
+
+def read_table(path: Path, folder: Path) -> tuple[list[Labelled], tuple[str, ...]]:
+    """The rows of a table whose image paths are relative to ``folder``, and the columns that are not used.
+
+    Rows of this package's documents that share an ``image_id`` are one picture. Raises UserError for a table that
+    cannot be read, that lacks a required column, or that has no rows.
+    """
+    readers = {".csv": _iter_csv, ".jsonl": _iter_jsonl}
+    rows = list(readers.get(path.suffix.lower(), _iter_parquet)(path))
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    if not rows:
+        raise UserError(f"{path} has no rows.")
+    missing = [name for name in REQUIRED if name not in columns]
+    if missing:
+        raise UserError(
+            f"{path} lacks the column {' and '.join(map(repr, missing))}. Required: image, modality and, if there are "
+            f"such labels, {', '.join(COLUMNS[2:])}. Found: {', '.join(map(str, columns)) or '(none)'}."
+        )
+    labelled: dict[str, Labelled] = {}
+    for number, row in enumerate(rows, start=1):
+        entry = _parse_row(row, number, path, folder, columns)
+        labelled.setdefault(entry.id, entry)
+    ignored = tuple(sorted(str(name) for name in columns if name not in (*COLUMNS, *_OURS)))
+    return list(labelled.values()), ignored
+
+
+def _parse_row(row: Mapping[str, Any], number: int, path: Path, folder: Path, columns: list[str]) -> Labelled:
+    values = {name: _cell_text(row.get(name)) for name in COLUMNS[1:]}
+    missing = tuple(name for name in WANTED if name in columns and not values[name].strip())
+    image = row.get("image")
+    if isinstance(image, Mapping) or isinstance(image, bytes):
+        data = image.get("bytes") if isinstance(image, Mapping) else image
+        name = _cell_text(row.get("image_id")) or _cell_text(row.get("id")) or f"row {number}"
+        if isinstance(data, bytes):
+            return Labelled(name, values, missing, data=data)
+        image = image.get("path") if isinstance(image, Mapping) else None
+    if not isinstance(image, str) or not image.strip():
+        raise UserError(f"{path}, row {number}: the column image is {str(image)[:60]!r}, expected a path or an image.")
+    return Labelled(image, values, missing, path=folder / image)
+
+
+def _cell_text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _iter_csv(path: Path) -> Iterator[Mapping[str, Any]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as handle:
+            reader = csv.DictReader(handle, strict=True)
+            for row in reader:
+                if None in row or None in row.values():
+                    wanted = len(reader.fieldnames or ())
+                    raise UserError(f"{path}, line {reader.line_num}: not {wanted} cells, as the header has.")
+                yield row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path} cannot be read as CSV: {error}.") from error
+
+
+def _iter_jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read as JSONL: {error}.") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise UserError(f"{path}, line {number}: not JSON ({error}).") from error
+        if not isinstance(row, dict):
+            raise UserError(f"{path}, line {number}: expected an object, got {line[:60]!r}.")
+        yield row
+
+
+def _iter_parquet(path: Path) -> Iterator[Mapping[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            left = ("question", "options", "images", "answer")
+            chosen = [name for name in file.schema_arrow.names if name not in left]
+            for batch in file.iter_batches(batch_size=256, columns=chosen):
+                yield from batch.to_pylist()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise UserError(f"{path} cannot be read as parquet: {error}.") from error
+
 
 TABLES = (".csv", ".jsonl", ".parquet")
 LEVELS = ("modality", "anatomy", "view", "finding")
@@ -49,22 +164,22 @@ def read(
         UserError: no such source, no label columns, labels missing (unless ``skip_unlabelled``), files that are no
             images or not there (unless ``skip_bad``), the same picture under two labels.
     """
-    rows, ignored = _rows(source, labels)
-    rows, unlabelled = _with_labels(rows, skip_unlabelled)
+    rows, ignored = _read_rows(source, labels)
+    rows, unlabelled = _split_unlabelled(rows, skip_unlabelled)
     counted(len(rows))
-    pictures, bad = _checked(rows, source)
+    pictures, bad = _check_images(rows, source)
     if bad and not skip_bad:
         raise UserError(
-            f"{len(bad)} of {len(rows)} files of {source} are no images that can be used:\n{_list(bad)}\n"
+            f"{len(bad)} of {len(rows)} files of {source} are no images that can be used:\n{_list_reasons(bad)}\n"
             "Mend or move them, or leave them out with --skip-bad."
         )
     if not pictures:
         raise UserError(f"{source} has no image that can be used.")
-    unique, twice = _unique(pictures)
+    unique, twice = _drop_duplicates(pictures)
     return Reading(unique, [*unlabelled, *bad, *twice], ignored)
 
 
-def _rows(source: str, labels: Path | None) -> tuple[list[Labelled], tuple[str, ...]]:
+def _read_rows(source: str, labels: Path | None) -> tuple[list[Labelled], tuple[str, ...]]:
     if source.startswith("medtasks://"):
         suite, _, split = source.removeprefix("medtasks://").partition("/")
         return read_table(sources.locate(suite, split).path, Path("."))
@@ -79,10 +194,10 @@ def _rows(source: str, labels: Path | None) -> tuple[list[Labelled], tuple[str, 
         labels = next((path / f"labels{end}" for end in TABLES if (path / f"labels{end}").is_file()), None)
     elif not labels.is_file():
         raise UserError(f"There is no labels table {str(labels)!r}.")
-    return read_table(labels, path) if labels is not None else (list(_by_folder(path)), ())
+    return read_table(labels, path) if labels is not None else (list(_iter_folder(path)), ())
 
 
-def _by_folder(folder: Path) -> Iterator[Labelled]:
+def _iter_folder(folder: Path) -> Iterator[Labelled]:
     """Every file below ``folder``, labelled by the folders that it is in."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if not files:
@@ -102,18 +217,18 @@ def _by_folder(folder: Path) -> Iterator[Labelled]:
         yield Labelled(path.relative_to(folder).as_posix(), values, missing, path=path)
 
 
-def _with_labels(rows: list[Labelled], skip: bool) -> tuple[list[Labelled], list[tuple[str, str]]]:
-    """The rows that have all labels that the others have, and those that have not."""
+def _split_unlabelled(rows: list[Labelled], skip: bool) -> tuple[list[Labelled], list[tuple[str, str]]]:
+    """Rows with every label that other rows have; and the ids of those without, each with the missing labels."""
     without = [(row.id, f"no {', '.join(row.missing)}") for row in rows if row.missing]
     if without and not skip:
         raise UserError(
-            f"{len(without)} of {len(rows)} images lack labels that the others have:\n{_list(without)}\n"
+            f"{len(without)} of {len(rows)} images lack labels that the others have:\n{_list_reasons(without)}\n"
             "Label them, or leave them out with --skip-unlabelled."
         )
     return [row for row in rows if not row.missing], without
 
 
-def _checked(rows: Sequence[Labelled], source: str) -> tuple[list[tuple[Picture, str]], list[tuple[str, str]]]:
+def _check_images(rows: Sequence[Labelled], source: str) -> tuple[list[tuple[Picture, str]], list[tuple[str, str]]]:
     """The pictures that decode, each with a digest of its bytes, and the others with the reason."""
     spelling = _Spelling()
     good: list[tuple[Picture, str]] = []
@@ -130,16 +245,16 @@ def _checked(rows: Sequence[Labelled], source: str) -> tuple[list[tuple[Picture,
             if reason is not None:
                 bad.append((row.id, reason))
                 continue
-            good.append((_picture(row, spelling, source), image_id([data])))
+            good.append((_make_picture(row, spelling, source), image_id([data])))
     return good, bad
 
 
-def _picture(row: Labelled, spelling: _Spelling, source: str) -> Picture:
+def _make_picture(row: Labelled, spelling: _Spelling, source: str) -> Picture:
     up = row.values.get("up", "").strip().casefold()
     if up not in _UP:
         got = row.values["up"]
         raise UserError(f"Image {row.id!r} of {source}: the label up is {got!r}, allowed: yes, no, empty.")
-    labels = {name: spelling.of(name, row.values.get(name, "")) for name in (*LEVELS, "laterality")}
+    labels = {name: spelling.spell(name, row.values.get(name, "")) for name in (*LEVELS, "laterality")}
     return Picture(row.id, **labels, up=_UP[up], data=row.data, path=None if row.data is not None else row.path)
 
 
@@ -149,7 +264,7 @@ class _Spelling:
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], str] = {}
 
-    def of(self, name: str, value: str) -> str:
+    def spell(self, name: str, value: str) -> str:
         from lmms_medtasks import degradations
 
         value = " ".join(value.split())
@@ -161,7 +276,7 @@ class _Spelling:
         return self._first.setdefault((name, value.casefold()), value)
 
 
-def _unique(pictures: Iterable[tuple[Picture, str]]) -> tuple[list[Picture], list[tuple[str, str]]]:
+def _drop_duplicates(pictures: Iterable[tuple[Picture, str]]) -> tuple[list[Picture], list[tuple[str, str]]]:
     """One picture for each digest; UserError where the same picture is labelled in two ways."""
     first: dict[str, Picture] = {}
     twice = []
@@ -178,6 +293,6 @@ def _unique(pictures: Iterable[tuple[Picture, str]]) -> tuple[list[Picture], lis
     return list(first.values()), twice
 
 
-def _list(entries: Sequence[tuple[str, str]]) -> str:
+def _list_reasons(entries: Sequence[tuple[str, str]]) -> str:
     lines = [f"  {name}: {reason}" for name, reason in entries[:_SHOWN]]
     return "\n".join(lines + ([f"  and {len(entries) - _SHOWN} more"] if len(entries) > _SHOWN else []))

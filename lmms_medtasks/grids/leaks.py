@@ -1,5 +1,7 @@
 """Whether trivial features tell the outlier, or a grid with one from a grid without: tests against chance.
 
+Trivial is what no understanding is needed to measure; it may not tell the outlier.
+
 A feature tells the outlier if the panel that is most unlike the others in it is the outlier more often than chance has
 it (one in n panels; exact binomial test, over grids of several sizes the exact Poisson-binomial). All features together
 do if a classifier on the features' ranks within a grid, judged by cross-validation, finds it more often. P values are
@@ -8,17 +10,97 @@ adjusted by Holm's method over all rows that count.
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.grids.features import CONTENT, INVISIBLE, RESOLUTION, SAME_CONTENT
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.statistics.p_values import p_text
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+RESOLUTION: Mapping[str, float] = {
+    "file size": 0.005,
+    "mean brightness": 0.5,
+    "standard deviation": 0.5,
+    "entropy": 0.02,
+    "colourfulness": 0.5,
+    "image size": 0.5,
+    "aspect ratio": 0.01,
+    "JPEG quality": 0.5,
+    "letterboxed": 0.5,
+    "source file size": 0.005,
+    "source image size": 0.5,
+}
+"""Feature -> the difference below which two panels count as equal: levels, bits, pixels (image size is the geometric
+mean of the sides); for file sizes a part of the size."""
+
+INVISIBLE = ("source file size", "source image size")
+"""What is known about a source file but not in the picture any more once all panels have one resolution."""
+
+CONTENT = ("entropy", "colourfulness")
+"""What follows from what a picture shows (how much air, how much tissue, stained or not), and cannot be taken from it
+without changing that: where the outlier shows something else by intention, it is the signal, and told only."""
+
+SAME_CONTENT = ("orientation", "integrity")
+"""The kinds of outlier that show the same as the inliers, where these have nothing to tell."""
+
+
+class Measured(NamedTuple):
+    """Of the luminance: file size in bytes as a PNG alone, mean and standard deviation in levels, entropy in bits."""
+
+    bytes: int
+    mean: float
+    deviation: float
+    entropy: float
+
+
+def measured(panel: Image) -> Measured:
+    """The features of a panel's pixels."""
+    grey = np.asarray(panel.convert("L"))
+    share = np.bincount(grey.ravel(), minlength=256) / grey.size
+    share = share[share > 0]
+    entropy = float(-(share * np.log2(share)).sum())
+    return Measured(file_size(panel), float(grey.mean()), float(grey.std()), entropy)
+
+
+def file_size(panel: Image) -> int:
+    """Bytes of the picture's luminance as a PNG file: its colours are a feature of their own."""
+    buffer = io.BytesIO()
+    panel.convert("L").save(buffer, "PNG", compress_level=1)
+    return len(buffer.getvalue())
+
+
+def colourfulness(panel: Image) -> float:
+    """Mean difference of the largest and the smallest channel, in levels."""
+    pixels = np.asarray(panel, dtype=np.int16)
+    return float((pixels.max(axis=2) - pixels.min(axis=2)).mean())
+
+
+def of_panel(panel: Image, record: Mapping[str, Any]) -> dict[str, float]:
+    """All features of a panel: from its pixels, and from what the manifest says of its source and its making."""
+    pixels = measured(panel)
+    content, source = record["content"], record["source"]
+    return {
+        "file size": float(np.log(pixels.bytes)),
+        "mean brightness": pixels.mean,
+        "standard deviation": pixels.deviation,
+        "entropy": pixels.entropy,
+        "colourfulness": colourfulness(panel),
+        "image size": float(np.sqrt(content["width"] * content["height"])),
+        "aspect ratio": float(np.log(content["width"] / content["height"])),
+        "JPEG quality": float(content["quality"]),
+        "letterboxed": float(content["letterboxed"]),
+        "source file size": float(np.log(source["bytes"])),
+        "source image size": float(np.sqrt(source["width"] * source["height"])),
+    }
+
 
 ALPHA = 0.01
 """Adjusted p value below which a set is refused: a clean set is refused once in a hundred."""
@@ -73,13 +155,12 @@ def tested(
     grids: Sequence[Panels],
     wholes: Sequence[Whole],
     questions: Sequence[tuple[str, str, bool]],
-    positions: Sequence[tuple[int, int]],
     *,
     alpha: float = ALPHA,
 ) -> list[Row]:
-    """All rows, adjusted. ``questions`` are (task type, text, is negative), ``positions`` (outlier, panels)."""
-    rows = [row for over, chosen in _groups(grids) for row in _outlier_rows(over, chosen, _equalised(grids))]
-    rows += [_position_row(positions), *_sign_rows(wholes), *_wording_rows(questions)]
+    """All rows, adjusted. ``questions`` are (task type, text, is negative)."""
+    rows = [row for over, chosen in _group_by_kind(grids) for row in _outlier_rows(over, chosen, _are_equalised(grids))]
+    rows += [_position_row(grids), *_sign_rows(wholes), *_wording_rows(questions)]
     return adjusted(rows, alpha)
 
 
@@ -88,19 +169,19 @@ def adjusted(rows: Sequence[Row], alpha: float) -> list[Row]:
     family = sorted((row.p, index) for index, row in enumerate(rows) if row.counts and row.p is not None)
     result = list(rows)
     highest = 0.0
-    for place, (p, index) in enumerate(family):
-        highest = max(highest, min(1.0, p * (len(family) - place)))
+    for rank, (p, index) in enumerate(family):
+        highest = max(highest, min(1.0, p * (len(family) - rank)))
         result[index] = Row(**{**asdict(rows[index]), "adjusted": highest, "leak": highest < alpha})
     return result
 
 
-def _groups(grids: Sequence[Panels]) -> list[tuple[str, list[Panels]]]:
+def _group_by_kind(grids: Sequence[Panels]) -> list[tuple[str, list[Panels]]]:
     kinds = sorted({grid.kind for grid in grids})
     groups = [("all", list(grids))]
     return groups + [(kind, [g for g in grids if g.kind == kind]) for kind in kinds if len(kinds) > 1]
 
 
-def _equalised(grids: Sequence[Panels]) -> bool:
+def _are_equalised(grids: Sequence[Panels]) -> bool:
     """Whether in every grid all panels went through one size and one JPEG quality."""
     names = ("image size", "aspect ratio", "JPEG quality")
     return all(len({tuple(p[name] for name in names) for p in grid.features}) == 1 for grid in grids)
@@ -108,39 +189,37 @@ def _equalised(grids: Sequence[Panels]) -> bool:
 
 def _outlier_rows(over: str, grids: Sequence[Panels], equalised: bool) -> list[Row]:
     rows = []
-    counting = [name for name in RESOLUTION if _counts(name, over, equalised)]
+    counting = [name for name in RESOLUTION if _does_count(name, over, equalised)]
     for name, resolution in RESOLUTION.items():
         hits, chances = [], []
         for number, grid in enumerate(grids):
             values = [panel[name] for panel in grid.features]
             if max(values) - min(values) > resolution:  # all alike: there is nothing to go by
-                hits.append(most_unlike(values, resolution, _lot(over, name, number)) == grid.outlier)
+                hits.append(most_unlike(values, resolution, _lot_generator(over, name, number)) == grid.outlier)
                 chances.append(1 / len(values))
-        rows.append(_row("outlier", name, over, hits, chances, name in counting))
+        rows.append(_outlier_row(name, over, hits, chances, name in counting))
     if len(grids) >= FEWEST:
         chances = [1 / len(grid.features) for grid in grids]
-        rows.append(_row("outlier", TOGETHER, over, classified(grids, counting), chances))
+        rows.append(_outlier_row(TOGETHER, over, classified(grids, counting), chances))
     return rows
 
 
-def _counts(name: str, over: str, equalised: bool) -> bool:
+def _does_count(name: str, over: str, equalised: bool) -> bool:
     """Whether a feature that tells the outlier refuses a set."""
     if name in INVISIBLE:
         return not equalised
     return name not in CONTENT or over in SAME_CONTENT
 
 
-def _lot(*parts: str | int) -> np.random.Generator:
+def _lot_generator(*parts: str | int) -> np.random.Generator:
     return generator("grids leak check", *parts)
 
 
-def _row(
-    tells: str, feature: str, over: str, hits: Sequence[bool], chances: Sequence[float], counts: bool = True
-) -> Row:
+def _outlier_row(feature: str, over: str, hits: Sequence[bool], chances: Sequence[float], counts: bool = True) -> Row:
     if not hits:
-        return Row(tells, feature, over, 0, None, None, None, counts=counts)
+        return Row("outlier", feature, over, 0, None, None, None, counts=counts)
     p = at_least(sum(hits), chances)
-    return Row(tells, feature, over, len(hits), float(np.mean(hits)), float(np.mean(chances)), p, counts=counts)
+    return Row("outlier", feature, over, len(hits), float(np.mean(hits)), float(np.mean(chances)), p, counts=counts)
 
 
 def at_least(hits: int, chances: Sequence[float]) -> float:
@@ -169,21 +248,21 @@ def classified(grids: Sequence[Panels], names: Sequence[str]) -> list[bool]:
     A conditional logit over a grid's panels (softmax of a linear score) with a ridge penalty; its inputs are, for each
     feature, the panel's rank among the grid's, from -1 to 1, and how far the rank is from the middle.
     """
-    inputs = [_ranks(grid, names) for grid in grids]
-    order = _lot("folds").permutation(len(grids))
+    inputs = [_rank_inputs(grid, names) for grid in grids]
+    order = _lot_generator("folds").permutation(len(grids))
     hits = [False] * len(grids)
     for fold in range(FOLDS):
         held = {int(i) for i in order[fold::FOLDS]}
         train = [i for i in range(len(grids)) if i not in held]
-        weights = _fitted([inputs[i] for i in train], [grids[i].outlier for i in train])
+        weights = _fit_weights([inputs[i] for i in train], [grids[i].outlier for i in train])
         for i in sorted(held):
             scores = inputs[i] @ weights
             best = np.flatnonzero(scores >= scores.max() - 1e-9)
-            hits[i] = int(best[int(_lot("tie", i).integers(len(best)))]) == grids[i].outlier
+            hits[i] = int(best[int(_lot_generator("tie", i).integers(len(best)))]) == grids[i].outlier
     return hits
 
 
-def _ranks(grid: Panels, names: Sequence[str]) -> NDArray[np.float64]:
+def _rank_inputs(grid: Panels, names: Sequence[str]) -> NDArray[np.float64]:
     columns = []
     for name in names:
         values = np.array([panel[name] for panel in grid.features])
@@ -193,10 +272,10 @@ def _ranks(grid: Panels, names: Sequence[str]) -> NDArray[np.float64]:
     return np.stack(columns, axis=1)
 
 
-def _fitted(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int]) -> NDArray[np.float64]:
+def _fit_weights(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int]) -> NDArray[np.float64]:
     from scipy.optimize import minimize
 
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def penalised_loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         value, slope = RIDGE * float(weights @ weights), 2 * RIDGE * weights
         for x, outlier in zip(inputs, outliers, strict=True):
             scores = x @ weights
@@ -206,28 +285,28 @@ def _fitted(inputs: Sequence[NDArray[np.float64]], outliers: Sequence[int]) -> N
             slope = slope + shares @ x - x[outlier]
         return value, slope
 
-    found = minimize(loss, np.zeros(inputs[0].shape[1]), jac=True, method="L-BFGS-B")
-    weights: NDArray[np.float64] = found.x
+    solution = minimize(penalised_loss, np.zeros(inputs[0].shape[1]), jac=True, method="L-BFGS-B")
+    weights: NDArray[np.float64] = solution.x
     return weights
 
 
-def _position_row(positions: Sequence[tuple[int, int]]) -> Row:
+def _position_row(grids: Sequence[Panels]) -> Row:
     """The outlier's position, by a chi-square test of uniformity (the smallest p over the grid sizes, times their
     number); ``rate`` is what always naming the most frequent position gets."""
     from scipy.stats import chisquare
 
-    if not positions:
+    if not grids:
         return Row("outlier", "position", "all", 0, None, None, None)
-    sizes = sorted({panels for _, panels in positions})
+    sizes = sorted({len(grid.features) for grid in grids})
     values, right = [], 0
     for panels in sizes:
-        found = [at for at, size in positions if size == panels]
-        counts = np.bincount(found, minlength=panels)
+        outliers = [grid.outlier for grid in grids if len(grid.features) == panels]
+        counts = np.bincount(outliers, minlength=panels)
         right += int(counts.max())
         values.append(float(chisquare(counts).pvalue))
-    chance = float(np.mean([1 / panels for _, panels in positions]))
+    chance = float(np.mean([1 / len(grid.features) for grid in grids]))
     p = min(1.0, min(values) * len(sizes))
-    return Row("outlier", "position", "all", len(positions), right / len(positions), chance, p)
+    return Row("outlier", "position", "all", len(grids), right / len(grids), chance, p)
 
 
 def _sign_rows(wholes: Sequence[Whole]) -> list[Row]:
@@ -292,7 +371,7 @@ def table(rows: Sequence[Row], write: Callable[[str], None]) -> None:
 
 
 def said(rows: Sequence[Row]) -> str:
-    """The leaks in a sentence."""
+    """One sentence that lists the leaks."""
     parts = [
         f"{row.feature} tells {'the outlier' if row.tells == 'outlier' else 'whether there is one'} "
         f"({row.over}: {row.rate:.2f}, chance {row.chance:.2f})"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.grid_positions import Size
-from lmms_medtasks.grids import integrity, orientation
+from lmms_medtasks.grids import altered_images
 from lmms_medtasks.grids.pool import Category, Pool
 from lmms_medtasks.seeding import generator
 
@@ -29,23 +29,10 @@ _NEEDS = {
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One item. ``position`` is the outlier's (None: no grid with an outlier), ``box`` is that of the red box in the
-    consistent grid (None: no such grid). ``other`` is where the outlier or the foreign texture comes from,
-    ``violation`` the kind of integrity violation."""
-
-    number: int
-    size: Size
-    kind: str
-    category: Category
-    other: Category | None
-    violation: str
-    position: int | None
-    box: int | None
-
-
-@dataclass(frozen=True)
 class _Slot:
+    """One item before its pictures are known. ``position`` is the outlier's (None: no grid with an outlier), ``box``
+    is that of the red box in the consistent grid (None: no such grid)."""
+
     number: int
     size: Size
     kind: str
@@ -55,6 +42,16 @@ class _Slot:
     @property
     def grids(self) -> int:
         return (self.position is not None) + (self.box is not None)
+
+
+@dataclass(frozen=True)
+class Planned(_Slot):
+    """One item. ``other`` is where the outlier or the foreign texture comes from, ``violation`` the kind of integrity
+    violation."""
+
+    category: Category
+    other: Category | None
+    violation: str
 
 
 def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
@@ -70,7 +67,7 @@ def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
 def possible_kinds(pool: Pool) -> tuple[str, ...]:
     """The kinds of outlier that the labels of ``pool`` allow."""
     stock = _Stock(pool, False, frozenset())
-    return tuple(kind for kind in KINDS if stock.serving(kind))
+    return tuple(kind for kind in KINDS if stock.serving_categories(kind))
 
 
 def counts(items: int, negatives: float) -> tuple[int, int]:
@@ -105,15 +102,15 @@ def needed_pictures(items: int, sizes: Sequence[Size], negatives: float) -> int:
     return sum(counts(items, negatives)) * sum(size.panels for size in sizes)
 
 
-def check_enough(there: int, items: int, sizes: Sequence[Size], negatives: float) -> None:
+def check_enough(image_count: int, items: int, sizes: Sequence[Size], negatives: float) -> None:
     """Raise UserError where ``there`` pictures can't be enough, none being used twice."""
     needed = needed_pictures(items, sizes, negatives)
-    if there < needed:
-        fitting = math.floor(there * items / needed)
+    if image_count < needed:
+        fitting = math.floor(image_count * items / needed)
         way_out = f"Ask for {fitting:,} items at most, or for smaller grids; add" if fitting else "Add"
         raise UserError(
-            f"Too few images: {items:,} items of each size take at least {needed:,}, there are {there:,}. {way_out} "
-            "images; or allow --reuse."
+            f"Too few images: {items:,} items of each size take at least {needed:,}, there are {image_count:,}. "
+            f"{way_out} images; or allow --reuse."
         )
 
 
@@ -138,24 +135,24 @@ def plan(
         UserError: a kind that the labels do not allow, or too few pictures (with have and need by category).
     """
     kinds = check_kinds(kinds)
-    slots = [slot for size in sizes for slot in _slots(items, size, kinds, negatives, seed)]
-    slots = [_Slot(number, slot.size, slot.kind, slot.position, slot.box) for number, slot in enumerate(slots)]
+    slots = [slot for size in sizes for slot in _make_slots(items, size, kinds, negatives, seed)]
+    slots = [replace(slot, number=number) for number, slot in enumerate(slots)]
     stock = _Stock(pool, reuse, coloured)
     for kind in kinds:
         _check_possible(pool, kind, stock)
     # Kinds that few categories can serve choose first.
-    order = sorted(slots, key=lambda slot: (len(stock.serving(slot.kind)), -slot.size.panels, slot.number))
+    order = sorted(slots, key=lambda slot: (len(stock.serving_categories(slot.kind)), -slot.size.panels, slot.number))
     planned = []
     for done, slot in enumerate(order):
         rng = generator("grids plan", seed, slot.number)
-        entry = stock.take(slot, rng)
+        entry = stock.take_pictures(slot, rng)
         if entry is None:
-            raise _too_few(pool, slots, done, stock, slot.kind)
+            raise _too_few_error(pool, slots, done, stock, slot.kind)
         planned.append(entry)
     return sorted(planned, key=lambda entry: entry.number)
 
 
-def _slots(items: int, size: Size, kinds: Sequence[str], negatives: float, seed: int) -> list[_Slot]:
+def _make_slots(items: int, size: Size, kinds: Sequence[str], negatives: float, seed: int) -> list[_Slot]:
     positive, negative = counts(items, negatives)
     rng = generator("grids slots", seed, str(size))
     positions, boxes = balanced(positive, size.panels, rng), balanced(negative, size.panels, rng)
@@ -187,18 +184,18 @@ class _Stock:
         self._pool, self._reuse, self._coloured = pool, reuse, coloured
         self._violations = 0
 
-    def serving(self, kind: str) -> list[Category]:
+    def serving_categories(self, kind: str) -> list[Category]:
         """The categories whose pictures can be inliers of an item of ``kind``, by their labels."""
-        return [key for key in self._pool.categories if self._serves(key, kind)]
+        return [key for key in self._pool.categories if self._is_serving(key, kind)]
 
-    def _serves(self, key: Category, kind: str) -> bool:
+    def _is_serving(self, key: Category, kind: str) -> bool:
         if kind == "orientation":
-            return any(orientation.has_up(key, picture.up) for picture in self._pool.plain[key])
+            return any(altered_images.has_up(key, picture.up) for picture in self._pool.plain[key])
         if kind == "finding":
             return bool(self._pool.findings.get(key))
-        return kind == "integrity" or bool(self.others(key, kind))
+        return kind == "integrity" or bool(self.source_categories(key, kind))
 
-    def others(self, key: Category, kind: str) -> list[Category]:
+    def source_categories(self, key: Category, kind: str) -> list[Category]:
         """The categories that an outlier among pictures of ``key`` can come from (or, for integrity, a texture)."""
         rest = [other for other in self._pool.categories if other != key]
         if kind == "viewpoint":
@@ -208,28 +205,28 @@ class _Stock:
             return [other for other in rest if other.modality != key.modality]
         if kind != "category":
             return []
-        rest = [other for other in rest if _differ(key, other)]
+        rest = [other for other in rest if _are_different(key, other)]
         alike = [other for other in rest if (other in self._coloured) == (key in self._coloured)]
         return alike or rest
 
-    def take(self, slot: _Slot, rng: np.random.Generator) -> Planned | None:
+    def take_pictures(self, slot: _Slot, rng: np.random.Generator) -> Planned | None:
         """Set pictures aside for ``slot``; None if no category has enough left."""
         lots = {key: rng.random() for key in self._pool.categories}
-        wanted = slot.size.panels
-        for key in sorted(self.serving(slot.kind), key=lambda key: (-self.plain[key], lots[key])):
+        panel_count = slot.size.panels
+        for key in sorted(self.serving_categories(slot.kind), key=lambda key: (-self.plain[key], lots[key])):
             inner = slot.kind in ("orientation", "integrity")
             if slot.position is None:
-                need = wanted
+                need = panel_count
             else:
-                need = (wanted if inner else wanted - 1) + (wanted if slot.box is not None else 0)
-            enough = wanted if self._reuse else need
+                need = (panel_count if inner else panel_count - 1) + (panel_count if slot.box is not None else 0)
+            enough = panel_count if self._reuse else need
             if self.plain[key] < enough:
                 continue
-            sources = [other for other in self.others(key, slot.kind) if self.plain[other] > 0]
+            sources = [other for other in self.source_categories(key, slot.kind) if self.plain[other] > 0]
             sources.sort(key=lambda other: (-self.plain[other], lots[other]))
             if slot.position is not None and not self._has_outlier(slot.kind, key, sources):
                 continue
-            return self._taken(slot, key, need, sources)
+            return self._plan_item(slot, key, need, sources)
         return None
 
     def _has_outlier(self, kind: str, key: Category, sources: list[Category]) -> bool:
@@ -237,11 +234,11 @@ class _Stock:
             return self.findings[key] > 0
         return kind in ("orientation", "integrity") or bool(sources)
 
-    def _taken(self, slot: _Slot, key: Category, need: int, sources: list[Category]) -> Planned:
+    def _plan_item(self, slot: _Slot, key: Category, need: int, sources: list[Category]) -> Planned:
         other: Category | None = None
         violation = ""
         if slot.position is not None and slot.kind == "integrity":
-            allowed = integrity.VIOLATIONS if sources else integrity.CORRUPTIONS
+            allowed = altered_images.VIOLATIONS if sources else altered_images.CORRUPTIONS
             violation = allowed[self._violations % len(allowed)]
             self._violations += 1
         if slot.position is not None and sources and violation in ("", "texture"):
@@ -255,16 +252,16 @@ class _Stock:
         self.used[key] += need
         if other is not None:
             self.used[other] += 1
-        return Planned(slot.number, slot.size, slot.kind, key, other, violation, slot.position, slot.box)
+        return Planned(**vars(slot), category=key, other=other, violation=violation)
 
 
-def _differ(a: Category, b: Category) -> bool:
+def _are_different(a: Category, b: Category) -> bool:
     """Whether two categories are surely of different modality or anatomy: an unlabelled anatomy may be any."""
     return a.modality != b.modality or bool(a.anatomy and b.anatomy and a.anatomy != b.anatomy)
 
 
 def _check_possible(pool: Pool, kind: str, stock: _Stock) -> None:
-    if not stock.serving(kind):
+    if not stock.serving_categories(kind):
         have = ", ".join(f"{key} ({len(group)})" for key, group in pool.plain.items()) or "(none without a finding)"
         raise UserError(
             f"No grid of kind {kind!r} can be made: it needs {_NEEDS[kind]}. The labels have: {have}. "
@@ -272,14 +269,14 @@ def _check_possible(pool: Pool, kind: str, stock: _Stock) -> None:
         )
 
 
-def _too_few(pool: Pool, slots: Sequence[_Slot], done: int, stock: _Stock, kind: str) -> UserError:
+def _too_few_error(pool: Pool, slots: Sequence[_Slot], done: int, stock: _Stock, kind: str) -> UserError:
     missing = len(slots) - done
     rows = []
     share = sum(slot.grids * slot.size.panels for slot in slots) / max(1, len(pool.categories))
     for key, group in pool.plain.items():
-        found = len(pool.findings.get(key, ()))
+        finding_count = len(pool.findings.get(key, ()))
         rows.append(
-            f"  {key}: have {len(group)}{f' and {found} with a finding' if found else ''}, "
+            f"  {key}: have {len(group)}{f' and {finding_count} with a finding' if finding_count else ''}, "
             f"taken by the items that fit {stock.used[key]}, need about {share:.0f}"
         )
     total = sum(slot.grids * slot.size.panels for slot in slots)

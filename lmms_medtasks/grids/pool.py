@@ -65,22 +65,6 @@ class Picture:
         except OSError as error:
             raise UserError(f"Image {self.path} cannot be read: {error.strerror or error}.") from error
 
-    def open(self) -> Image:
-        """The picture as 8-bit RGB, turned as its EXIF tag says; UserError, naming it, if it does not decode."""
-        return _decoded(self, self.read())
-
-
-def _decoded(picture: Picture, data: bytes) -> Image:
-    from PIL import ImageOps
-
-    from lmms_medtasks import pictures
-
-    try:
-        image = pictures.opened(data)
-        return pictures.rgb8(ImageOps.exif_transpose(image))
-    except UserError as error:
-        raise UserError(f"Image {picture.id!r}: {error}") from error
-
 
 class Source(NamedTuple):
     """A picture as read once: decoded, and the facts about its file."""
@@ -99,11 +83,20 @@ class SourceFacts(NamedTuple):
 
 
 def load(picture: Picture) -> Source:
-    """Read and decode a picture; its size is that after its EXIF turn, its JPEG quality is estimated."""
+    """A picture as 8-bit RGB, turned as its EXIF tag says, and the facts; its JPEG quality is estimated.
+
+    Raises UserError, naming the picture, if it cannot be read or does not decode.
+    """
     from PIL import Image as Images
+    from PIL import ImageOps
+
+    from lmms_medtasks import pictures
 
     data = picture.read()
-    image = _decoded(picture, data)
+    try:
+        image = pictures.rgb8(ImageOps.exif_transpose(pictures.opened(data)))
+    except UserError as error:
+        raise UserError(f"Image {picture.id!r}: {error}") from error
     with Images.open(io.BytesIO(data)) as encoded:
         tables = getattr(encoded, "quantization", None)
     quality = jpeg_quality(tables[0]) if tables else 100

@@ -1,4 +1,6 @@
-"""The tasks of one item in the release's form: five about the grid with the outlier, three about the one without."""
+"""The tasks of one item in the release's form: five about the grid with the outlier, three about the one without; what
+the item is called, which of the release's tiers it is like, and what its tasks say about it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,9 @@ from typing import Any
 
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.grid_positions import NONE_OPTION, Size
+from lmms_medtasks.grids.altered_images import describe_orientation
+from lmms_medtasks.grids.plan import Planned
+from lmms_medtasks.grids.pool import Picture
 
 POSITIVE = ("det_mcq", "det_open", "ref_mcq", "ref_open", "vis_pos")
 NEGATIVE = ("det_mcq_neg", "det_open_neg", "vis_neg")
@@ -33,7 +38,7 @@ class Told:
 
 
 @functools.cache
-def _wordings() -> dict[str, str]:
+def _load_wordings() -> dict[str, str]:
     import yaml
 
     text = resources.files("lmms_medtasks.grids").joinpath("questions.yaml").read_text("utf-8")
@@ -48,22 +53,22 @@ def options(size: Size) -> dict[str, str]:
 def question(task_type: str, size: Size, description: str = "") -> str:
     """The question of a task type; MCQ questions hold their options, as the release's do."""
     lines = "\n".join(f"  {letter}) {text}" for letter, text in options(size).items())
-    wording = _wordings()[task_type].replace("{options}", lines)
+    wording = _load_wordings()[task_type].replace("{options}", lines)
     return wording.format(size=size.shown, first=size.positions[0], description=description)
 
 
-def positive(item: str, size: Size, position: int, told: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
+def positive(item: str, size: Size, position: int, texts: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The five tasks of a grid whose outlier is at ``position``; ``images`` has the paths for "grid" and "vis"."""
-    return [_task(item, form, size, position, told, images) for form in POSITIVE]
+    return [_make_task(item, form, size, position, texts, images) for form in POSITIVE]
 
 
-def negative(item: str, size: Size, told: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
+def negative(item: str, size: Size, texts: Told, images: Mapping[str, str]) -> list[dict[str, Any]]:
     """The three tasks of a consistent grid."""
-    return [_task(item, form, size, None, told, images) for form in NEGATIVE]
+    return [_make_task(item, form, size, None, texts, images) for form in NEGATIVE]
 
 
-def _task(
-    item: str, form: str, size: Size, position: int | None, told: Told, images: Mapping[str, str]
+def _make_task(
+    item: str, form: str, size: Size, position: int | None, texts: Told, images: Mapping[str, str]
 ) -> dict[str, Any]:
     task_type = _TYPES[re.sub(r"_(neg|pos)$", "", form)]
     name = "none" if position is None else size.positions[position]
@@ -78,9 +83,64 @@ def _task(
         "id": f"{item}_{form}",
         "image_path": f"{ROOT}/{images['vis' if task_type == 'visual_referring' else 'grid']}",
         "task_type": task_type,
-        "question": question(task_type, size, told.description),
+        "question": question(task_type, size, texts.description),
         **({"options": choices, "answer": answer, "answer_position": name} if choices else {"answer": answer}),
         "is_negative": position is None,
-        "explanation": told.consistent if position is None else told.why,
-        "answer_keywords": [answer.casefold() if not choices else name, *told.keywords],
+        "explanation": texts.consistent if position is None else texts.why,
+        "answer_keywords": [answer.casefold() if not choices else name, *texts.keywords],
     }
+
+
+_VIOLATIONS = {
+    "texture": "a region shows the texture of another modality",
+    "shifted_blocks": "its blocks are in the wrong order",
+    "dropped_band": "a band of rows repeats one row",
+    "garbage": "a band of rows is skewed",
+}
+
+
+def tier(entry: Planned) -> str:
+    """The release's tier that an item is like (paper, section 2): larger grids are T3, findings T5, anatomy, viewpoint
+    and integrity T4, modality and orientation T1."""
+    if entry.size.side > 2:
+        return "v3"
+    if entry.kind == "finding":
+        return "v5"
+    same_modality = entry.other is not None and entry.other.modality == entry.category.modality
+    return "v4" if entry.kind in ("viewpoint", "integrity") or same_modality else "v1"
+
+
+def slug(entry: Planned) -> str:
+    """The middle of an item's id: its kind, and its categories or its violation."""
+    parts = [entry.kind, entry.category.modality]
+    if entry.kind == "category" and entry.other is not None:
+        names = [f"{key.modality} {key.anatomy}" if entry.other.modality == entry.category.modality else key.modality
+                 for key in (entry.other, entry.category)]  # fmt: skip
+        parts = [entry.kind, names[0], "vs", names[1]]
+    elif entry.violation:
+        parts = [entry.violation, entry.category.modality]
+    return "_".join(re.sub(r"[^a-z0-9]+", "_", part.casefold()).strip("_") for part in parts)
+
+
+def told(entry: Planned, outlier: Picture | None, change: Mapping[str, Any]) -> Told:
+    """The words of an item's tasks; without an ``outlier`` only those about the consistent grid matter."""
+    inliers = str(entry.category)
+    consistent = f"All images show {inliers} without an inconsistency. There is no outlier."
+    if outlier is None:
+        return Told("", "", consistent, ("none",))
+    description, keywords = _describe_outlier(entry, outlier, change)
+    return Told(description, f"The outlier: {description}. The others: {inliers}.", consistent, keywords)
+
+
+def _describe_outlier(entry: Planned, outlier: Picture, change: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    if entry.kind == "orientation":
+        name = change["transformation"]
+        return f"the image is {describe_orientation(name)}", ("orientation", *name.split("_"))
+    if entry.kind == "integrity":
+        name = change["violation"]["name"]
+        return f"image integrity is violated: {_VIOLATIONS[name]}", ("integrity", *name.split("_"))
+    if entry.kind == "finding":
+        return f"a finding: {outlier.finding}", tuple(outlier.finding.casefold().split())
+    if entry.kind == "viewpoint":
+        return f"another view: {outlier.view}", (outlier.view.casefold(), "view")
+    return str(outlier.category), tuple(part.casefold() for part in outlier.category if part)

@@ -1,7 +1,7 @@
 """What replies about a grid claim: an outlier somewhere, or none. For every task that asks for outliers in grids.
 
-A trial here is what was read from a reply: a position or :data:`NONE`, "yes" or "no" for a highlighted panel, or why
-nothing could be read (:mod:`lmms_medtasks.record`).
+A trial here is the parsed answer of one reply: a position or :data:`NONE`, "yes" or "no" for a highlighted panel, or
+why nothing could be read (:mod:`lmms_medtasks.record`).
 """
 
 from __future__ import annotations

@@ -1,21 +1,29 @@
-"""A set on disk: the release's form (benchmark_refined/all_tasks.jsonl and pictures) beside manifest.json."""
+"""A set on disk: the release's form (benchmark_refined/all_tasks.jsonl and pictures) beside manifest.json.
+
+A written set is read again for its leak check.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lmms_medtasks
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grids import checking, leaks
+from lmms_medtasks.grid_positions import parse_size
+from lmms_medtasks.grids import leaks
 from lmms_medtasks.grids.build_grids import Item
+from lmms_medtasks.grids.panels import panel_box
 from lmms_medtasks.grids.tasks import ROOT
 from lmms_medtasks.progress import bar
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 MANIFEST_VERSION = 1
 
@@ -63,13 +71,13 @@ def write(
                 "settings": dict(settings),
                 "items": records,
             }
-            _write_json(part / checking.MANIFEST, manifest)
-            rows = checking.check(part, alpha=alpha) if check else []
+            _write_json(part / MANIFEST, manifest)
+            rows = check_set(part, alpha=alpha) if check else []
             manifest["leak_check"] = {"alpha": alpha, "rows": [row.to_json() for row in rows]} if check else None
-            _write_json(part / checking.MANIFEST, manifest)
+            _write_json(part / MANIFEST, manifest)
             refused = any(row.leak for row in rows) and not keep_leaks
             target = out.with_name(out.name + ".refused") if refused else out
-            _replace(part, target)
+            _replace_folder(part, target)
         finally:
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
@@ -81,7 +89,7 @@ def check_target(out: Path, force: bool) -> None:
     """UserError unless a set may be written to ``out``."""
     if not out.exists():
         return
-    if not out.is_dir() or (any(out.iterdir()) and not (out / checking.MANIFEST).is_file()):
+    if not out.is_dir() or (any(out.iterdir()) and not (out / MANIFEST).is_file()):
         raise UserError(f"{out} is there already and is no set of generated grids: it is left alone. Choose another.")
     if any(out.iterdir()) and not force:
         raise UserError(f"{out} holds a set already. Choose another folder, or replace it with --force.")
@@ -89,7 +97,7 @@ def check_target(out: Path, force: bool) -> None:
 
 def _write_all(items: Iterable[Item], part: Path, total: int) -> tuple[int, list[dict[str, Any]]]:
     records, tasks = [], 0
-    with (part / checking.TASKS).open("w", encoding="utf-8") as lines, bar(total, "Building", "items") as step:
+    with (part / TASKS).open("w", encoding="utf-8") as lines, bar(total, "Building", "items") as step:
         for item in items:
             for name, data in item.images.items():
                 path = part / ROOT / name
@@ -107,7 +115,7 @@ def _write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _replace(part: Path, target: Path) -> None:
+def _replace_folder(part: Path, target: Path) -> None:
     """Put ``part`` where ``target`` is; an earlier set there goes only when the new one is whole."""
     if target.exists():
         old = target.with_name(target.name + ".old")
@@ -117,3 +125,89 @@ def _replace(part: Path, target: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
     else:
         os.replace(part, target)
+
+
+MANIFEST = "manifest.json"
+TASKS = f"{ROOT}/all_tasks.jsonl"
+
+
+def check_set(folder: Path, *, alpha: float = leaks.ALPHA) -> list[leaks.Row]:
+    """The rows of the leak check of the set in ``folder``; see :mod:`lmms_medtasks.grids.leaks`.
+
+    Raises:
+        UserError: no set of ours (no manifest.json that says how its grids were made), or a file of it is missing or
+            not what the manifest says.
+    """
+    manifest = read_manifest(folder)
+    grids: list[leaks.Panels] = []
+    wholes: list[leaks.Whole] = []
+    entries = list(_iter_grids(manifest))
+    with bar(len(entries), "Looking for leaks", "grids") as step:
+        for item, record in entries:
+            size = parse_size(item["size"])
+            whole = _open_image(folder / ROOT / record["image"])
+            panels = [
+                leaks.of_panel(whole.crop(panel_box(size, index, item["panel"])), panel)
+                for index, panel in enumerate(record["panels"])
+            ]
+            wholes.append(
+                leaks.Whole(_measure_grid(folder / ROOT / record["image"], whole), record["outlier"] is not None)
+            )
+            if record["outlier"] is not None:
+                grids.append(leaks.Panels(panels, record["outlier"], item["kind"]))
+            step(1)
+    return leaks.tested(grids, wholes, _read_questions(folder), alpha=alpha)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a generated set; UserError if there is none, or it is another kind of file."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(manifest["items"], list):
+            raise TypeError("items is no list")
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{str(folder)!r} is no set of generated grids: it has no {MANIFEST}. The check needs to know where every "
+            "panel came from; give a folder that `lmms-medtasks grids build` wrote."
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} is not a manifest of generated grids ({error!r}). Build the set again.") from error
+    result: dict[str, Any] = manifest
+    return result
+
+
+def _iter_grids(manifest: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    for item in manifest["items"]:
+        for record in item["grids"]:
+            yield item, record
+
+
+def _open_image(path: Path) -> Image:
+    from lmms_medtasks import pictures
+
+    try:
+        return pictures.rgb8(pictures.opened(path.read_bytes()))
+    except OSError as error:
+        raise UserError(f"{path}, which the manifest names, cannot be read: {error.strerror or error}.") from error
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
+
+
+def _measure_grid(path: Path, image: Image) -> dict[str, float]:
+    pixels = leaks.measured(image)
+    return {
+        "grid file size": float(path.stat().st_size),
+        "grid mean brightness": pixels.mean,
+        "grid standard deviation": pixels.deviation,
+    }
+
+
+def _read_questions(folder: Path) -> list[tuple[str, str, bool]]:
+    path = folder / TASKS
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        return [(row["task_type"], row["question"], row["is_negative"]) for row in rows]
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(f"{path} cannot be read as the set's tasks: {error!r}. Build the set again.") from error

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from lmms_medtasks.baselines import random_choice
+from lmms_medtasks.baselines import blind_answers
 from lmms_medtasks.data.documents import CHOICES_SEPARATOR
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
@@ -98,4 +98,4 @@ class RandomModel(Baseline):
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         choices = self._choices.get(prompt)
-        return str(rng.choice(choices)) if choices else random_choice.answer(prompt, rng)
+        return str(rng.choice(choices)) if choices else blind_answers.answer_at_random(prompt, rng)

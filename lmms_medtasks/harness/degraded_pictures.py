@@ -21,8 +21,8 @@ from PIL import Image
 from lmms_medtasks import degradations, digests, pictures
 from lmms_medtasks.degradations import corruptions, images, own, picture_cache
 from lmms_medtasks.degradations.base import is_own
-from lmms_medtasks.degradations.picture_digest import digest as digest
-from lmms_medtasks.degradations.picture_digest import seed_of
+from lmms_medtasks.degradations.images import digest as digest
+from lmms_medtasks.degradations.images import seed_of
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.degraded_names import CORRUPTIONS, Order
 from lmms_medtasks.seeding import generator
@@ -70,7 +70,7 @@ def degraded(
 ) -> tuple[Image.Image, dict[str, Any]]:
     """A picture as ordered, at a level above 0, and what was done: the degradation and its parameters.
 
-    ``known_as``: its digest (:mod:`lmms_medtasks.degradations.picture_digest`). ``modality``: its canonical name where
+    ``known_as``: its digest (:func:`lmms_medtasks.degradations.images.digest`). ``modality``: its canonical name where
     it is known.
     """
     seed = seed_of(known_as, order.seed)

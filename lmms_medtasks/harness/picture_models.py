@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks import folders
-from lmms_medtasks.baselines import pixel_outlier, random_choice
+from lmms_medtasks.baselines import blind_answers, pixel_outlier
 from lmms_medtasks.baselines.observer import Observer
 from lmms_medtasks.harness.baseline_models import Baseline
 
@@ -23,7 +23,7 @@ class ObserverModel(Baseline):
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         if not pictures:  # shown nothing, it guesses
-            return random_choice.answer(prompt, rng)
+            return blind_answers.answer_at_random(prompt, rng)
         found = next((said for reply in self._others if (said := reply(pictures, prompt)) is not None), None)
         return found if found is not None else self._observer.answer(pictures[0], prompt, temperature, rng)
 

@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image
 
 from lmms_medtasks import degradations
-from lmms_medtasks.degradations import modality_files, picture_digest
-from lmms_medtasks.degradations.images import size_of
+from lmms_medtasks.degradations import modality_files
+from lmms_medtasks.degradations.images import digest, seed_of, size_of
 from lmms_medtasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Degrade:
 
     def _settings(self, picture: Any, key: Key) -> dict[str, Any]:
         size_of(picture)  # raises UserError for what is no picture
-        seed = picture_digest.seed_of(picture_digest.digest(picture) if key is None else key, self.seed)
+        seed = seed_of(digest(picture) if key is None else key, self.seed)
         modality = modality_files.named(self.modality)
         return {"severity": self.severity, "strength": self.strength, "seed": str(seed), "modality": modality}
 

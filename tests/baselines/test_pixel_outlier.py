@@ -6,7 +6,7 @@ from PIL import Image
 
 from lmms_medtasks.baselines import pixel_outlier
 from lmms_medtasks.grid_positions import NONE_OPTION, SIDES, Size
-from lmms_medtasks.grids import layout
+from lmms_medtasks.grids import panels
 from lmms_medtasks.grids.tasks import options, question
 from lmms_medtasks.seeding import generator
 
@@ -20,7 +20,7 @@ def panel(seed, level=100, noise=6):
 
 
 def grid(size, outlier=None):
-    return layout.compose([panel(i, *((170, 25) if i == outlier else ())) for i in range(size.panels)], size)
+    return panels.compose([panel(i, *((170, 25) if i == outlier else ())) for i in range(size.panels)], size)
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -35,9 +35,9 @@ def test_all_five_formats(side):
     for task_type in ("detection_open", "referring_open"):
         assert pixel_outlier.answer(with_one, question(task_type, size)) == size.positions[outlier]
     asked = question("visual_referring", size)
-    assert pixel_outlier.answer(layout.boxed(with_one, size, outlier, PANEL), asked) == "yes"
-    assert pixel_outlier.answer(layout.boxed(with_one, size, 0, PANEL), asked) == "no"
-    assert pixel_outlier.answer(layout.boxed(without, size, 1, PANEL), asked) == "no"
+    assert pixel_outlier.answer(panels.boxed(with_one, size, outlier, PANEL), asked) == "yes"
+    assert pixel_outlier.answer(panels.boxed(with_one, size, 0, PANEL), asked) == "no"
+    assert pixel_outlier.answer(panels.boxed(without, size, 1, PANEL), asked) == "no"
     assert letters[pixel_outlier.answer(without, question("detection_mcq", size))] == NONE_OPTION
     assert pixel_outlier.answer(without, question("detection_open", size)) == "none"
     # The question says that there is one.
@@ -59,7 +59,7 @@ def test_the_red_box_is_found_around_every_panel(side):
     size = Size(side)
     plain = grid(size)
     assert pixel_outlier.boxed_cell(plain, side) == -1
-    found = [pixel_outlier.boxed_cell(layout.boxed(plain, size, index, PANEL), side) for index in range(size.panels)]
+    found = [pixel_outlier.boxed_cell(panels.boxed(plain, size, index, PANEL), side) for index in range(size.panels)]
     assert found == list(range(size.panels))
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 from scipy import ndimage
 
 from lmms_medtasks import degradations
-from lmms_medtasks.degradations.similarity import psnr, ssim
+from lmms_medtasks.degradations.gallery import psnr, ssim
 
 
 def load(examples, name, level):

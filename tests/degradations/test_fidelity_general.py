@@ -13,9 +13,9 @@ from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
+from lmms_medtasks.degradations.gallery import psnr, ssim
 from lmms_medtasks.degradations.intensity import ExposureParameters
 from lmms_medtasks.degradations.motion import RotationParameters
-from lmms_medtasks.degradations.similarity import psnr, ssim
 
 # Smallest share of equal samples. What is missing: rounding at whole numbers, by one grey level.
 DETERMINISTIC = {

@@ -12,10 +12,14 @@ from PIL import Image
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
+from lmms_medtasks.degradations.gallery import psnr, ssim
 from lmms_medtasks.degradations.histopathology import BubbleParameters, DarkSpotParameters
-from lmms_medtasks.degradations.mri import BiasFieldParameters, GhostingParameters, UndersamplingParameters
-from lmms_medtasks.degradations.mri_motion import MovementParameters
-from lmms_medtasks.degradations.similarity import psnr, ssim
+from lmms_medtasks.degradations.mri import (
+    BiasFieldParameters,
+    GhostingParameters,
+    MovementParameters,
+    UndersamplingParameters,
+)
 from lmms_medtasks.seeding import generator
 
 FILES = {"object_movement": "random_motion_artifact", "bubble": "bubble_artifact"}

@@ -1,4 +1,4 @@
-"""The sheet and the page: everything is on them, and the page needs nothing else."""
+"""The sheet and the page hold everything and need nothing else; PSNR and SSIM against scikit-image."""
 
 import base64
 import io
@@ -6,10 +6,12 @@ import math
 import re
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from lmms_medtasks.degradations import gallery
-from lmms_medtasks.degradations.gallery import Row, Section, Tile, curve_svg, distance, page, sheet
+from lmms_medtasks.degradations.gallery import Row, Section, Tile, curve_svg, distance, page, psnr, sheet, ssim
+from lmms_medtasks.seeding import generator
 
 
 def sections():
@@ -51,9 +53,9 @@ def test_each_section_is_linked_and_each_row_is_one_grid():
 def test_sheet_does_not_break_a_row_that_fits():
     blue = Tile(Image.new("RGB", (20, 30), "blue"), "x")
     short, long = Row((blue, blue)), Row((blue,) * 5)
-    lines = gallery._lines((short, short, short, long), 4)
+    lines = gallery._wrap_rows((short, short, short, long), 4)
     assert [len(line) for line in lines] == [4, 2, 4, 1]
-    assert [len(line) for line in gallery._lines((short, short), 3)] == [2, 2]
+    assert [len(line) for line in gallery._wrap_rows((short, short), 3)] == [2, 2]
 
 
 def test_a_curve_falls_where_the_numbers_do():
@@ -70,3 +72,21 @@ def test_distance():
     # 20 log10(255 / 10) = 28.13; constant images: (2 * 100 * 110 + 6.5) / (100^2 + 110^2 + 6.5) = 0.9955.
     assert distance(grey, Image.new("RGB", (20, 20), (110, 110, 110))) == "PSNR 28.1 dB, SSIM 1.00"
     assert distance(grey.crop((0, 0, 5, 5)), Image.new("RGB", (5, 5))) == "PSNR 8.1 dB"
+
+
+@pytest.mark.parametrize("shape", [(40, 33), (40, 33, 3), (7, 7)])
+def test_like_scikit_image(shape):
+    metrics = pytest.importorskip("skimage.metrics")
+    rng = generator("similarity")
+    clean = rng.integers(0, 256, shape, dtype=np.uint8)
+    other = np.clip(clean + rng.normal(0, 20, shape), 0, 255).astype(np.uint8)
+    channels = 2 if len(shape) == 3 else None
+    assert ssim(clean, other) == pytest.approx(metrics.structural_similarity(clean, other, channel_axis=channels))
+    assert psnr(clean, other) == pytest.approx(metrics.peak_signal_noise_ratio(clean, other))
+
+
+def test_edges():
+    image = np.full((9, 9), 3, np.uint8)
+    assert psnr(image, image) == math.inf
+    assert ssim(image, image) == pytest.approx(1.0)
+    assert math.isnan(ssim(image[:6], image[:6]))

@@ -7,8 +7,15 @@ import pytest
 from scipy import ndimage
 
 from lmms_medtasks.degradations import histopathology, registry
-from lmms_medtasks.degradations.blood_cells import BloodCellParameters, add_blood_cells, draw_cell
-from lmms_medtasks.degradations.histopathology import BubbleParameters, DarkSpotParameters, add_bubble, darken
+from lmms_medtasks.degradations.histopathology import (
+    BloodCellParameters,
+    BubbleParameters,
+    DarkSpotParameters,
+    add_blood_cells,
+    add_bubble,
+    darken,
+    draw_cell,
+)
 from lmms_medtasks.seeding import generator
 
 NAMES = ("blood_cell_artifact", "dark_spots_artifact", "bubble")

@@ -11,8 +11,14 @@ from scipy import ndimage
 
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import mri, registry
-from lmms_medtasks.degradations.mri import BiasFieldParameters, GhostingParameters, UndersamplingParameters
-from lmms_medtasks.degradations.mri_motion import MovementParameters, band_weights, move
+from lmms_medtasks.degradations.mri import (
+    BiasFieldParameters,
+    GhostingParameters,
+    MovementParameters,
+    UndersamplingParameters,
+    band_weights,
+    move,
+)
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 

@@ -238,21 +238,21 @@ def test_rows_that_are_left_out_add_nothing(distance, monkeypatch):
     image[90:170, 40:200] = generator("rows left out").random((80, 160))
     scan = Scan(FULL[::7], distance, 420)
     quick = tomography.project(image, scan)
-    filled = tomography._padded
+    filled = tomography._pad_rows
 
     def everywhere(part):
         padded, _, origin = filled(part)
         return padded, (-10_000, 10_000), origin
 
-    monkeypatch.setattr(tomography, "_padded", everywhere)
+    monkeypatch.setattr(tomography, "_pad_rows", everywhere)
     assert quick.any() and quick.tobytes() == tomography.project(image, scan).tobytes()
 
 
 def test_neighbours_are_each_value_and_the_next():
-    from lmms_medtasks.degradations import tomography_kernels
+    from lmms_medtasks.degradations import kernels
 
     values = generator("neighbours").random((3, 7)).astype(np.float32)
-    pairs = np.ascontiguousarray(tomography_kernels.neighbours(values)).view(np.float32).reshape(3, 6, 2)
+    pairs = np.ascontiguousarray(kernels.neighbours(values)).view(np.float32).reshape(3, 6, 2)
     np.testing.assert_array_equal(pairs[..., 0], values[:, :-1])
     np.testing.assert_array_equal(pairs[..., 1], values[:, 1:])
 
@@ -260,7 +260,7 @@ def test_neighbours_are_each_value_and_the_next():
 @pytest.mark.parametrize(("distance", "detectors"), [(np.inf, 40), (1.035, 62), (1.5, 20), (0.72, 1)])
 def test_columns_that_are_left_out_add_nothing(distance, detectors, monkeypatch):
     # A view adds to the pixels whose shadows fall on its detector; all columns give the same bytes.
-    from lmms_medtasks.degradations import tomography_kernels as kernels
+    from lmms_medtasks.degradations import kernels
 
     shape = (45, 60)
     scan = Scan((*FULL[::20], *np.deg2rad([0.0, 90.0, 180.0, 33.3])), distance * 60, detectors)

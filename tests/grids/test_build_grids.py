@@ -11,8 +11,9 @@ from PIL import Image
 from lmms_medtasks import grids
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grid_positions import NONE_OPTION, Size
-from lmms_medtasks.grids import layout, orientation
+from lmms_medtasks.grids import altered_images, panels
 from lmms_medtasks.grids.panels import finish
+from lmms_medtasks.grids.pool import load
 from lmms_medtasks.grids.tasks import NEGATIVE, POSITIVE
 from lmms_medtasks.seeding import generator
 
@@ -80,7 +81,7 @@ def test_what_the_manifest_says_of_the_outlier(items):
     of = lambda grid: grid["panels"][grid["outlier"]]["labels"]  # noqa: E731
     other = lambda grid: grid["panels"][(grid["outlier"] + 1) % 4]["labels"]  # noqa: E731
     assert of(category)["modality"] != other(category)["modality"]
-    assert turned["transformation"] in (orientation.MIRROR, *orientation.TURNS)
+    assert turned["transformation"] in (altered_images.MIRROR, *altered_images.TURNS)
     assert turned["laterality_error"] is (turned["transformation"] == "flip_horizontal")
     assert of(turned) == other(turned)
     assert {of(view)["view"], other(view)["view"]} == {"PA", "lateral"}
@@ -93,19 +94,19 @@ def test_a_turned_panel_is_the_turned_picture(pictures):
     item = build(pictures, items=1, kinds=("orientation",), match=False)[0]
     grid = item.record["grids"][0]
     whole = Image.open(io.BytesIO(item.images[grid["image"]]))
-    shown = whole.crop(layout.panel_box(Size(2), grid["outlier"], PANEL))
+    shown = whole.crop(panels.panel_box(Size(2), grid["outlier"], PANEL))
     source = next(picture for picture in pictures if picture.id == grid["panels"][grid["outlier"]]["picture"])
-    expected = orientation.apply(source.open(), grid["transformation"])
-    assert orientation.likeness(shown, expected) > 0.99
+    expected = altered_images.apply_orientation(load(source).image, grid["transformation"])
+    assert altered_images.image_likeness(shown, expected) > 0.99
 
 
 def test_boxes(items):
     for item in items:
         for grid in item.record["grids"]:
             plain, boxed = (np.asarray(Image.open(io.BytesIO(item.images[grid[k]]))) for k in ("image", "boxed_image"))
-            left, top, *_ = layout.panel_box(Size(2), grid["box"], PANEL)
-            assert tuple(boxed[top - 1, left - 1]) == layout.BOX_COLOUR
-            assert tuple(plain[top - 1, left - 1]) == layout.GUTTER_COLOUR
+            left, top, *_ = panels.panel_box(Size(2), grid["box"], PANEL)
+            assert tuple(boxed[top - 1, left - 1]) == panels.BOX_COLOUR
+            assert tuple(plain[top - 1, left - 1]) == panels.GUTTER_COLOUR
             assert grid["outlier"] in (None, grid["box"])
 
 
@@ -175,7 +176,7 @@ def test_mistakes(pictures, make):
 
 
 def test_pictures_that_look_alike_either_way(make):
-    grey = make("CT", 0).open().resize((1, 1)).resize((64, 64))
+    grey = load(make("CT", 0)).image.resize((1, 1)).resize((64, 64))
     buffer = io.BytesIO()
     grey.save(buffer, "PNG")
     flat = [

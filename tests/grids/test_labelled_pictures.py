@@ -9,7 +9,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.grids import labelled_pictures
-from lmms_medtasks.grids.pool import Category
+from lmms_medtasks.grids.pool import Category, load
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_csv_beside_the_pictures(place):
     # One spelling: the package's for modalities, else the first.
     assert {picture.category for picture in found.pictures} == {Category("CT", "Head", "")}
     assert found.ignored == ("site",)
-    assert found.pictures[0].open().size == (64, 64)
+    assert load(found.pictures[0]).image.size == (64, 64)
 
 
 def test_jsonl_and_parquet_and_the_table_itself(place):
@@ -55,7 +55,7 @@ def test_documents_of_a_suite(monkeypatch):
     # 20 pictures of each of seven modalities, asked about several times.
     assert len(found.pictures) == 140
     assert {picture.modality for picture in found.pictures} >= {"CT", "X-ray", "Histopathology"}
-    assert found.pictures[0].open().size[0] > 100
+    assert load(found.pictures[0]).image.size[0] > 100
 
 
 def test_folders_as_labels(place, make):

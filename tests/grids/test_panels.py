@@ -1,9 +1,12 @@
-"""All panels of a grid get the same treatment."""
+"""Panels: their geometry, the equal treatment of all of a grid, one tone and file size."""
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from lmms_medtasks.grids.panels import Content, finish, shrunk
+from lmms_medtasks.grid_positions import SIDES, Size
+from lmms_medtasks.grids import leaks, panels
+from lmms_medtasks.grids.panels import Content, finish, luminance, matched, shrunk
 from lmms_medtasks.grids.pool import jpeg_quality, load
 from lmms_medtasks.seeding import generator
 
@@ -30,7 +33,7 @@ def test_matching_gives_one_shape_resolution_and_quality(make):
 
 
 def test_nothing_is_enlarged_before_it_must_be(make):
-    image = make("CT", 1).open()
+    image = load(make("CT", 1)).image
     assert shrunk(image, 100) is image
     assert shrunk(image, 32).size == (32, 32)
     assert all(
@@ -49,3 +52,68 @@ def test_quality_by_hand():
     assert jpeg_quality([3688]) == 50
     assert jpeg_quality([1844]) == 75
     assert jpeg_quality([7376]) == 25
+
+
+@pytest.mark.parametrize("modality", ["CT", "X-ray", "Dermoscopy"])
+@pytest.mark.parametrize(("mean", "spread"), [(75, 40), (128, 60), (40, 25)])
+def test_mean_and_deviation_are_met(make, modality, mean, spread):
+    result = np.asarray(matched(np.asarray(load(make(modality, 1)).image, dtype=float), mean, spread), dtype=float)
+    grey = luminance(result)
+    assert abs(grey.mean() - mean) < 0.5
+    assert abs(grey.std() - spread) < 0.5
+
+
+def test_it_is_monotone(make):
+    before = np.asarray(load(make("MRI", 1)).image, dtype=float)[..., 0]
+    after = np.asarray(matched(np.repeat(before[..., None], 3, axis=2), 100, 50), dtype=float)[..., 0]
+    order = np.argsort(before.ravel())
+    assert (np.diff(after.ravel()[order]) >= 0).all()
+
+
+def test_a_flat_picture_stays_flat():
+    assert len(np.unique(matched(np.full((8, 8, 3), 50.0), 100, 50))) == 1
+
+
+def test_panels_end_up_alike_and_still_show_what_they_showed(make):
+    images = [load(make("X-ray", n)).image for n in range(3)] + [load(make("MRI", 0)).image]
+    sizes = [leaks.file_size(image) for image in images]
+    assert max(sizes) > 1.3 * min(sizes)
+    levelled = panels.level(images, 3, generator("test"))
+    found = [leaks.measured(image) for image in levelled]
+    assert max(f.bytes for f in found) < 1.02 * min(f.bytes for f in found)
+    for name in ("mean", "deviation"):
+        values = [getattr(f, name) for f in found]
+        assert max(values) - min(values) < 1
+    for before, after in zip(images, levelled, strict=True):
+        pair = [np.asarray(image.convert("L"), dtype=float).ravel() for image in (before, after)]
+        assert np.corrcoef(*pair)[0, 1] > 0.9
+
+
+def test_without_an_outlier_the_inliers_set_the_tone(make):
+    images = [load(make("CT", n)).image for n in range(4)]
+    levelled = panels.level(images, None, generator("test"))
+    means = [np.asarray(image.convert("L"), dtype=float).mean() for image in images]
+    # The middle one's tone is everybody's.
+    assert abs(np.asarray(levelled[0].convert("L"), dtype=float).mean() - np.median(means)) < 1
+
+
+def test_file_size_counts_the_luminance_only():
+    grey = Image.new("RGB", (32, 32), (100, 100, 100))
+    assert leaks.file_size(grey) == leaks.file_size(Image.new("RGB", (32, 32), (99, 100, 102)))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_panels_are_where_they_are_said_to_be_and_the_box_covers_none(side):
+    size, panel = Size(side), 40
+    colours = [(10 * index, 5, 200 - 5 * index) for index in range(size.panels)]
+    grid = panels.compose([Image.new("RGB", (panel, panel), colour) for colour in colours], size)
+    boxed = panels.boxed(grid, size, size.panels - 2, panel)
+    for picture in (grid, boxed):
+        for index, colour in enumerate(colours):
+            part = np.asarray(picture.crop(panels.panel_box(size, index, panel)))
+            assert (part == colour).all()
+    changed = np.argwhere((np.asarray(grid) != np.asarray(boxed)).any(axis=2))
+    left, top, right, bottom = panels.panel_box(size, size.panels - 2, panel)
+    assert changed.min(axis=0).tolist() == [top - panels.BOX_WIDTH, left - panels.BOX_WIDTH]
+    assert changed.max(axis=0).tolist() == [bottom - 1 + panels.BOX_WIDTH, right - 1 + panels.BOX_WIDTH]
+    assert (np.asarray(boxed)[tuple(changed.T)] == panels.BOX_COLOUR).all()

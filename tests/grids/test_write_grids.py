@@ -9,7 +9,7 @@ from PIL import Image
 from lmms_medtasks import grids
 from lmms_medtasks.data.releases import LocalRelease
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.grids import checking, leaks, write_grids
+from lmms_medtasks.grids import leaks, write_grids
 from lmms_medtasks.task_configs.medobvious import source as medobvious
 
 LEAKY = {"items": 16, "kinds": ("category",), "match": False, "reuse": True, "panel": 40}
@@ -62,7 +62,7 @@ def test_a_leaking_set_is_refused_and_kept_aside(pictures, tmp_path):
     told = {row.feature for row in written.rows if row.leak}
     assert {"mean brightness", "file size"} <= told
     # The check of the folder says the same.
-    assert checking.check(written.folder) == written.rows
+    assert write_grids.check_set(written.folder) == written.rows
     kept = write(pictures, out, keep_leaks=True, **LEAKY)
     assert not kept.refused and kept.folder == out and any(row.leak for row in kept.rows)
 
@@ -102,18 +102,18 @@ def test_an_interrupted_build_leaves_nothing(pictures, tmp_path):
 
 def test_positions_over_a_set_are_balanced(pictures, tmp_path):
     folder = write(pictures, tmp_path / "out", items=10, kinds=("integrity",), reuse=True, check=False).folder
-    manifest = checking.read_manifest(folder)
+    manifest = write_grids.read_manifest(folder)
     places = Counter(item["grids"][0]["outlier"] for item in manifest["items"])
     assert sorted(places.values()) == [2, 2, 3, 3]
 
 
 def test_check_of_what_is_no_set(pictures, tmp_path):
     with pytest.raises(UserError, match="is no set of generated grids"):
-        checking.check(tmp_path)
+        write_grids.check_set(tmp_path)
     (tmp_path / "manifest.json").write_text("[1]")
     with pytest.raises(UserError, match="not a manifest of generated grids"):
-        checking.check(tmp_path)
+        write_grids.check_set(tmp_path)
     folder = write(pictures, tmp_path / "out", items=1).folder
     next((folder / "benchmark_refined").rglob("*_0_grid.png")).unlink()
     with pytest.raises(UserError, match="which the manifest names, cannot be read"):
-        checking.check(folder)
+        write_grids.check_set(folder)

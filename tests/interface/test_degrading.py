@@ -9,7 +9,7 @@ from PIL import Image
 from torch.utils.data import DataLoader
 
 import lmms_medtasks as mt
-from lmms_medtasks.degradations import own_modalities, picture_digest
+from lmms_medtasks.degradations import images, own_modalities
 from lmms_medtasks.harness import degraded_names, degraded_pictures
 
 NOISE = {"name": "gaussian_noise", "severity": 2}
@@ -65,7 +65,7 @@ def test_a_pil_image_keeps_mode_and_size(mode):
 def test_the_same_picture_in_any_form_gets_the_same_pixels(mode, shape, dtype):
     array = pixels(shape=shape, dtype=dtype)
     image = Image.fromarray(array)
-    assert image.mode == mode and picture_digest.digest(image) == picture_digest.digest(array)
+    assert image.mode == mode and images.digest(image) == images.digest(array)
     tensor = torch.from_numpy(array if array.ndim == 2 else np.moveaxis(array, -1, 0).copy())
     expected = noisy(array)
     assert (np.asarray(noisy(image)) == expected).all()
@@ -89,7 +89,7 @@ def test_it_is_what_a_degraded_task_shows():
     picture = Image.fromarray(pixels())
     for seed in (0, 7):
         order = degraded_names.Order("gaussian_noise", "2", seed=seed)
-        shown, _ = degraded_pictures.degraded(picture, picture_digest.digest(picture), order, None)
+        shown, _ = degraded_pictures.degraded(picture, images.digest(picture), order, None)
         assert noisy(picture, seed=seed).tobytes() == shown.tobytes()
 
 

@@ -11,7 +11,7 @@ from lmms_medtasks import interface
 MODULES = [f"lmms_medtasks.interface.{each.name}" for each in pkgutil.iter_modules(interface.__path__)]
 
 
-@pytest.mark.parametrize("name", [*MODULES, "lmms_medtasks.degradations.picture_digest"])
+@pytest.mark.parametrize("name", [*MODULES, "lmms_medtasks.degradations.images"])
 def test_examples(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.baselines import observer
-from lmms_medtasks.baselines.observer_filters import FILTERS, View, responses
+from lmms_medtasks.baselines.observer import FILTERS, View, responses
 from lmms_medtasks.seeding import generator
 from tools import observer_training
 from tools.mini import phantoms

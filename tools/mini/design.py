@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmms_medtasks.baselines.phantom_questions import Question, all_questions
+from lmms_medtasks.baselines.phantoms import Question, all_questions
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from tools.mini import phantoms

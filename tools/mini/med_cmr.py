@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from lmms_medtasks.baselines.phantom_questions import Question, all_questions
+from lmms_medtasks.baselines.phantoms import Question, all_questions
 from lmms_medtasks.data.documents import LETTERS
 from lmms_medtasks.seeding import generator
 from tools.mini import design, phantoms

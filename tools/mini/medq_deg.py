@@ -6,7 +6,7 @@ import io
 from collections import Counter
 from typing import Any
 
-from lmms_medtasks.baselines.phantom_questions import Question, all_questions
+from lmms_medtasks.baselines.phantoms import Question, all_questions
 from lmms_medtasks.data import documents
 from lmms_medtasks.seeding import generator
 from tools.mini import design, phantoms

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.baselines.phantom_questions import FILE, Question, question_of
+from lmms_medtasks.baselines.phantoms import FILE, Question, question_of
 from lmms_medtasks.data.image_bytes import image_id
 from lmms_medtasks.task_configs.sure_vqa.source_reader import YES_NO, document
 from tools.mini import design, phantoms

@@ -30,7 +30,7 @@ from lmms_medtasks.board.trust.levels import OWN_RUN
 from lmms_medtasks.build_cache import NO_CACHE, BuildCache, name_of
 from lmms_medtasks.data import question_pictures
 from lmms_medtasks.data.question_pictures import Document, Split
-from lmms_medtasks.degradations.picture_digest import digest
+from lmms_medtasks.degradations.images import digest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import opened, rgb8
 from lmms_medtasks.samples import result_files as results

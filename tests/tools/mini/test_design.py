@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from lmms_medtasks.baselines.phantom_questions import Question
+from lmms_medtasks.baselines.phantoms import Question
 from lmms_medtasks.errors import UserError
 from tools.mini import design, phantoms
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lmms_medtasks.baselines.phantom_places import at_depth
+from lmms_medtasks.baselines.phantoms import at_depth
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.seeding import generator
 from tools.mini import phantoms

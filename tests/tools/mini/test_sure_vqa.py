@@ -5,7 +5,7 @@ from collections import Counter
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.baselines.phantom_questions import all_questions
+from lmms_medtasks.baselines.phantoms import all_questions
 from lmms_medtasks.data import documents, mini, sources
 from lmms_medtasks.data.image_bytes import image_problem
 from lmms_medtasks.task_configs.sure_vqa import source_shifts

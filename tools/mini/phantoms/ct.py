@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.baselines import canvas
-from lmms_medtasks.baselines import phantom_places as places
+from lmms_medtasks.baselines import phantoms as places
 from lmms_medtasks.baselines.canvas import Array, Grid, Point
 
 SIZE = 216

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from lmms_medtasks.baselines import canvas
-from lmms_medtasks.baselines import phantom_places as places
+from lmms_medtasks.baselines import phantoms as places
 from lmms_medtasks.baselines.canvas import Array, Grid, Point
 
 SIZE = 192

@@ -1,4 +1,7 @@
-"""The most frequent training answer to the same question: what knowing the answers without looking gets."""
+"""Answers without a look at the image: a random option, or the most frequent training answer to the same question.
+
+The first is what chance gets, the second what knowing the answers gets.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,24 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from lmms_medtasks.baselines.read_prompts import read_prompt
+import numpy as np
+
+from lmms_medtasks.baselines.read_prompts import open_reply, read_prompt, spoken_answers, wants_reasoning
 from lmms_medtasks.data.sources import TrainingRule
 from lmms_medtasks.errors import UserError
+
+
+def answer_at_random(prompt: str, rng: np.random.Generator) -> str:
+    """One of the prompt's options by its letter; else one of the answers that it says are possible: "yes" or "no", or a
+    position in a grid or "none".
+
+    Any other open question has nothing to draw from. Where it asks for reasoning and answer, the reply has both parts
+    and says that there is no answer, which a judge should find wrong; else it is "".
+    """
+    if wants_reasoning(prompt):
+        return open_reply(prompt, "there are no options to draw one from at random.", "I cannot answer.")
+    answers = list(read_prompt(prompt).options) or spoken_answers(prompt)
+    return answers[int(rng.integers(len(answers)))] if answers else ""
 
 
 class Guess(NamedTuple):
@@ -38,25 +56,24 @@ class MostFrequentAnswer:
         self._overall: Counter[str] = Counter()
         self._spelt: dict[str, str] = {}
         for question, answer in pairs:
-            self._spelt.setdefault(_key(answer), answer)
-            self._by_question[_key(question)][_key(answer)] += 1
-            self._overall[_key(answer)] += 1
+            self._spelt.setdefault(_fold_text(answer), answer)
+            self._by_question[_fold_text(question)][_fold_text(answer)] += 1
+            self._overall[_fold_text(answer)] += 1
 
     def answer(self, prompt: str) -> Guess:
         """The letter of the most frequent training answer among the prompt's options; without options, its text."""
         question, options = read_prompt(prompt)
         if not options:
-            found = self._by_question.get(_key(question))
-            return (
-                Guess(self._spelt[min(found, key=lambda text: (-found[text], text))], True)
-                if found
-                else Guess("", False)
-            )
+            own_answers = self._by_question.get(_fold_text(question))
+            if not own_answers:
+                return Guess("", False)
+            return Guess(self._spelt[min(own_answers, key=lambda text: (-own_answers[text], text))], True)
         # .get: looking up must not add to the table.
-        counts = self._by_question.get(_key(question), Counter())
-        known = any(counts[_key(text)] for text in options.values())
+        counts = self._by_question.get(_fold_text(question), Counter())
+        folded = {letter: _fold_text(text) for letter, text in options.items()}
+        known = any(counts[text] for text in folded.values())
         chosen = counts if known else self._overall
-        return Guess(min(options, key=lambda letter: (-chosen[_key(options[letter])], _key(options[letter]))), known)
+        return Guess(min(folded, key=lambda letter: (-chosen[folded[letter]], folded[letter])), known)
 
 
 def read_pairs(path: Path, rule: TrainingRule | None = None) -> list[tuple[str, str]]:
@@ -81,9 +98,9 @@ def answer_text(options: list[str], answer: str) -> str:
     """The text of the right answer: of the option that ``answer`` names, or ``answer`` itself; "" if it names none."""
     if not options:
         return answer
-    place = ord(answer) - ord("A") if len(answer) == 1 else -1
-    return options[place] if 0 <= place < len(options) else ""
+    index = ord(answer) - ord("A") if len(answer) == 1 else -1
+    return options[index] if 0 <= index < len(options) else ""
 
 
-def _key(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmms_medtasks.baselines.phantom_questions import Question, all_questions
+from lmms_medtasks.baselines.phantoms import Question, all_questions
 from tools.mini import phantoms
 
 # Fine-grained capability -> mid-level capability, from the paper's Table 4 (0.A.2).

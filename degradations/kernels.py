@@ -1,7 +1,7 @@
-"""The two inner loops of tomography, compiled by Numba when they are first used (see :mod:`.compiling`).
+"""Inner loops of tomography and of moved images, compiled by Numba when they are first used.
 
-Importing this module imports Numba, so it is imported where a kernel is called. Compiling both takes two seconds of one
-core, once for an installation.
+Importing this module imports Numba, so it is imported where a kernel is called. Compiling the two loops of tomography
+takes two seconds of one core, once for an installation.
 
 Each loop is split into one that computes indices, one that fetches and one that interpolates, because LLVM vectorises
 the first and the last but not all three together. A fetch is one load of two neighbours (:func:`neighbours`). No sum
@@ -11,12 +11,27 @@ between threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from lmms_medtasks.degradations.compiling import compiled
+
+def compiled(function: Callable[..., None]) -> Any:
+    """``function`` compiled when it is first called, without "fast math": the same bits on every processor.
+
+    The machine code is kept on disk (beside the source, where NUMBA_CACHE_DIR says, or in the user's cache folder) and
+    loaded by the next process; where no folder can be written, every process compiles it again.
+    """
+    # error_model: without it every division has a branch. nogil: strips of an image run at the same time.
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # Numba found no folder that it may write to
+        return numba.njit(**options)(function)
+
 
 _NONE, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 
@@ -35,7 +50,7 @@ def neighbours(values: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 @compiled
-def _fetch(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
+def _fetch_pairs(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
     """Copies the pairs at ``index`` to ``both``, from ``begin`` to ``end``."""
     for i in range(begin, end):
         # Unsigned, or Numba would test every index for being negative.
@@ -43,7 +58,7 @@ def _fetch(pairs: Any, index: Any, begin: Any, end: Any, both: Any) -> None:
 
 
 @compiled
-def _interpolate(both: Any, fraction: Any, total: Any) -> None:
+def _interpolate_pairs(both: Any, fraction: Any, total: Any) -> None:
     """Adds the values between the halves of ``both``, (2 n), at ``fraction`` to ``total``."""
     for i in range(np.uint64(total.size)):
         low = both[_TWO * i]
@@ -52,14 +67,14 @@ def _interpolate(both: Any, fraction: Any, total: Any) -> None:
 
 @compiled
 def _interpolate_weighted(both: Any, fraction: Any, weight: Any, begin: Any, end: Any, total: Any) -> None:
-    """As :func:`_interpolate`, times ``weight``, from ``begin`` to ``end``."""
+    """As :func:`_interpolate_pairs`, times ``weight``, from ``begin`` to ``end``."""
     for i in range(begin, end):
         low = both[_TWO * i]
         total[i] += (low + fraction[i] * (both[_TWO * i + _ONE] - low)) * weight[i]
 
 
 @compiled
-def _at(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any) -> None:
+def _sample_positions(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any) -> None:
     """Positions ``start + slope * step``, kept within [0, last], as whole part and fraction."""
     for i in range(start.size):
         position = min(max(start[i] + slope[i] * step, np.float32(0)), last)
@@ -69,7 +84,7 @@ def _at(start: Any, slope: Any, step: Any, last: Any, index: Any, fraction: Any)
 
 
 @compiled
-def _shadow(
+def _shadow_positions(
     columns: Any, row_terms: Any, last: Any, begin: Any, end: Any, index: Any, fraction: Any, weight: Any
 ) -> None:
     """Where the pixels of a row cast their shadow on the detector, and their magnification, that view's weight.
@@ -107,7 +122,7 @@ def _rows_met(start: Any, slope: Any, first: Any, last: Any, rows: Any) -> Any:
 
 @compiled
 def _row_terms(sine: Any, cosine: Any, curvature: Any, y: Any, left: Any, centre: Any) -> Any:
-    """Of :func:`_shadow`, for the row at ``y`` whose first pixel is at ``left``."""
+    """Of :func:`_shadow_positions`, for the row at ``y`` whose first pixel is at ``left``."""
     return (
         np.float32(sine * y - cosine * left),
         np.float32(-cosine),
@@ -198,9 +213,9 @@ def project(
                 low, high = max(band, met[k, block, 0]), min(band + _ROWS, met[k, block, 1])
                 starts, slopes, totals = start[k, part], slope[k, part], total[k, part]
                 for row in range(low, high):
-                    _at(starts, slopes, np.float32(row), last, index, fraction)
-                    _fetch(pairs[row], index, _NONE, np.uint64(totals.size), both)
-                    _interpolate(halves, fraction, totals)
+                    _sample_positions(starts, slopes, np.float32(row), last, index, fraction)
+                    _fetch_pairs(pairs[row], index, _NONE, np.uint64(totals.size), both)
+                    _interpolate_pairs(halves, fraction, totals)
     for k in range(number):
         for i in range(counts[k]):
             views[k, where[k, i]] = total[k, i] * length[k, i]
@@ -227,6 +242,60 @@ def back_project(pairs: Any, sines: Any, cosines: Any, curvature: Any, top: Any,
         begin, end = np.uint64(low), np.uint64(high)
         for row in range(image.shape[0]):
             terms = _row_terms(s, c, curvature, top + row, left, centre)
-            _shadow(columns, terms, last, begin, end, index, fraction, weight)
-            _fetch(view, index, begin, end, both)
+            _shadow_positions(columns, terms, last, begin, end, index, fraction, weight)
+            _fetch_pairs(view, index, begin, end, both)
             _interpolate_weighted(halves, fraction, weight, begin, end, image[row])
+
+
+@compiled
+def _mirrored_positions(start: Any, step: Any, length: Any, first: Any, weights: Any, stride: Any) -> None:
+    """Where a row is read along one axis, in equal steps: adds the first of two pixels to ``first``, times ``stride``.
+
+    Positions outside are mirrored, at any distance. Pixels are counted in an image with one more on each side;
+    ``weights`` gets the weight of the second one. On its own, and with 32-bit integers, this loop becomes vector
+    instructions.
+    """
+    period = 2.0 * length
+    inverse = 1.0 / period
+    for i in range(first.size):
+        # From the image's edge, half a pixel before the first pixel's centre, to the edge and back is a period.
+        edge = start + step * np.float64(np.int32(i)) + 0.5
+        edge -= period * np.floor(edge * inverse)
+        position = min(edge, period - edge) + 0.5
+        pixel = np.int32(position)
+        weights[i] = np.float32(position - pixel)
+        first[i] += pixel * stride
+
+
+@compiled
+def _interpolate_bilinear(pixels: Any, width: Any, first: Any, weights_x: Any, weights_y: Any, row: Any) -> None:
+    """Fills ``row`` from the four pixels around each position."""
+    one, below = np.uint64(1), np.uint64(width)
+    for i in range(np.uint64(row.size)):
+        # Unsigned, or Numba would test every index for being negative.
+        upper = np.uint64(np.uint32(first[i]))
+        lower = upper + below
+        upper_value = pixels[upper] + weights_x[i] * (pixels[upper + one] - pixels[upper])
+        lower_value = pixels[lower] + weights_x[i] * (pixels[lower + one] - pixels[lower])
+        row[i] = upper_value + weights_y[i] * (lower_value - upper_value)
+
+
+@compiled
+def turned_and_mirrored(
+    padded: NDArray[np.float32], cos: float, sin: float, x: float, y: float, moved: NDArray[np.float32]
+) -> None:
+    """Fills (h, w) ``moved``: pixel (column i, row j) with the image at (x + cos i - sin j, y + sin i + cos j).
+
+    ``padded``: the (H, W) image with its border pixels repeated once, (H + 2, W + 2) float32, C-contiguous, of fewer
+    than 2^31 pixels. Bilinear; outside, the image is mirrored at its edges again and again (c b a | a b c | c b a).
+    """
+    height, width = padded.shape[0] - 2, padded.shape[1] - 2
+    stride = np.int32(padded.shape[1])
+    pixels = padded.ravel()
+    first = np.empty(moved.shape[1], np.int32)
+    weights_x, weights_y = np.empty(moved.shape[1], np.float32), np.empty(moved.shape[1], np.float32)
+    for j in range(moved.shape[0]):
+        first[:] = 0
+        _mirrored_positions(x - sin * j, cos, width, first, weights_x, np.int32(1))
+        _mirrored_positions(y + cos * j, sin, height, first, weights_y, stride)
+        _interpolate_bilinear(pixels, stride, first, weights_x, weights_y, moved[j])

@@ -1,4 +1,7 @@
-"""Integrity violations: what no acquisition of the modality can give, made in one place of a picture.
+"""Images made wrong: turned or mirrored, or with a violation of their integrity.
+
+Orientation: which turns and flips are wrong for an image, and making them. Integrity violations: what no acquisition
+of the modality can give, made in one place of an image.
 
 ``texture``: a soft-edged region filled with the texture of another modality, at the region's own mean and contrast.
 ``shifted_blocks``: blocks exchanged with each other, as when a file's parts are put together in the wrong order.
@@ -11,16 +14,122 @@ gives no parameters, these are ours.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lmms_medtasks.errors import unknown
+from lmms_medtasks.grids.pool import Category, Picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+MIRROR = "flip_horizontal"
+TURNS = ("flip_vertical", "rotate_90", "rotate_180", "rotate_270")
+
+SEEN_BELOW = 0.85
+"""A transform is used only where the picture and its transform correlate less than this: else nobody can see it."""
+
+MIRRORED_SEEN_BELOW = 0.95
+"""The same for a mirrored picture whose sides differ: a heart or a liver on the wrong side is seen at a glance, but is
+a small part of a picture that is else nearly symmetric."""
+
+SQUARE_WITHIN = 0.02
+"""Quarter turns are for pictures whose sides differ by no more than this: else the shape gives them away."""
+
+_ORIENTATION_WORDS = {
+    "flip_horizontal": "horizontally flipped (left and right exchanged)",
+    "flip_vertical": "vertically flipped",
+    "rotate_90": "rotated by 90 degrees counter-clockwise",
+    "rotate_180": "rotated by 180 degrees",
+    "rotate_270": "rotated by 90 degrees clockwise",
+}
+
+
+def describe_orientation(transform: str) -> str:
+    """The transform in words."""
+    return _ORIENTATION_WORDS[transform]
+
+
+@functools.cache
+def _load_orientation_rules() -> dict[str, frozenset[str]]:
+    import yaml
+
+    text = resources.files("lmms_medtasks.grids").joinpath("orientation.yaml").read_text("utf-8")
+    return {name: frozenset(value.casefold() for value in values) for name, values in yaml.safe_load(text).items()}
+
+
+def has_up(category: Category, label: bool | None = None) -> bool:
+    """Whether a picture of ``category`` has an up; ``label`` is what the picture's own label says."""
+    if label is not None:
+        return label
+    rules = _load_orientation_rules()
+    return (
+        category.modality.casefold() in rules["has_up"] and category.anatomy.casefold() not in rules["loose_anatomies"]
+    )
+
+
+def is_lateralised(pictures: Sequence[Picture]) -> bool:
+    """Whether mirroring one of ``pictures``, all of one category, is a laterality error.
+
+    It is where the anatomy is lateralised and the view shows both sides, and where all pictures are labelled with the
+    same side (a mirrored left knee among left knees looks like a right one).
+    """
+    rules, category = _load_orientation_rules(), pictures[0].category
+    if category.modality.casefold() in rules["no_fixed_left"]:
+        return False
+    sides = {picture.laterality.strip().casefold() for picture in pictures}
+    if len(sides) == 1 and sides <= {"left", "right"}:
+        return True
+    return (
+        category.anatomy.casefold() in rules["lateralised_anatomies"]
+        and category.view.casefold() in rules["two_sided_views"]
+    )
+
+
+def wrong_orientations(picture: Picture, image: Image, inliers: Sequence[Picture]) -> list[str]:
+    """The transforms that make ``picture`` (``image`` is what it shows) visibly wrong among ``inliers``.
+
+    None where it has no up.
+    """
+    if not has_up(picture.category, picture.up):
+        return []
+    allowed = [*([MIRROR] if is_lateralised([picture, *inliers]) else []), *TURNS]
+    if abs(image.width / image.height - 1) > SQUARE_WITHIN:
+        allowed = [name for name in allowed if name not in ("rotate_90", "rotate_270")]
+    return [name for name in allowed if image_likeness(image, apply_orientation(image, name)) < _likeness_limit(name)]
+
+
+def _likeness_limit(transform: str) -> float:
+    return MIRRORED_SEEN_BELOW if transform == MIRROR else SEEN_BELOW
+
+
+def apply_orientation(image: Image, transform: str) -> Image:
+    """The picture flipped or turned; no pixel is interpolated."""
+    from PIL import Image as Images
+
+    method: dict[str, Any] = {
+        "flip_horizontal": Images.Transpose.FLIP_LEFT_RIGHT,
+        "flip_vertical": Images.Transpose.FLIP_TOP_BOTTOM,
+        "rotate_90": Images.Transpose.ROTATE_90,
+        "rotate_180": Images.Transpose.ROTATE_180,
+        "rotate_270": Images.Transpose.ROTATE_270,
+    }
+    return image.transpose(method[transform])
+
+
+def image_likeness(first: Image, second: Image) -> float:
+    """Correlation of two pictures' grey levels at 48 by 48 pixels, from -1 to 1; 1 where either is flat."""
+    a, b = (np.asarray(image.convert("L").resize((48, 48)), dtype=np.float64).ravel() for image in (first, second))
+    if a.std() < 1e-9 or b.std() < 1e-9:
+        return 1.0
+    return float(np.corrcoef(a, b)[0, 1])
+
 
 CORRUPTIONS = ("shifted_blocks", "dropped_band", "garbage")
 VIOLATIONS = ("texture", *CORRUPTIONS)
@@ -41,7 +150,7 @@ class Violation:
         return asdict(self)
 
 
-def sample(name: str, rng: np.random.Generator) -> Violation:
+def sample_violation(name: str, rng: np.random.Generator) -> Violation:
     """Parameters of violation ``name``: in the picture's middle, and large enough to be seen at a glance."""
     if name not in VIOLATIONS:
         raise unknown("integrity violation", name, VIOLATIONS)
@@ -54,19 +163,19 @@ def sample(name: str, rng: np.random.Generator) -> Violation:
     return Violation(name, (at[0], at[1]), extent, int(rng.integers(2**32)))
 
 
-def apply(image: Image, violation: Violation, texture: Image | None = None) -> Image:
+def apply_violation(image: Image, violation: Violation, texture: Image | None = None) -> Image:
     """``image`` (RGB) with the violation; ``texture`` is the picture whose texture "texture" takes."""
     from PIL import Image as Images
 
     pixels = np.asarray(image, dtype=np.float64)
-    rows, columns = _region(pixels.shape[:2], violation)
+    rows, columns = _violated_region(pixels.shape[:2], violation)
     rng = np.random.Generator(np.random.PCG64(violation.seed))
     if violation.name == "texture":
         if texture is None:
             raise ValueError("The violation 'texture' needs an image to take the texture from.")
-        changed = _textured(pixels, np.asarray(texture, dtype=np.float64), rows, columns)
+        changed = _fill_with_texture(pixels, np.asarray(texture, dtype=np.float64), rows, columns)
     elif violation.name == "shifted_blocks":
-        changed = _shuffled(pixels, rows, columns, rng)
+        changed = _shuffle_blocks(pixels, rows, columns, rng)
     elif violation.name == "dropped_band":
         changed = pixels.copy()
         changed[rows] = pixels[rows.start]
@@ -78,7 +187,7 @@ def apply(image: Image, violation: Violation, texture: Image | None = None) -> I
     return Images.fromarray(np.clip(np.rint(changed), 0, 255).astype(np.uint8))
 
 
-def _region(shape: tuple[int, ...], violation: Violation) -> tuple[slice, slice]:
+def _violated_region(shape: tuple[int, ...], violation: Violation) -> tuple[slice, slice]:
     spans = []
     for length, at, extent in zip(shape, violation.at, violation.extent, strict=True):
         size = max(2, round(length * extent))
@@ -87,7 +196,7 @@ def _region(shape: tuple[int, ...], violation: Violation) -> tuple[slice, slice]
     return spans[0], spans[1]
 
 
-def _textured(
+def _fill_with_texture(
     pixels: NDArray[np.float64], texture: NDArray[np.float64], rows: slice, columns: slice
 ) -> NDArray[np.float64]:
     from PIL import Image as Images
@@ -108,7 +217,7 @@ def _textured(
     return changed
 
 
-def _shuffled(
+def _shuffle_blocks(
     pixels: NDArray[np.float64], rows: slice, columns: slice, rng: np.random.Generator, side: int = 3
 ) -> NDArray[np.float64]:
     """``side`` by ``side`` blocks of the region, none where it was."""
