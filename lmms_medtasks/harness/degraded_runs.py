@@ -61,7 +61,7 @@ class Watch:
         failed: dict[str, str] = {}
         for name, shown in self.shown.items():
             refused = None if shown.refused is None else str(shown.refused)
-            parts = _of_all((shown.changed, shown.of_documents, name in self.asked, refused))
+            parts = calls.gathered((shown.changed, shown.of_documents, name in self.asked, refused))
             changed = {digest: each for part, *_ in parts for digest, each in part.items()}
             of_documents = {number: each for _, part, *_ in parts for number, each in part.items()}
             why = next((each for *_, each in parts if each), "")
@@ -178,14 +178,3 @@ def _add(
     for row in results.get("samples", {}).get(shown.name, ()):
         if found := of_documents.get(row["doc_id"]):
             row[PICTURES] = [found[number] for number in sorted(found)]
-
-
-def _of_all(own: Any) -> list[Any]:
-    """What each process has; all of them must call this alike."""
-    from torch import distributed
-
-    if not (distributed.is_available() and distributed.is_initialized()):
-        return [own]
-    every: list[Any] = [None] * distributed.get_world_size()
-    distributed.all_gather_object(every, own)
-    return every

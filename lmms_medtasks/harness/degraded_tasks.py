@@ -16,7 +16,6 @@ only shows later ends the run.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
 import sys
@@ -27,8 +26,7 @@ from typing import Any
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance, task_digests
-from lmms_medtasks.harness.degraded_marks import LOADED_FOR, SHOWN, asked
+from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance
 from lmms_medtasks.harness.degraded_names import Order
 from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_name
 
@@ -140,7 +138,7 @@ class Degraded:
 
 def shown_of(task: Any) -> ShownPictures | None:
     """What a task object did to its pictures, None where it is no degraded one."""
-    return getattr(task, SHOWN, None)
+    return getattr(task, "medtasks_shown", None)
 
 
 def load(load_base: Any, manager: Any, name: str, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
@@ -151,9 +149,8 @@ def load(load_base: Any, manager: Any, name: str, what: Any, *args: Any, **kwarg
     base, order = degraded_names.parse(name)
     _check_base(manager, name, base)
     bare = {**what, "task": base} if isinstance(what, dict) else base
-    with _loading_for(manager, name):
-        # A group numbers the tasks of one name in it; these have names of their own.
-        loaded = load_base(bare, *args, **{**kwargs, "parent_name": None})
+    # A group numbers the tasks of one name in it; these have names of their own.
+    loaded = load_base(bare, *args, **{**kwargs, "parent_name": None})
     return _degraded_tasks(loaded, name.removeprefix(base), order, manager)
 
 
@@ -202,10 +199,9 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
             logger.debug(f"{name} could not be loaded before the model: {error!r}")
 
 
-def check_config(manager: Any, config: Mapping[str, Any]) -> None:
-    """Raise UserError for the configuration of a base that can't be degraded, before its data are fetched."""
-    name = getattr(manager, LOADED_FOR, None)
-    if name is None or not isinstance(config.get("task"), str) or "class" in config:
+def check_config(name: str, config: Mapping[str, Any]) -> None:
+    """Raise UserError where the configuration of the base of ``name`` shows no images, before its data are fetched."""
+    if not isinstance(config.get("task"), str) or "class" in config:
         return
     if config.get("doc_to_visual") is None and not callable(config.get("doc_to_messages")):
         raise UserError(
@@ -241,25 +237,12 @@ def _keeps_likelihoods() -> bool:
     return bool(kept == (0.5, True))
 
 
-def by_metadata(task: Any, manager: Any) -> Any:
-    """A task degraded as its own YAML asks for, any other as it is."""
-    config = task.config
-    told = asked(config.metadata) if shown_of(task) is None else ""
-    if not told:
-        return task
-    where = f"{config.task}, metadata: {ASKED}"
-    order = degraded_names.order(told, where)
+def by_metadata(task: Any, requested: str, manager: Any) -> Any:
+    """A task degraded as its own YAML requests."""
+    where = f"{task.config.task}, metadata: {ASKED}"
+    order = degraded_names.order(requested, where)
     degraded_pictures.check_function(order, where)
-    return degraded_task(task, str(config.task), order, manager)
-
-
-@contextlib.contextmanager
-def _loading_for(manager: Any, name: str) -> Iterator[None]:
-    setattr(manager, LOADED_FOR, name)
-    try:
-        yield
-    finally:
-        setattr(manager, LOADED_FOR, None)
+    return degraded_task(task, str(task.config.task), order, manager)
 
 
 def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: Order, manager: Any) -> dict[Any, Any]:
@@ -328,7 +311,7 @@ def _metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
         **({"column": order.column} if order.column else {}),
         "seed": order.seed,
         **({} if order.is_control else {"code": degraded_pictures.code_of(order)}),
-        "libraries": dict(task_digests.libraries()),
+        "libraries": dict(provenance.library_versions()),
     }
     metadata = {**kept, METADATA: done}
     runner = getattr(manager, "_lmms_medtasks_runner", None)

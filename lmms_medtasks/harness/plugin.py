@@ -19,7 +19,7 @@ else is done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms
 - ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
   is also a folder's in the working directory: a contributed task is then loaded by its name;
 - ``_get_config`` puts in the metrics that a task's benchmark declares, hands contributed tasks' settings to their hooks
-  (:mod:`lmms_medtasks.harness.template_hooks.lookup`), and completes a task's metadata with what only a run knows
+  (:mod:`lmms_medtasks.harness.template_hooks`), and completes a task's metadata with what only a run knows
   (:mod:`lmms_medtasks.harness.provenance`), so that it stands in the result file and in the key of the harness's
   response cache.
 
@@ -49,9 +49,9 @@ from lmms_medtasks.harness import (
     relied_on,
     runners,
     start_checks,
+    template_hooks,
 )
-from lmms_medtasks.harness.degraded_marks import LOADED_FOR, asked
-from lmms_medtasks.harness.template_hooks import lookup
+from lmms_medtasks.harness.degraded_lookup import requested_degradation
 from lmms_medtasks.progress import say
 from lmms_medtasks.samples.degraded import MARK, is_name
 from lmms_medtasks.suites import templates
@@ -193,7 +193,7 @@ def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs:
         chosen_settings.check(leaves, list(configs.values()))
         judged.check(list(configs.values()))
         setattr(self, evaluating.OURS, configs)
-        by_definition = [name for name, each in configs.items() if asked(each.get("metadata"))]
+        by_definition = [name for name, each in configs.items() if requested_degradation(each.get("metadata"))]
         _load_early(self, [*by_definition, *degraded])
     return sorted({*names, *degraded})
 
@@ -336,13 +336,13 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = read_config(manager, name)
-    if asked(config.get("metadata")):
+    if requested_degradation(config.get("metadata")):
         relied_on.check(relied_on.DEGRADED, name)
-    if getattr(manager, LOADED_FOR, None) is not None:
+    if degraded := degraded_lookup.name_loaded_for(manager):
         from lmms_medtasks.harness import degraded_tasks
 
-        degraded_tasks.check_config(manager, config)
-    config = lookup.bound(config, path)
+        degraded_tasks.check_config(degraded, config)
+    config = template_hooks.bound(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     runner = getattr(manager, "_lmms_medtasks_runner", None)
     config = provenance.complete(config, manager.model_name, runner, path)

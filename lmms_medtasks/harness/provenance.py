@@ -1,20 +1,32 @@
-"""What only a run knows about a task: which data it reads, and what the runner does to its pictures."""
+"""What only a run knows about a task: which data and code it reads, and what the runner does to its pictures.
+
+The harness's response cache keys on the YAML's text and the names of hooks only; it would serve old replies after a
+change of pictures or parser. With the digests of these in the task's metadata it does not.
+"""
 
 from __future__ import annotations
 
 import copy
+import functools
+import hashlib
 import importlib.metadata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import __version__, digests
+from lmms_medtasks import __version__, digests, extensions
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.store import Located
-from lmms_medtasks.harness import chosen_settings, runners, scoring, task_digests
+from lmms_medtasks.harness import chosen_settings, runners, scoring
 from lmms_medtasks.suites import paper, registry, templates
 
 PROTOCOL = "medtasks://"
+
+LIBRARIES = ("numba", "numpy", "pillow", "scipy")
+"""Packages of others that can move a pixel or a score."""
+
+_PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
+_DIGITS = 12
 
 
 def complete(
@@ -24,7 +36,7 @@ def complete(
 
     Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the data),
     ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``digests`` (of
-    prompt, code and degradations, see :mod:`lmms_medtasks.harness.task_digests`), ``package_version`` (ours),
+    prompt, code and degradations, see :func:`task_digests`), ``package_version`` (ours),
     ``package_modified`` (true where its files are not as installed or, in a working
     copy, as committed; not there where neither is known), ``libraries`` (versions of packages
     that can move a pixel or a score), ``agreement`` where one had to be signed for the data, and, where the runner
@@ -71,10 +83,10 @@ def complete(
 def _code(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
     modified = digests.is_modified()
     return {
-        "digests": task_digests.of_task(config, folder),
+        "digests": task_digests(config, folder),
         "package_version": __version__,
         **({} if modified is None else {"package_modified": modified}),
-        "libraries": dict(task_digests.libraries()),
+        "libraries": dict(library_versions()),
     }
 
 
@@ -117,7 +129,7 @@ def _contributed(
         **(told.get("metadata") or {}),
         "benchmark": folder.name,
         **_code(config, folder),
-        "data_digest": task_digests.of_files(_files(config)),
+        "data_digest": _digest_of_files(_files(config)),
     }
     add_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}
@@ -175,3 +187,53 @@ def locations_of(config: dict[str, Any]) -> list[tuple[str, str]]:
             suite, _, split = url[len(PROTOCOL) :].partition("/")
             found.append((suite, split))
     return found
+
+
+def task_digests(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, str]:
+    """Digests of a task's ``prompt``, of the ``package``, its ``degradations`` and ``own_code``; each where it has it.
+
+    ``config`` is the task's configuration with its hooks resolved, as the harness's task manager gives it. ``own_code``
+    is over parts of someone's own and all Python files in ``folder``, a contributed task's; ``report.py`` is left out,
+    as what a report looks like moves no number.
+    """
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    found = digests.of_settings(settings)
+    own = [*sorted(set(_own_code(config))), *extensions.digests(config.get("metadata"))]
+    if folder and (files := sorted(each for each in folder.glob("*.py") if each.name != "report.py")):
+        own.append(digests.of_files(files))
+    return {**found, **({"own_code": digests.digest(*map(str.encode, own))} if own else {})}
+
+
+def _digest_of_files(files: Sequence[Path]) -> str:
+    """A digest of the contents of these files and of the picture files beside them, "" without any file.
+
+    A table's pictures lie in the folders beside it: changing one changes the digest as changing the table does.
+    """
+    folders = {file.parent for file in files}
+    pictures = {each for folder in folders for each in folder.rglob("*") if each.suffix.lower() in _PICTURES}
+    total = hashlib.sha256()
+    for file in [*files, *sorted(pictures)]:
+        with file.open("rb") as content:
+            total.update(file.name.encode() + hashlib.sha256(content.read()).digest())
+    return total.hexdigest()[:_DIGITS] if files else ""
+
+
+@functools.cache
+def library_versions() -> Mapping[str, str]:
+    """The versions of :data:`LIBRARIES`."""
+    return {name: importlib.metadata.version(name) for name in LIBRARIES}
+
+
+def _own_code(value: Any) -> Iterator[str]:
+    """What hooks that are made of data or of code of someone's own say of these (``digested``), at any depth."""
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _own_code(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _own_code(each)
+    elif isinstance(value, functools.partial):
+        yield from _own_code(value.func)
+        yield from _own_code(value.keywords)
+    elif found := getattr(value, "digested", ""):
+        yield str(found)

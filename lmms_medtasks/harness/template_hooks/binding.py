@@ -8,25 +8,24 @@ own settings, and hands them to the adapter (``process_docs``) and to the scorin
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.data import adapter, own_readers, picture_checks, sources, text_tables
-from lmms_medtasks.data.rotated_options import rotations
+from lmms_medtasks.data import adapter, own_readers, sources, text_tables
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import degraded_documents, own_binding, task_pictures
+from lmms_medtasks.extensions import load, located
+from lmms_medtasks.harness.template_hooks import prepared_documents, prompt_hooks
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.own_scales import is_rubric
-from lmms_medtasks.suites import own_parts, templates
-from lmms_medtasks.suites.templates import including, measures
+from lmms_medtasks.suites import own_metrics, own_parts, templates
+from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.suites.templates import including, measures, parsers
+from lmms_medtasks.suites.templates.measures import Own
 from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml import settings as schema
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 MODALITIES = "modalities.yml"
 """A file beside the YAML: :mod:`lmms_medtasks.degradations.own_modalities`."""
@@ -66,7 +65,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER, metric_entry
 
-    settings, parts = own_binding.resolved(settings, template, folder)
+    settings, parts = resolved(settings, template, folder)
     scoring_settings = {**settings, **parts.scoring}
     hook = config["process_results"]
     process_results = Bound(hook, settings=scoring_settings)
@@ -78,7 +77,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     return {
         **config,
         "process_docs": Bound(
-            prepared,
+            prepared_documents.prepared,
             adapt=_adapter(config, settings, folder),
             settings=settings,
             tables=files or tables,
@@ -87,7 +86,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             training_split=str(config.get("training_split") or ""),
             own=parts.scoring,
         ),
-        "doc_to_visual": task_pictures.of_task(config, settings, folder) if folder else config.get("doc_to_visual"),
+        "doc_to_visual": prompt_hooks.of_task(config, settings, folder) if folder else config.get("doc_to_visual"),
         "generation_kwargs": _generation(config, template),
         "process_results": process_results,
         "metric_list": [metric_entry(parts.suite.metric(name)) for name in settings["metrics"]],
@@ -119,13 +118,13 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     config, files, read_by = own_readers.with_rows_read(config, folder, _name(config))
     changed: dict[str, Any] = {}
     if not folder.is_relative_to(folders.folder().resolve()) and config.get("doc_to_visual") is not None:
-        changed["doc_to_visual"] = task_pictures.of_task(config, own, folder)
+        changed["doc_to_visual"] = prompt_hooks.of_task(config, own, folder)
     if isinstance(config.get("process_docs"), adapter.Columns):
         config, tables = text_tables.with_text_cells(_located(config, folder), _name(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
         changed["process_docs"] = Bound(
-            prepared,
+            prepared_documents.prepared,
             adapt=adapt,
             settings=own,
             tables=files or tables,
@@ -207,127 +206,74 @@ def _prompt_of_ours(name: str, folder: Path | None, read: Any) -> str:
         ) from error
 
 
-def prepared(
-    dataset: Dataset,
-    *,
-    adapt: Any,
-    settings: Mapping[str, Any],
-    training_split: str = "",
-    tables: tuple[Path, ...] = (),
-    folder: Path | None = None,
-    own: Mapping[str, Any] | None = None,
-    read_by: own_readers.ReadBy | None = None,
-) -> Dataset:
-    """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
-
-    Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
-    ``read_by``: for the digest of the task's own code.
-    Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
-    """
-    from lmms_medtasks.errors import user_errors
-    from lmms_medtasks.harness.hooks import RENDERED, TRIALS
-
-    with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
-        used = adapt.columns_used(dataset.column_names) if isinstance(adapt, adapter.Columns) else dataset.column_names
-        text_tables.check_not_guessed(dataset, used)
-        with _told_with(tables):
-            documents = adapt(dataset)
-        if not hasattr(documents, "column_names"):
-            raise UserError(f"process_docs gives a {type(documents).__name__}, expected a datasets.Dataset.")
-        adapter.check_answers(documents)
-        if training_split and str(dataset.split) == training_split:
-            return _without_ood(documents, settings["shift"]) if settings.get("shift") else documents
-        degraded_documents.check(documents, settings, folder)
-        _check_single_answers(documents, settings)
-        _check_several(adapt, settings)
-        if own:
-            own_binding.check_documents(own, settings, documents)
-        if not settings.get("no_image"):
-            with _told_with(tables):
-                picture_checks.check(documents, folder)
-        if settings.get("shift"):
-            documents = _with_sides(documents, settings["shift"])
-        if settings.get("degradation") == templates.DRAWN:
-            documents = degraded_documents.with_draws(documents, settings, folder)
-        if settings.get("rotate_options"):
-            documents = rotations(documents)
-    ids = list(documents["id"])
-    TRIALS.reset(ids)
-    RENDERED.reset(ids)
-    return documents
-
-
-@contextmanager
-def _told_with(tables: Sequence[Path]) -> Iterator[None]:
-    """Name the table in a :class:`UserError`, where there is only one."""
-    try:
-        yield
-    except UserError as error:
-        if len(tables) != 1:
-            raise
-        raise UserError(f"{tables[0].name}: {error}") from error
-
-
-def _check_single_answers(documents: Dataset, settings: Mapping[str, Any]) -> None:
-    """Refuse several right letters where one is read: no reply could be right."""
-    if settings.get("parser") not in ("option", "letter") or "answer" not in documents.column_names:
-        return
-    for row, answer in enumerate(documents["answer"]):
-        if isinstance(answer, str) and len(answer) > 1:
-            raise UserError(
-                f"Row {row + 1} (id {documents[row]['id']!r}) has several right answers, {answer!r}, and the parser "
-                f"{settings['parser']!r} has one right answer. In the YAML say `parser: several_letters` where all of "
-                "them must be named, `parser: any_letter` where any of them is right."
-            )
-
-
-def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:
-    """Refuse an adapter and a parser that mean different things by several right letters."""
-    several = adapt.several if isinstance(adapt, adapter.Columns) else ""
-    for parser, other in (("several_letters", "any"), ("any_letter", "all")):
-        if settings.get("parser") == parser and several == other:
-            means = {"all": "all of them must be named", "any": "any of them is right"}
-            raise UserError(
-                f'several="{several}" in adapter.py says that {means[several]}, and `parser: {parser}` that '
-                f"{means['all' if other == 'any' else 'any']}. Change one of them."
-            )
-
-
-def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
-    """The rows of both tests, with the column ``set``: "iid" or "ood"."""
-    if shift["column"] not in documents.column_names:
-        raise UserError(f"shift.column: the data has no column {shift['column']!r}, it has {documents.column_names}.")
-    side_of = {value: side for side, values in schema.sides(shift).items() for value in values}
-    values = [str(value) for value in documents[shift["column"]]]
-    rows = [row for row, value in enumerate(values) if value in side_of]
-    for side, wanted in schema.sides(shift).items():
-        if not set(wanted) & set(values):
-            raise UserError(
-                f"shift.{side}: no row has {' or '.join(map(repr, wanted))} in {shift['column']!r}. There are: "
-                f"{', '.join(sorted(set(values))[:20])}."
-            )
-    if len(rows) < len(values):
-        from loguru import logger  # the harness's log
-
-        logger.info(f"{len(values) - len(rows)} of {len(values)} questions are in neither test and left out.")
-    chosen = documents.select(rows)
-    return chosen.add_column("set", [side_of[values[row]] for row in rows])
-
-
-def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
-    """Training documents without those whose value of the shift's column is out of distribution, where it is told."""
-    if shift["column"] not in documents.column_names:
-        return documents
-    ood = schema.sides(shift)["ood"]
-    return documents.select([row for row, value in enumerate(documents[shift["column"]]) if str(value) not in ood])
-
-
 def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None) -> Any:
     adapt = config.get("process_docs") or adapter.documents
     if not isinstance(adapt, adapter.Columns):
         return adapt
     tags = [settings["shift"]["column"]] if settings.get("shift") else []
     return adapt.in_folder(folder, tags) if folder else adapt
+
+
+@dataclass(frozen=True)
+class OwnParts:
+    """What :func:`resolved` found.
+
+    Attributes:
+        suite: The declaration by which the task's questions are scored.
+        scoring: Settings for the scoring hook alone: they may name folders of this machine.
+        described: What the task's metadata say (:mod:`lmms_medtasks.suites.own_parts`).
+    """
+
+    suite: Suite
+    scoring: Mapping[str, Any] = field(default_factory=dict)
+    described: Mapping[str, Any] = field(default_factory=dict)
+
+
+def resolved(
+    settings: dict[str, Any], template: templates.Template, folder: Path | None
+) -> tuple[dict[str, Any], OwnParts]:
+    """The settings with the names of metrics and of the judge's protocol in place of references, and the parts.
+
+    Raises:
+        UserError: A part is not there, is none of its kind, or has a name that is taken.
+    """
+    ours = measures.metrics()
+    references = {name: located(name, folder) for name in settings["metrics"] if name not in ours}
+    named = {name: own_metrics.get(reference, tuple(ours)) for name, reference in references.items()}
+    if named and folder is not None and (folder / "measures.py").is_file():
+        raise UserError(
+            f"metrics: {next(iter(named))}: the folder has a measures.py, which declares its metrics. Name it in SUITE "
+            "there, among measures and metrics."
+        )
+    by_name: dict[str, str] = {}
+    for reference, each in named.items():
+        other = by_name.setdefault(each.metric.name, reference)
+        if other != reference:
+            raise UserError(
+                f"Two metrics are called {each.metric.name!r}: {other} and {reference}. Rename one of them."
+            )
+    metrics = [named[name].metric.name if name in named else name for name in settings["metrics"]]
+    settings = {**settings, "metrics": metrics}
+    scoring: dict[str, Any] = {}
+    parser = protocol = None
+    scores: tuple[str, ...] = ()
+    if template.kind == "open":
+        protocol = protocols.get(str(settings["judge"]), folder)
+        settings["judge"] = protocol.name
+        if protocol.reference and len(protocol.dimensions) > 1:
+            scores = tuple(each.name for each in protocol.dimensions)
+            place = metrics.index("score") + 1 if "score" in metrics else len(metrics)
+            settings["metrics"] = [*metrics[:place], *(f"score_{each}" for each in scores), *metrics[place:]]
+    elif parsers.is_own(str(settings["parser"])):
+        reference = located(str(settings["parser"]), folder)
+        parsers.get(reference)
+        parser = str(settings["parser"]), load("parser", reference, tuple(parsers.PARSERS))
+        scoring["parser"] = reference
+    own = Own(tuple(references.values()), scores)
+    scoring["own"] = own
+    described = own_parts.described(list(named.values()), protocol, parser)
+    settings["metrics"] = list(dict.fromkeys(settings["metrics"]))
+    return settings, OwnParts(measures.of_kind(template.kind, own), scoring, described)
 
 
 def _name(config: Mapping[str, Any]) -> str:
