@@ -42,28 +42,29 @@ class Scores(NamedTuple):
 
 def pair(results: dict[str, Any], tasks: Mapping[str, Any], shown: Mapping[str, ShownPictures]) -> None:
     """Add to the ``results`` of the harness, of the tasks in ``shown`` and their clean ones, what pairs them."""
-    wanted = {each.base for each in shown.values()} | set(shown)
+    task_names = {each.base for each in shown.values()} | set(shown)
     metrics = {
-        name: _metrics(results, name, tasks[name])
-        for name in sorted(wanted & set(tasks) & set(results.get("samples", {})))
+        name: _score_metrics(results, name, tasks[name])
+        for name in sorted(task_names & set(tasks) & set(results.get("samples", {})))
     }
     for name, each in shown.items():
         if each.base == name:
             continue  # degraded by its own YAML: there is no clean one of it
         clean = metrics.get(each.base, {})
-        how: dict[str, str] = {}
+        methods: dict[str, str] = {}
         top: dict[str, float] = {}
-        for key, own in metrics.get(name, {}).items():
-            other = clean.get(key)
-            how[key] = own.how if other is not None and other.how == own.how else TOTALS
-            if other is not None and own.top is not None and own.top == other.top:
-                top[key] = own.top
+        for key, degraded_scores in metrics.get(name, {}).items():
+            clean_scores = clean.get(key)
+            is_alike = clean_scores is not None and clean_scores.how == degraded_scores.how
+            methods[key] = degraded_scores.how if is_alike else TOTALS
+            if clean_scores is not None and degraded_scores.top is not None and degraded_scores.top == clean_scores.top:
+                top[key] = degraded_scores.top
         config = results["configs"][name]
-        done = {**config["metadata"][METADATA], "scores": how, "best_scores": top}
+        done = {**config["metadata"][METADATA], "scores": methods, "best_scores": top}
         config["metadata"] = {**config["metadata"], METADATA: done}
 
 
-def _metrics(results: dict[str, Any], name: str, task: Any) -> dict[str, Scores]:
+def _score_metrics(results: dict[str, Any], name: str, task: Any) -> dict[str, Scores]:
     """The scores of a task's metrics by their keys in the results, written into its rows too."""
     rows = results["samples"][name]
     made = {}
@@ -89,17 +90,17 @@ def scores(values: Sequence[Any], reported: Any, *, share: bool = False) -> Scor
 
     ``reported``: what the harness reports of them. ``share``: the metric is known to score from 0 to 1.
     """
-    total = _number(reported)
+    total = _finite_number(reported)
     if total is None or not values:
         return Scores(None, TOTALS)
-    logged = [_logged(each) for each in values]
-    if (factor := _factor([_number(each) for each in logged], total)) is not None:
+    logged = [_logged_number(each) for each in values]
+    if (factor := _find_factor([_finite_number(each) for each in logged], total)) is not None:
         stated = share or all(_is_truth(each) for each in logged)
         return Scores([factor * float(each) for each in logged], LOGGED, factor if stated else None)
     return Scores(None, TOTALS)
 
 
-def _factor(values: Sequence[float | None], total: float) -> float | None:
+def _find_factor(values: Sequence[float | None], total: float) -> float | None:
     """1 or 100, by which the mean of the values is ``total``; None if it is not."""
     known = [each for each in values if each is not None]
     if len(known) < len(values):
@@ -108,10 +109,10 @@ def _factor(values: Sequence[float | None], total: float) -> float | None:
     return next((each for each in (1.0, 100.0) if abs(mean * each - total) <= _CLOSE * max(1.0, abs(total))), None)
 
 
-def _logged(value: Any) -> Any:
+def _logged_number(value: Any) -> Any:
     """The number in a record, as it is; anything else, or None, where there is no one number."""
     if isinstance(value, Mapping):
-        return next((value[key] for key in _KEYS if _number(value.get(key)) is not None), None)
+        return next((value[key] for key in _KEYS if _finite_number(value.get(key)) is not None), None)
     return value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
 
 
@@ -119,12 +120,12 @@ def _is_truth(value: Any) -> bool:
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
 
 
-def _number(value: Any) -> float | None:
+def _finite_number(value: Any) -> float | None:
     """``value`` as a float if it is a finite number, of Python, NumPy or torch; None for anything else."""
     if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except (TypeError, ValueError):
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None

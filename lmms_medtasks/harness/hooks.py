@@ -54,8 +54,8 @@ class TrialSeeder:
     def next_seed(self, question_id: str, seed: int = 0) -> int:
         """The seed of the question's next trial: a function of its id, the trial's number and ``seed`` alone."""
         with self._lock:
-            told = self._told.get(question_id)
-            trial = told.popleft() if told else self._calls.get(question_id, 0)
+            expected = self._told.get(question_id)
+            trial = expected.popleft() if expected else self._calls.get(question_id, 0)
             self._calls[question_id] = trial + 1
         return stable_seed("trial", question_id, trial, seed)
 
@@ -93,8 +93,8 @@ class RenderedParameters:
         """
         with self._lock:
             of_question = self._by_question.setdefault(question_id, {})
-            found = of_question.pop(order, {})
-            of_question[order] = {**found, number: parameters}  # the latest order last
+            known = of_question.pop(order, {})
+            of_question[order] = {**known, number: parameters}  # the latest order last
 
     def get(self, question_id: str, order: str | None = None) -> list[dict[str, Any]]:
         """The parameters of the question's degraded pictures, in their order; [] if none was degraded here.
@@ -104,8 +104,8 @@ class RenderedParameters:
         with self._lock:
             of_question = self._by_question.get(question_id, {})
             latest: dict[int, dict[str, Any]] = next(reversed(of_question.values()), {})
-            found = latest if order is None else of_question.get(order) or of_question.get("", {})
-            return [found[number] for number in sorted(found)]
+            parameters = latest if order is None else of_question.get(order) or of_question.get("", {})
+            return [parameters[number] for number in sorted(parameters)]
 
     def numbered(self, question_id: str) -> dict[int, dict[str, Any]]:
         """The latest ones by the pictures' numbers."""
@@ -143,29 +143,29 @@ def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) ->
         return []
     check_image_columns(doc, f"The document {doc.get('id')!r}")
     shown = images_of(doc)
-    return [_picture(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
+    return [_load_image(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
 
 
 def order_of(doc: Document, settings: Settings) -> str:
-    """What tells the tasks of a run apart that degrade a question of one id differently."""
-    named = settings.get("degradation")
-    name = doc.get("degradation") if named in (None, "drawn") else named
+    """A key of the degradation: tasks of one run may degrade questions of the same id differently."""
+    degradation = settings.get("degradation")
+    name = doc.get("degradation") if degradation in (None, "drawn") else degradation
     level = settings.get("severity", doc.get("severity") or 0)
     return f"{name or ''} {level} {settings.get('modality') or doc.get('modality') or ''} {settings.get('seed', 0)}"
 
 
 def check_image_columns(columns: Iterable[str], whose: str) -> None:
     """Raise UserError where none of the columns of ``whose`` documents is one that pictures are taken from."""
-    found = sorted(columns)
-    if not {"image", "images"} & set(found):
+    names = sorted(columns)
+    if not {"image", "images"} & set(names):
         raise UserError(
             f"{whose} has no column image or images, and lmms_medtasks.harness.hooks.doc_to_visual would show no "
-            f"image. Its columns: {', '.join(found)}. Rename the one that holds the image in process_docs, or name "
+            f"image. Its columns: {', '.join(names)}. Rename the one that holds the image in process_docs, or name "
             "a doc_to_visual of your own."
         )
 
 
-def _picture(picture: Any, number: int, doc: Document, settings: Settings, folder: Path | None) -> Image:
+def _load_image(picture: Any, number: int, doc: Document, settings: Settings, folder: Path | None) -> Image:
     from lmms_medtasks import degradations, extensions
     from lmms_medtasks.degradations import images, picture_cache
 

@@ -27,10 +27,10 @@ def sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapping[str, tu
     unknown = [name for name in tasks if name not in manager.all_tasks]
     if unknown:
         raise UserError(f"Unknown task {unknown[0]!r} in --tasks. `lmms-eval --tasks list` lists all.")
-    found = {}
+    counts = {}
     for task in tasks_of(get_task_dict(list(tasks), manager)):
         if not is_ours(task.config):
             raise UserError(f"{task.config.task} is no task of lmms-medtasks: what its questions share is not known.")
-        own = units(task)
-        found[str(task.config.task)] = (len(set(own)), len(own), task.config.repeats or 1)
-    return found
+        task_units = units(task)
+        counts[str(task.config.task)] = (len(set(task_units)), len(task_units), task.config.repeats or 1)
+    return counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lmms_medtasks import extensions, parsing
 from lmms_medtasks.data import adapter, own_readers, picture_checks, text_tables
@@ -41,7 +41,7 @@ def prepared(
     with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
         used = adapt.columns_used(dataset.column_names) if isinstance(adapt, adapter.Columns) else dataset.column_names
         text_tables.check_not_guessed(dataset, used)
-        with _told_with(tables):
+        with _name_table(tables):
             documents = adapt(dataset)
         if not hasattr(documents, "column_names"):
             raise UserError(f"process_docs gives a {type(documents).__name__}, expected a datasets.Dataset.")
@@ -54,10 +54,10 @@ def prepared(
         if own:
             _check_own_parts(own, settings, documents)
         if not settings.get("no_image"):
-            with _told_with(tables):
+            with _name_table(tables):
                 picture_checks.check(documents, folder)
         if settings.get("shift"):
-            documents = _with_sides(documents, settings["shift"])
+            documents = _add_shift_sides(documents, settings["shift"])
         if settings.get("degradation") == templates.DRAWN:
             documents = with_draws(documents, settings, folder)
         if settings.get("rotate_options"):
@@ -69,7 +69,7 @@ def prepared(
 
 
 @contextmanager
-def _told_with(tables: Sequence[Path]) -> Iterator[None]:
+def _name_table(tables: Sequence[Path]) -> Iterator[None]:
     """Name the table in a :class:`UserError`, where there is only one."""
     try:
         yield
@@ -104,17 +104,17 @@ def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:
             )
 
 
-def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
+def _add_shift_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
     """The rows of both tests, with the column ``set``: "iid" or "ood"."""
     if shift["column"] not in documents.column_names:
         raise UserError(f"shift.column: the data has no column {shift['column']!r}, it has {documents.column_names}.")
     side_of = {value: side for side, values in schema.sides(shift).items() for value in values}
     values = [str(value) for value in documents[shift["column"]]]
     rows = [row for row, value in enumerate(values) if value in side_of]
-    for side, wanted in schema.sides(shift).items():
-        if not set(wanted) & set(values):
+    for side, side_values in schema.sides(shift).items():
+        if not set(side_values) & set(values):
             raise UserError(
-                f"shift.{side}: no row has {' or '.join(map(repr, wanted))} in {shift['column']!r}. There are: "
+                f"shift.{side}: no row has {' or '.join(map(repr, side_values))} in {shift['column']!r}. There are: "
                 f"{', '.join(sorted(set(values))[:20])}."
             )
     if len(rows) < len(values):
@@ -133,15 +133,15 @@ def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
     return documents.select([row for row, value in enumerate(documents[shift["column"]]) if str(value) not in ood])
 
 
-def _check_own_parts(own: Mapping[str, Any], settings: Mapping[str, Any], documents: Dataset) -> None:
+def _check_own_parts(scoring_settings: Mapping[str, Any], settings: Mapping[str, Any], documents: Dataset) -> None:
     """Raise UserError where the task's own parts do not fit its questions, before a model is asked.
 
     A metric is restricted by a column that there is not, or counts votes of answers that are no options' letters.
-    ``own``: what :func:`lmms_medtasks.harness.template_hooks.binding.resolved` gives for scoring.
+    ``scoring_settings``: what :func:`lmms_medtasks.harness.template_hooks.binding.resolved` gives for scoring.
     """
     columns = [*documents.column_names, *OWN_COLUMNS, "option_count", "set"]
-    own_metrics.check_columns(measures.own_of(own["own"]), list(dict.fromkeys(columns)))
-    reference = own.get("parser")
+    own_metrics.check_columns(measures.own_of(scoring_settings["own"]), list(dict.fromkeys(columns)))
+    reference = scoring_settings.get("parser")
     votes = [name for name in settings["metrics"] if measures.NEEDS.get(name) == "letters"]
     if reference is None or not votes:
         return
@@ -158,10 +158,9 @@ def _check_own_parts(own: Mapping[str, Any], settings: Mapping[str, Any], docume
 
 
 def check_degradations(documents: Dataset, settings: Mapping[str, Any], folder: Path | None) -> None:
-    """Raise UserError, with the row, for what can't be degraded as settings and columns say.
+    """Raise UserError, with the row, for an incomplete or unknown degradation, or an unknown or unsuitable modality.
 
-    That is half of a degradation (pictures would stay as they are, and nobody would notice), one that there is none of,
-    a modality that there is none of or that it is not for, and one that depends on the modality where nothing tells it.
+    Otherwise images would silently stay clean. A degradation that depends on the modality needs one to be told.
     """
     columns = documents.column_names
     has = {name: name in settings or name in columns for name in ("degradation", "severity")}
@@ -173,16 +172,25 @@ def check_degradations(documents: Dataset, settings: Mapping[str, Any], folder: 
         )
     if settings.get("rendered") or settings.get("no_image"):
         return
-    told = bool(settings.get("modality")) or "modality" in columns
+    modality_is_told = bool(settings.get("modality")) or "modality" in columns
     seen: set[tuple[str, Any, str]] = set()
-    for where, name, level, modality in _rows(documents, settings):
-        if (name, level, modality) not in seen:
-            seen.add((name, level, modality))
-            _check_one(where, name, level, modality, told, folder)
+    for row in _iter_degradations(documents, settings):
+        if row[1:] not in seen:
+            seen.add(row[1:])
+            _check_one(row, modality_is_told, folder)
 
 
-def _rows(documents: Dataset, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, str]]:
-    """Of each row where it stands, the degradation of its pictures ("" where that is drawn), level and modality."""
+class _RowDegradation(NamedTuple):
+    """Where a row stands, its degradation ("" where that is drawn), level and modality."""
+
+    where: str
+    name: str
+    level: Any
+    modality: str
+
+
+def _iter_degradations(documents: Dataset, settings: Mapping[str, Any]) -> Iterator[_RowDegradation]:
+    """What settings and columns say of each row's pictures."""
     rows = range(len(documents))
     cells = {
         name: [settings[name]] * len(documents)
@@ -197,12 +205,14 @@ def _rows(documents: Dataset, settings: Mapping[str, Any]) -> Iterator[tuple[str
     for row in rows:
         name, level, modality = (cells[key][row] for key in ("degradation", "severity", "modality"))
         where = f"row {row + 1} (id {ids[row]!r}): " if of_row else ""
-        yield where, "" if name == templates.DRAWN else str(name or ""), level or 0, str(modality or "")
+        drawn = name == templates.DRAWN
+        yield _RowDegradation(where, "" if drawn else str(name or ""), level or 0, str(modality or ""))
 
 
-def _check_one(where: str, name: str, level: Any, modality: str, told: bool, folder: Path | None) -> None:
+def _check_one(row: _RowDegradation, modality_is_told: bool, folder: Path | None) -> None:
     from lmms_medtasks import degradations
 
+    where, name, level, modality = row
     try:
         if modality:
             degradations.canonical_modality(modality)
@@ -217,7 +227,7 @@ def _check_one(where: str, name: str, level: Any, modality: str, told: bool, fol
     if depends:
         lacking = (
             "its column `modality` is empty"
-            if told
+            if modality_is_told
             else ("neither the setting `modality` nor a column `modality` tells")
         )
         raise UserError(

@@ -86,51 +86,54 @@ def of_task(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path
         ours = False
     if not ours or hook is None:
         return hook
-    return TaskPictures(hook, folder, _digested(config, settings, folder))
+    return TaskPictures(hook, folder, _digest_custom_code(config, settings, folder))
 
 
-def _digested(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
+def _digest_custom_code(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
     from lmms_medtasks import degradations
     from lmms_medtasks.degradations import own_modalities
     from lmms_medtasks.degradations.base import is_own
 
-    named = settings.get("degradation")
-    names = {str(named)} if named and named != templates.DRAWN else _column(config, "degradation")
+    degradation = settings.get("degradation")
+    is_drawn = degradation == templates.DRAWN
+    names = {str(degradation)} if degradation and not is_drawn else _column_values(config, "degradation")
     modality = settings.get("modality")
-    modalities = {str(modality)} if modality else _column(config, "modality")
+    modalities = {str(modality)} if modality else _column_values(config, "modality")
     known = own_modalities.known()
-    said: list[Any] = []
+    described: list[Any] = []
     for each in sorted(modalities):
-        canonical = _or_none(degradations.canonical_modality, each)
+        canonical = _call_or_none(degradations.canonical_modality, each)
         if canonical in known:
-            found = known[canonical]
+            definition = known[canonical]
             drawn = degradations.drawn_for(canonical)
-            names |= set(drawn) if named == templates.DRAWN else set()
-            said.append([canonical, found.levels, [extensions.portable(name, folder) for name in drawn]])
+            names |= set(drawn) if is_drawn else set()
+            described.append([canonical, definition.levels, [extensions.portable(name, folder) for name in drawn]])
     for name in sorted(names):
         located = extensions.located(name, folder)
         if is_own(located):
             # A name in a column is told with its row, when the data are read.
-            code = degradations.code_of(located) if name == named else _or_none(degradations.code_of, located)
-            said.append([extensions.portable(name, folder), code])
-    return json.dumps(said, sort_keys=True) if said else ""
+            code = (
+                degradations.code_of(located) if name == degradation else _call_or_none(degradations.code_of, located)
+            )
+            described.append([extensions.portable(name, folder), code])
+    return json.dumps(described, sort_keys=True) if described else ""
 
 
-def _or_none(function: Callable[[str], str], text: str) -> str | None:
+def _call_or_none(function: Callable[[str], str], text: str) -> str | None:
     try:
         return function(text)
     except UserError:
         return None
 
 
-def _column(config: Mapping[str, Any], name: str) -> set[str]:
+def _column_values(config: Mapping[str, Any], name: str) -> set[str]:
     """The values of a column in the local parquet files that a task's data are read from."""
     import pyarrow.parquet as pq
 
     from lmms_medtasks.data import text_tables
 
-    found: set[Any] = set()
+    values: set[Any] = set()
     for path in text_tables.files((config.get("dataset_kwargs") or {}).get("data_files")):
         if config.get("dataset_path") == "parquet" and path.is_file() and name in pq.read_schema(path).names:
-            found |= set(pq.read_table(path, columns=[name])[name].to_pylist())
-    return {each for each in found if isinstance(each, str) and each}
+            values |= set(pq.read_table(path, columns=[name])[name].to_pylist())
+    return {each for each in values if isinstance(each, str) and each}
