@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import __version__, digests, extensions
+from lmms_medtasks import digests, extensions
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.store import Located
 from lmms_medtasks.harness import chosen_settings, runners, scoring
@@ -32,19 +32,20 @@ _DIGITS = 12
 def complete(
     config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None = None
 ) -> dict[str, Any]:
-    """A copy of a task's configuration with its metadata completed, if it reads ``medtasks://`` data.
+    """Return a copy of a task's configuration with what only a run knows, in its ``metadata``.
 
-    Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the data),
-    ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``digests`` (of
-    prompt, code and degradations, see :func:`task_digests`), ``package_version`` (ours), ``package_modified`` (true if
-    its files differ from those installed or, in a working copy, committed; left out if neither is known), ``libraries``
-    (versions of packages that can move a pixel or a score), ``agreement`` if one had to be signed for the data, and, if
-    the runner re-encodes pictures, ``image_encoding``. ``data`` is "full" only if all files read are; ``data_counts``
-    says how the number of questions differs from that of the whole release, for a sample or for data whose counts were
-    accepted. Both stand in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for
-    the benchmark's. A task on a template gets ``template`` and ``benchmark``, its folder's name; one that reads other
-    data also the digest of its files; data on a hub have the digest "". Settings and prompts that the user chose are put in
-    (:mod:`lmms_medtasks.harness.chosen_settings`), named in the metadata, and settings in ``task_alias`` too.
+    - ``data``: "full" only if all files read are, else "sample" or "mini"; ``data_digest`` changes with every byte of
+      them (of other data than ours it is over the task's local files, "" for data on a hub).
+    - ``data_counts``: how the number of questions differs from that of the whole release, for a sample or for data
+      whose counts were accepted. Data and counts stand in ``task_alias``, which the harness prints in its table, so
+      that nobody takes these numbers for the benchmark's.
+    - ``digests`` of prompt, code and degradations (:func:`task_digests`); ``package_version`` (ours);
+      ``package_modified``: whether its files differ from those installed or, in a working copy, committed (left out if
+      neither is known); ``libraries``; ``harness``: the version of lmms-eval, of which a result file has only a commit.
+    - ``agreement``, if one had to be signed for the data; ``image_encoding``, if the runner re-encodes pictures.
+    - ``template`` and ``benchmark``, its folder's name, of a task on a template.
+    - Settings and prompts that the user chose (:mod:`lmms_medtasks.harness.chosen_settings`), which are put in;
+      ``task_alias`` names the settings too.
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
@@ -83,7 +84,7 @@ def _code_metadata(config: Mapping[str, Any], folder: Path | None = None) -> dic
     modified = digests.is_modified()
     return {
         "digests": task_digests(config, folder),
-        "package_version": __version__,
+        "package_version": importlib.metadata.version("lmms_medtasks"),
         **({} if modified is None else {"package_modified": modified}),
         "libraries": dict(library_versions()),
     }
