@@ -223,13 +223,10 @@ def _copy_requests(requests: list[Any]) -> list[Any]:
 
     A runner of ours gets the harness's own objects: it knows the trials of a question by them.
     """
-    return [_copy_with_arguments(request, tuple(map(_copy_settings, request.arguments))) for request in requests]
-
-
-def _copy_with_arguments(request: Any, arguments: tuple[Any, ...]) -> Any:
-    made = copy.copy(request)
-    made.arguments = arguments
-    return made
+    copies = [copy.copy(request) for request in requests]
+    for made in copies:
+        made.arguments = tuple(copy.deepcopy(each) if isinstance(each, dict) else each for each in made.arguments)
+    return copies
 
 
 def _seed_requests(requests: list[Any], trials: collections.Counter[tuple[str, int]]) -> None:
@@ -246,10 +243,6 @@ def _seed_requests(requests: list[Any], trials: collections.Counter[tuple[str, i
             stable_seed("trial", request.task_name, str(request.doc_id), trial, int(settings.get("seed") or 0)) % 2**31
         )
         settings["top_p"] = 1.0 if settings.get("top_p") is None else settings["top_p"]
-
-
-def _copy_settings(argument: Any) -> Any:
-    return copy.deepcopy(argument) if isinstance(argument, dict) else argument
 
 
 @contextlib.contextmanager
