@@ -16,7 +16,7 @@ from lmms_medtasks.samples.degraded import ASKED, MARK, is_name
 
 _KEPT = "_lmms_medtasks_bases"
 _LOADED_FOR = "_lmms_medtasks_degraded_for"
-_SHOWN = "medtasks_shown"  # an attribute of degraded tasks (degraded_pictures.Degraded)
+_SHOWN = "medtasks_shown"  # an attribute of degraded tasks (degraded_tasks.Degraded)
 
 
 def requested_degradation(metadata: Any) -> str:
