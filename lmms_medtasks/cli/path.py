@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from lmms_medtasks import folders
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to ``app``."""
@@ -15,6 +17,4 @@ def path() -> None:
 
     For the harness's subcommands that never load plugins: lmms-eval tasks list --include-path "$(lmms-medtasks path)".
     """
-    from lmms_medtasks.harness.plugin import task_folder
-
-    typer.echo(task_folder())
+    typer.echo(folders.folder())

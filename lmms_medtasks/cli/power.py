@@ -65,9 +65,9 @@ def power(
             "planned from the variance among them.",
         )
     elif asked:
-        from lmms_medtasks.harness import task_sizes
+        from lmms_medtasks.harness import in_process
 
-        found = planning.assumed(task_sizes.sizes(asked, include_path or ()), plan, changed, correlation)
+        found = planning.assumed(in_process.count_task_sizes(asked, include_path or ()), plan, changed, correlation)
         notes = (
             f"Assumed: the models differ on {100 * changed:g} % of the questions, and the changes of two questions of "
             f"one image correlate by {correlation:g}. Overall: all questions of a task, right or wrong in one trial "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import lookup
+from lmms_medtasks.harness import template_hooks
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import nodes
@@ -115,7 +115,7 @@ def attempt(
 
 
 def _bound(chain: Chain) -> dict[str, Any]:
-    return lookup.bound(config(chain), chain.path)
+    return template_hooks.bound(config(chain), chain.path)
 
 
 def config(chain: Chain) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def one_reply_each(
     if not callable(original):
         yield
         return
-    with replaced(lm, "generate_until", _generating(lm, original, drawn, served)):
+    with replaced(lm, "generate_until", _wrap_generate_until(lm, original, drawn, served)):
         yield
 
 
@@ -90,17 +90,13 @@ def one_task_a_call(
     with contextlib.ExitStack() as changed:
         for name in METHODS:
             if callable(original := getattr(lm, name, None)):
-                changed.enter_context(replaced(lm, name, _by_task(lm, original, during)))
+                changed.enter_context(replaced(lm, name, _wrap_by_task(lm, original, during)))
         yield
 
 
 def check_tasks(lm: Any, tasks: Collection[str]) -> None:
     """Raise UserError where ``lm`` is a runner that can be called once a run, and there are several tasks."""
-    module = runners.answering(lm)
-    why = runners.table()["one_call_a_run"].get(module)
-    if getattr(lm, "mcp_client", None) is not None:
-        why = why or runners.table()["one_call_a_run_with_tools"].get(module)
-    if why and len(tasks) > 1:
+    if len(tasks) > 1 and (why := _one_call_reason(lm)):
         raise UserError(
             f"The runner {type(lm).__name__} can answer one task a run: {why}, and all in one call could show "
             f"questions the images of others. Asked for are {', '.join(sorted(tasks))}: run them one by one."
@@ -109,27 +105,31 @@ def check_tasks(lm: Any, tasks: Collection[str]) -> None:
 
 def in_one_call(lm: Any) -> bool:
     """Whether all requests of a task have to stand in one call of the runner's ``generate_until``."""
-    module = runners.answering(lm)
-    known = runners.table()
-    tools = getattr(lm, "mcp_client", None) is not None
-    return module in known["one_call_a_run"] or (tools and module in known["one_call_a_run_with_tools"])
+    return bool(_one_call_reason(lm))
 
 
-def _by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextManager[object]]) -> Any:
+def _one_call_reason(lm: Any) -> str:
+    """Why a runner can be called once a run only; "" if it can be called several times."""
+    module, table = runners.answering(lm), runners.table()
+    with_tools = table["one_call_a_run_with_tools"] if getattr(lm, "mcp_client", None) is not None else {}
+    return str(table["one_call_a_run"].get(module) or with_tools.get(module) or "")
+
+
+def _wrap_by_task(lm: Any, original: Any, during: Callable[[str], AbstractContextManager[object]]) -> Any:
     @functools.wraps(original)
-    def method(requests: list[Any]) -> list[Any]:
-        places: dict[tuple[str, int | None], list[int]] = {}
-        for place, request in enumerate(requests):
-            places.setdefault((request.task_name, limit_of(request)), []).append(place)
+    def ask_by_task(requests: list[Any]) -> list[Any]:
+        indices_by_call: dict[tuple[str, int | None], list[int]] = {}
+        for index, request in enumerate(requests):
+            indices_by_call.setdefault((request.task_name, limit_of(request)), []).append(index)
         replies: list[Any] = [None] * len(requests)
-        for (task, _), own in places.items():
+        for (task, _), indices in indices_by_call.items():
             with during(task):
-                found = original([requests[place] for place in own])
-            for place, reply in zip(own, counted(found, len(own), task, lm), strict=True):
-                replies[place] = reply
+                call_replies = original([requests[index] for index in indices])
+            for index, reply in zip(indices, counted(call_replies, len(indices), task, lm), strict=True):
+                replies[index] = reply
         return replies
 
-    return method
+    return ask_by_task
 
 
 def limit_of(request: Any) -> int | None:
@@ -139,7 +139,7 @@ def limit_of(request: Any) -> int | None:
     )
 
 
-def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], served: bool) -> Any:
+def _wrap_generate_until(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], served: bool) -> Any:
     """``original``, the runner's ``generate_until``, called so that no request's failure touches another's reply."""
     module = runners.answering(lm)
     trials: collections.Counter[tuple[str, int]] = collections.Counter()
@@ -148,9 +148,9 @@ def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], 
     def generate_until(requests: list[Any]) -> list[Any]:
         if not requests:
             return []
-        own = _with_settings_of_their_own(requests) if module else requests
-        if module in runners.table()["seeded_requests"] and own[0].task_name in drawn:
-            _seed(own, trials)
+        sent_requests = _copy_requests(requests) if module else requests
+        if module in runners.table()["seeded_requests"] and sent_requests[0].task_name in drawn:
+            _seed_requests(sent_requests, trials)
         task = requests[0].task_name
         with contextlib.ExitStack() as changed:
             changed.enter_context(_client_of_this_call(lm, module))
@@ -160,21 +160,21 @@ def _generating(lm: Any, original: Any, drawn: Mapping[str, Mapping[str, Any]], 
                 changed.enter_context(chat_clients.read_alike(lm, module))
                 if served and task in drawn:
                     changed.enter_context(server_sampling.sent_along(lm.client, drawn[task]))
-            if _singly(lm, module, own, drawn):
-                return _in_unicode(_one_by_one(lm, original, own, module))
+            if _asks_one_by_one(lm, module, sent_requests, drawn):
+                return _replace_half_characters(_one_by_one(lm, original, sent_requests, module))
             with failed_requests.watched(lm, module) as ended:
-                found = counted(original(own), len(own), own[0].task_name, lm)
-            return _in_unicode(failed_requests.marked(found, ended, module))
+                replies = counted(original(sent_requests), len(sent_requests), sent_requests[0].task_name, lm)
+            return _replace_half_characters(failed_requests.marked(replies, ended, module))
 
     return generate_until
 
 
-def _in_unicode(replies: list[Any]) -> list[Any]:
+def _replace_half_characters(replies: list[Any]) -> list[Any]:
     """Half a character, which a server's escapes can make, becomes U+FFFD: the harness could not write its log."""
     return [whole(reply) if isinstance(reply, str) and not isinstance(reply, SentReply) else reply for reply in replies]
 
 
-def _singly(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -> bool:
+def _asks_one_by_one(lm: Any, module: str, requests: list[Any], drawn: Collection[str]) -> bool:
     rule = runners.table()["one_request_a_call"].get(module)
     if rule is None or (rule.get("trials") and requests[0].task_name not in drawn):
         return False
@@ -186,7 +186,7 @@ def _one_by_one(lm: Any, original: Any, requests: list[Any], module: str) -> lis
 
     with without_a_bar(f"lmms_eval.models.{module}"):
         shown = tqdm(requests, disable=getattr(lm, "rank", 0) != 0, desc="Model Responding")
-        return [_alone(lm, original, request, module) for request in shown]
+        return [_ask_alone(lm, original, request, module) for request in shown]
 
 
 def without_a_bar(module: str) -> AbstractContextManager[object]:
@@ -199,40 +199,37 @@ def without_a_bar(module: str) -> AbstractContextManager[object]:
     return replaced(runner, "tqdm", lambda *args, **kwargs: tqdm(*args, **{**kwargs, "disable": True}))
 
 
-def _alone(lm: Any, original: Any, request: Any, module: str) -> Any:
+def _ask_alone(lm: Any, original: Any, request: Any, module: str) -> Any:
     """The reply to one request; the mark of a failure where the runner has another number of replies than one."""
     # It caught what went wrong, and goes on to return a reply that it does not have.
     without_reply = {"UnboundLocalError", *runners.table()["one_request_a_call"][module].get("raises", [])}
     raised: Exception | None = None
     with failed_requests.watched(lm, module) as ended:
         try:
-            found = list(original([request]) or ())
+            replies = list(original([request]) or ())
         except Exception as error:
             if type(error).__name__ not in without_reply:
                 raise
-            found, raised = [], error
-    if len(found) == 1:
-        return failed_requests.marked(found, ended, module)[0]
+            replies, raised = [], error
+    if len(replies) == 1:
+        return failed_requests.marked(replies, ended, module)[0]
     why = next((error for error in reversed(ended) if error is not None), raised)
-    said = failed_requests.failure_of(why) if why else f"{len(found)} replies to one request"
-    return failed_requests.failure(f"{type(lm).__name__}: {said}")
+    reason = failed_requests.failure_of(why) if why else f"{len(replies)} replies to one request"
+    return failed_requests.failure(f"{type(lm).__name__}: {reason}")
 
 
-def _with_settings_of_their_own(requests: list[Any]) -> list[Any]:
+def _copy_requests(requests: list[Any]) -> list[Any]:
     """Copies of the requests, of which one is handed over several times for several trials, with settings of their own.
 
     A runner of ours gets the harness's own objects: it knows the trials of a question by them.
     """
-    return [_with(request, tuple(map(_settings_copied, request.arguments))) for request in requests]
+    copies = [copy.copy(request) for request in requests]
+    for made in copies:
+        made.arguments = tuple(copy.deepcopy(each) if isinstance(each, dict) else each for each in made.arguments)
+    return copies
 
 
-def _with(request: Any, arguments: tuple[Any, ...]) -> Any:
-    made = copy.copy(request)
-    made.arguments = arguments
-    return made
-
-
-def _seed(requests: list[Any], trials: collections.Counter[tuple[str, int]]) -> None:
+def _seed_requests(requests: list[Any], trials: collections.Counter[tuple[str, int]]) -> None:
     """Give each request the seed of its trial, which an engine draws by, and the top_p of 1 where it has none.
 
     The same in any number of processes. An engine's one seed is the same on every rank, and seeding torch in a hook
@@ -246,10 +243,6 @@ def _seed(requests: list[Any], trials: collections.Counter[tuple[str, int]]) -> 
             stable_seed("trial", request.task_name, str(request.doc_id), trial, int(settings.get("seed") or 0)) % 2**31
         )
         settings["top_p"] = 1.0 if settings.get("top_p") is None else settings["top_p"]
-
-
-def _settings_copied(argument: Any) -> Any:
-    return copy.deepcopy(argument) if isinstance(argument, dict) else argument
 
 
 @contextlib.contextmanager
@@ -266,12 +259,12 @@ def _client_of_this_call(lm: Any, module: str) -> Iterator[None]:
         yield
 
 
-def counted(found: Any, asked: int, task: str, lm: Any) -> list[Any]:
+def counted(returned: Any, request_count: int, task: str, lm: Any) -> list[Any]:
     """The replies as a list; raises UserError where they are not as many as the requests."""
-    replies = [] if found is None else list(found)
-    if len(replies) != asked:
+    replies = [] if returned is None else list(returned)
+    if len(replies) != request_count:
         raise UserError(
-            f"The runner {type(lm).__name__} returned {len(replies)} replies to {asked} requests of {task}. "
+            f"The runner {type(lm).__name__} returned {len(replies)} replies to {request_count} requests of {task}. "
             "Which reply belongs to which question can't be told, so nothing is scored. Its own messages above may "
             "say where it failed. Mend that and run again, or choose another runner."
         )
@@ -289,23 +282,24 @@ def as_many_on_every_rank(tasks: Iterable[Any]) -> Iterator[None]:
         for task in {id(task): task for task in tasks}.values() if ranks() > 1 else ():
             copies: list[Any] = []
             build, apply = getattr(task, "build_all_requests", None), getattr(task, "apply_filters", None)
-            changed.enter_context(replaced(task, "build_all_requests", _filling(task, build, copies)))
-            changed.enter_context(replaced(task, "apply_filters", _dropping(task, apply, copies)))
+            changed.enter_context(replaced(task, "build_all_requests", _wrap_build_all_requests(task, build, copies)))
+            changed.enter_context(replaced(task, "apply_filters", _wrap_apply_filters(task, apply, copies)))
         yield
 
 
-def _filling(task: Any, build: Any, copies: list[Any]) -> Any:
+def _wrap_build_all_requests(task: Any, build: Any, copies: list[Any]) -> Any:
     @functools.wraps(build)
     def build_all_requests(*args: Any, **kwargs: Any) -> None:
         build(*args, **kwargs)
-        own = task.instances
-        copies[:] = [padding_of(own[-1]) for _ in range(_most(len(own)) - len(own))] if own else []
-        task._instances = [*own, *copies]
+        requests = task.instances
+        lacking = _largest_count(len(requests)) - len(requests) if requests else 0
+        copies[:] = [padding_of(requests[-1]) for _ in range(lacking)]
+        task._instances = [*requests, *copies]
 
     return build_all_requests
 
 
-def _dropping(task: Any, apply: Any, copies: list[Any]) -> Any:
+def _wrap_apply_filters(task: Any, apply: Any, copies: list[Any]) -> Any:
     @functools.wraps(apply)
     def apply_filters(*args: Any, **kwargs: Any) -> Any:
         dropped = set(map(id, copies))
@@ -328,9 +322,9 @@ def ranks() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
-def _most(own: int) -> int:
+def _largest_count(request_count: int) -> int:
     """The largest number that a rank has; the evaluator asks all ranks the same way at this point."""
-    return int(max(gathered(own)))
+    return int(max(gathered(request_count)))
 
 
 def gathered(value: Any) -> list[Any]:

@@ -27,33 +27,33 @@ PROMPT, JUDGE_PROMPT = "MEDTASKS_PROMPT", "MEDTASKS_JUDGE_PROMPT"
 """``FILE``, or ``NAME=FILE`` several times with ``;`` between; NAME: a task's name or pattern, or a protocol's."""
 
 VARIABLES = (paper.VARIABLE, PROMPT, JUDGE_PROMPT)
-"""What another command is another run by."""
+"""Two commands with different values of these are different runs."""
 
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def applied(config: dict[str, Any], folder: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The task's configuration as it is run, and what its metadata say of it.
+    """Return the task's configuration as it is run, and the chosen settings for its metadata.
 
     ``folder``: of the task's YAML, where a ``judge_prompt`` that it names may lie. Raises UserError for settings that
-    the task's benchmark has none of, and for a prompt's file that is not there, no UTF-8 text, or lacks a place.
+    the task's benchmark does not have, and for a prompt file that is missing, no UTF-8 text, or lacks a placeholder.
     """
-    told: dict[str, Any] = {}
-    config = _with_settings(config, told)
-    config = _with_prompt(config, told, os.environ)
-    return _with_judge_prompt(config, folder, os.environ), told
+    metadata: dict[str, Any] = {}
+    config = _with_settings(config, metadata)
+    config = _with_prompt(config, metadata, os.environ)
+    return _with_judge_prompt(config, folder, os.environ), metadata
 
 
 def check_files(names: Sequence[str], configs: Sequence[dict[str, Any]], variables: Mapping[str, str]) -> None:
-    """Raise UserError where a file in ``variables`` can't be the prompt that it stands in place of.
+    """Raise UserError if a prompt file in ``variables`` can't replace the prompt of a task.
 
-    That is told before the harness is started, from what YAMLs say. ``names``: the tasks that are asked for, as far as
-    they are known; ``configs``: ``task`` and ``lmms_eval_specific_kwargs`` of those among them that are ours.
+    The YAMLs are enough to tell, before the harness starts. ``names``: the tasks asked for, as far as they are known;
+    ``configs``: ``task`` and ``lmms_eval_specific_kwargs`` of those among them that are ours.
     """
-    asked = [_with_judge_prompt(_with_prompt(each, {}, variables), None, variables) for each in configs]
-    for config in asked:
+    configured = [_with_judge_prompt(_with_prompt(each, {}, variables), None, variables) for each in configs]
+    for config in configured:
         judged.protocols_of(config)
-    for name, file in _named(PROMPT, variables).items():
+    for name, file in judge_prompts(variables.get(PROMPT, "")).items():
         if not any(not name or fnmatch.fnmatchcase(config["task"], name) for config in configs):
             _checked_prompt(file, name or ", ".join(names) or "any task", "")
 
@@ -63,13 +63,13 @@ def written(given: Sequence[str]) -> str:
 
     Raises UserError for a file that is not there.
     """
-    found = []
+    entries = []
     for each in given:
         name, _, file = each.rpartition("=")
         if not Path(file).is_file():
             raise UserError(f"No prompt file {file!r}. Give FILE, or NAME=FILE.")
-        found.append(f"{name}={Path(file).resolve()}" if name else str(Path(file).resolve()))
-    return ";".join(found)
+        entries.append(f"{name}={Path(file).resolve()}" if name else str(Path(file).resolve()))
+    return ";".join(entries)
 
 
 def check(names: Iterable[str], configs: Sequence[Mapping[str, Any]]) -> None:
@@ -78,54 +78,53 @@ def check(names: Iterable[str], configs: Sequence[Mapping[str, Any]]) -> None:
     ``configs``: of those tasks that are ours.
     """
     tasks = list(names)
-    for name in _named(PROMPT, os.environ):
+    for name in judge_prompts(os.environ.get(PROMPT, "")):
         if name and not any(fnmatch.fnmatchcase(task, name) for task in tasks):
             raise unknown("task", name, tasks, PROMPT)
     protocols = sorted({each.name for config in configs for each in judged.protocols_of(config)})
-    for name in _named(JUDGE_PROMPT, os.environ):
+    for name in judge_prompts(os.environ.get(JUDGE_PROMPT, "")):
         if name and name not in protocols:
             raise unknown("judge protocol", name, protocols, f"{JUDGE_PROMPT}; the tasks asked for have the allowed")
         if not name and len(protocols) != 1:
-            said = ", ".join(protocols) or "none"
+            listed = ", ".join(protocols) or "none"
             raise UserError(
-                f"{JUDGE_PROMPT} names one file, the tasks' judge protocols are: {said}. Give PROTOCOL=FILE."
+                f"{JUDGE_PROMPT} names one file, the tasks' judge protocols are: {listed}. Give PROTOCOL=FILE."
             )
 
 
 def check_ours(strange: Sequence[str]) -> None:
-    """Raise UserError where something was chosen and ``strange``, names of tasks that are not ours, are run too."""
+    """Raise UserError if settings were chosen and ``strange``, tasks that are not ours, are run too."""
     chosen = [name for name in VARIABLES if os.environ.get(name, "").strip() not in ("", paper.OURS)]
     if chosen and strange:
-        raise UserError(f"{chosen[0]} is for tasks of lmms-medtasks; {', '.join(strange)} is none. Run it apart.")
+        raise UserError(
+            f"{chosen[0]} applies only to lmms-medtasks tasks, not to {', '.join(strange)}. Run those in a separate "
+            "command."
+        )
 
 
 def judge_prompts(given: str) -> dict[str, str]:
-    """Protocol ("" for the only one) -> file, of the form that :data:`JUDGE_PROMPT` has."""
+    """Protocol or task ("" for all) -> file, of the form that :data:`PROMPT` and :data:`JUDGE_PROMPT` have."""
     parts = [each.strip() for each in given.split(";") if each.strip()]
     return {name: file for name, _, file in (each.rpartition("=") for each in parts)}
 
 
-def _named(variable: str, variables: Mapping[str, str]) -> dict[str, str]:
-    return judge_prompts(variables.get(variable, ""))
-
-
-def _with_settings(config: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+def _with_settings(config: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
     name = paper.chosen()
     suite = registry.find(str(config["task"]), config) if name else None
     if suite is None:
         return config
-    own = paper.of(suite.name)
-    known = own.settings if own else paper.OF_ALL
+    paper_settings = paper.of(suite.name)
+    known = paper_settings.settings if paper_settings else paper.OF_ALL
     if name not in known:
-        if own is None and not suite.data:
+        if paper_settings is None and not suite.data:
             return config  # a contributed task, of no paper that is known
         raise unknown("settings", name, known, f"{suite.title}, task {config['task']!r}")
     chosen = known[name]
     generation = {**(config.get("generation_kwargs") or {}), **chosen.generation}
     if name == paper.THINKING and not gives_room(config, (config.get("generation_kwargs") or {}).get("max_new_tokens")):
         chosen = dataclasses.replace(chosen, generation={})
-    told["settings"] = {"name": name, "changes": {**chosen.default, **chosen.generation}}
-    if not told["settings"]["changes"]:
+    metadata["settings"] = {"name": name, "changes": {**chosen.default, **chosen.generation}}
+    if not metadata["settings"]["changes"]:
         from loguru import logger
 
         logger.info(f"{config['task']}: {name} settings: {chosen.about}")
@@ -140,16 +139,17 @@ def gives_room(config: Mapping[str, Any], limit: int | None) -> bool:
     """
     metadata = {name: each for name, each in (config.get("metadata") or {}).items() if name != degraded.METADATA}
     suite = registry.find(str(config["task"]).partition("@")[0], {**config, "metadata": metadata})
-    own = paper.of(suite.name) if suite else None
-    raised = (own.settings if own else paper.OF_ALL)[paper.THINKING].generation.get("max_new_tokens")
+    paper_settings = paper.of(suite.name) if suite else None
+    settings = paper_settings.settings if paper_settings else paper.OF_ALL
+    raised = settings[paper.THINKING].generation.get("max_new_tokens")
     return suite is not None and raised is not None and (limit is None or limit < raised)
 
 
-def _with_prompt(config: dict[str, Any], told: dict[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
+def _with_prompt(config: dict[str, Any], metadata: dict[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
     given = config.get("lmms_eval_specific_kwargs") or {}
     ours = str((given.get("default") or {}).get("prompt") or "")
-    named = _named(PROMPT, variables)
-    chosen = [file for name, file in named.items() if not name or fnmatch.fnmatchcase(config["task"], name)]
+    prompt_files = judge_prompts(variables.get(PROMPT, ""))
+    chosen = [file for name, file in prompt_files.items() if not name or fnmatch.fnmatchcase(config["task"], name)]
     # Of several the last counts, as of options given twice; a task's own name stands above a file for all.
     file = chosen[-1] if chosen else ours if Path(ours).is_absolute() and "{question}" not in ours else ""
     if not file:
@@ -157,7 +157,7 @@ def _with_prompt(config: dict[str, Any], told: dict[str, Any], variables: Mappin
     if not ours:
         raise UserError(f"{config['task']} names no prompt of its own: {PROMPT} has nothing to stand in place of.")
     text = _checked_prompt(file, str(config["task"]), ours if chosen else "")
-    told["own_prompt"] = {"name": Path(file).name, "digest": digests.digest(text.encode())}
+    metadata["own_prompt"] = {"name": Path(file).name, "digest": digests.digest(text.encode())}
     return _with_default(config, {"prompt": file})
 
 
@@ -167,16 +167,16 @@ def _checked_prompt(file: str, task: str, ours: str) -> str:
     ``ours``: the prompt that it stands in place of, as the task names it; "" where the task's YAML names the file.
     """
     text = prompt_text(file)
-    places = set(_PLACE.findall(text))
-    known = {"question", *(_PLACE.findall(prompt_text(ours)) if ours else ("options",))} & {"question", "options"}
+    placeholders = set(_PLACEHOLDER.findall(text))
+    known = {"question", *(_PLACEHOLDER.findall(prompt_text(ours)) if ours else ("options",))} & {"question", "options"}
     # Prompts for several forms of question in one file: some need no options.
     needed = known if ours and not ours.endswith(".yml") else {"question"}
-    for name in sorted(needed - places):
+    for name in sorted(needed - placeholders):
         raise UserError(f"The prompt {file} has no place {{{name}}}, which {task} needs.")
-    for name in sorted(places - known):
-        said = " and ".join(f"{{{each}}}" for each in sorted(known))
+    for name in sorted(placeholders - known):
+        listed = " and ".join(f"{{{each}}}" for each in sorted(known))
         raise UserError(
-            f"The prompt {file} has the place {{{name}}}; {task} fills in {said}. Give TASK=FILE for others."
+            f"The prompt {file} has the place {{{name}}}; {task} fills in {listed}. Give TASK=FILE for others."
         )
     return text
 
@@ -185,17 +185,19 @@ def _with_judge_prompt(config: dict[str, Any], folder: Path | None, variables: M
     default = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     if not default.get("judge"):
         return config
-    own = default.get("judge_prompt") or {}
-    own = {"": own} if isinstance(own, str) else dict(own)
-    named = default["judge"] if isinstance(default["judge"], list | tuple) else [default["judge"]]
+    task_prompts = default.get("judge_prompt") or {}
+    files = {"": task_prompts} if isinstance(task_prompts, str) else dict(task_prompts)
+    protocols = default["judge"] if isinstance(default["judge"], list | tuple) else [default["judge"]]
     # Another task's protocols are not this one's.
-    own |= {name: file for name, file in _named(JUDGE_PROMPT, variables).items() if not name or name in named}
-    if not own:
+    chosen = judge_prompts(variables.get(JUDGE_PROMPT, ""))
+    files |= {name: file for name, file in chosen.items() if not name or name in protocols}
+    if not files:
         return config
-    return _with_default(config, {"judge_prompt": {name: _found(str(file), folder) for name, file in own.items()}})
+    paths = {name: _find_prompt_file(str(file), folder) for name, file in files.items()}
+    return _with_default(config, {"judge_prompt": paths})
 
 
-def _found(file: str, folder: Path | None) -> str:
+def _find_prompt_file(file: str, folder: Path | None) -> str:
     beside = folder / file if folder else Path(file)
     return str(beside.resolve()) if beside.is_file() else file
 

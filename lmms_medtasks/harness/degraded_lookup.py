@@ -1,4 +1,4 @@
-"""Which of the tasks that the harness loads are degraded ones, told without importing what degrades pictures.
+"""Find the degraded tasks among those that the harness loads, without importing the code that degrades pictures.
 
 The task manager's ``_load_individual_task_or_group`` is wrapped by :func:`load`: the harness calls it for every name on
 the command line and in a group's YAML. Of degraded tasks :mod:`lmms_medtasks.harness.degraded_tasks` is imported.
@@ -8,58 +8,82 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lmms_medtasks.harness.degraded_marks import SHOWN, asked
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.degraded import ASKED, MARK, is_name
 
 _KEPT = "_lmms_medtasks_bases"
+_LOADED_FOR = "_lmms_medtasks_degraded_for"
+_SHOWN = "medtasks_shown"  # an attribute of degraded tasks (degraded_tasks.Degraded)
 
 
-def load(original: Any, manager: Any, what: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+def requested_degradation(metadata: Any) -> str:
+    """The degradation that a YAML's metadata request, "" if none. Raises UserError for anything but a text."""
+    requested = metadata.get(ASKED) if isinstance(metadata, Mapping) else None
+    if requested is not None and not isinstance(requested, str):
+        raise UserError(f"metadata: {ASKED} must be a text such as gaussian_noise.2, got {requested!r}.")
+    return requested or ""
+
+
+def name_loaded_for(manager: Any) -> str | None:
+    """The degraded task whose base the task manager is about to load; None if it loads none."""
+    name: str | None = getattr(manager, _LOADED_FOR, None)
+    return name
+
+
+def load(original: Any, manager: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> dict[Any, Any]:
     """In place of the task manager's ``_load_individual_task_or_group``: also names of degraded tasks."""
-    name = what.get("task") if isinstance(what, dict) else what
-    wanted = asked(what.get("metadata")) if isinstance(what, dict) else ""
-    if wanted and isinstance(name, str) and name in manager.task_index and not is_name(name):
+    name = name_or_config.get("task") if isinstance(name_or_config, dict) else name_or_config
+    requested = requested_degradation(name_or_config.get("metadata")) if isinstance(name_or_config, dict) else ""
+    if requested and isinstance(name, str) and name in manager.task_index and not is_name(name):
         # In a group's YAML: another task beside the one of that name.
-        kept = {key: value for key, value in what["metadata"].items() if key != ASKED}
-        name = f"{name}{MARK}{wanted}"
-        what = {**what, "metadata": kept} if kept else {key: each for key, each in what.items() if key != "metadata"}
+        metadata = {key: value for key, value in name_or_config["metadata"].items() if key != ASKED}
+        name = f"{name}{MARK}{requested}"
+        name_or_config = {**name_or_config, "metadata": metadata}
+        if not metadata:
+            del name_or_config["metadata"]
     if is_name(name) and name not in manager.task_index:
         from lmms_medtasks.harness import degraded_tasks
 
         base = functools.partial(_load_base, original, manager)
-        return degraded_tasks.load(base, manager, str(name), what, *args, **kwargs)
-    if isinstance(what, dict) or kwargs.get("update_config"):
-        return _loaded(original, manager, what, *args, **kwargs)
-    return _load_base(original, manager, what, *args, **kwargs)
+        setattr(manager, _LOADED_FOR, str(name))
+        try:
+            return degraded_tasks.load(base, manager, str(name), name_or_config, *args, **kwargs)
+        finally:
+            setattr(manager, _LOADED_FOR, None)
+    if isinstance(name_or_config, dict) or kwargs.get("update_config"):
+        return _load_with_metadata(original, manager, name_or_config, *args, **kwargs)
+    return _load_base(original, manager, name_or_config, *args, **kwargs)
 
 
-def _load_base(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+def _load_base(original: Any, manager: Any, name_or_config: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
     """The task or group as the harness loads it; once, between :func:`begin` and :func:`forget`."""
     bases: dict[str, Any] = getattr(manager, _KEPT, {})
-    key = repr((what, kwargs.get("task_type", "simple"), kwargs.get("update_config")))
+    key = repr((name_or_config, kwargs.get("task_type", "simple"), kwargs.get("update_config")))
     if key not in bases:
-        bases[key] = _loaded(original, manager, what, *args, **kwargs)
+        bases[key] = _load_with_metadata(original, manager, name_or_config, *args, **kwargs)
     return bases[key]  # type: ignore[no-any-return]
 
 
-def _loaded(original: Any, manager: Any, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-    return {task: _by_metadata(each, manager) for task, each in original(manager, what, *args, **kwargs).items()}
+def _load_with_metadata(original: Any, manager: Any, name_or_config: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+    loaded = original(manager, name_or_config, *args, **kwargs)
+    return {key: _degrade_by_metadata(task, manager) for key, task in loaded.items()}
 
 
-def _by_metadata(task: Any, manager: Any) -> Any:
-    """A task degraded as its own YAML asks for, any other as it is."""
-    if not asked(getattr(getattr(task, "config", None), "metadata", None)):
+def _degrade_by_metadata(task: Any, manager: Any) -> Any:
+    """Degrade a task if its own YAML requests that; return any other as it is."""
+    requested = requested_degradation(getattr(getattr(task, "config", None), "metadata", None))
+    if not requested or hasattr(task, _SHOWN):
         return task
     from lmms_medtasks.harness import degraded_tasks
 
-    return degraded_tasks.by_metadata(task, manager)
+    return degraded_tasks.by_metadata(task, requested, manager)
 
 
 class _Nothing:
-    """What is watched where no task is degraded."""
+    """Stands for a watch in a run without degraded tasks."""
 
     def told(self, results: Any) -> Any:
         return results
@@ -68,7 +92,7 @@ class _Nothing:
 @contextlib.contextmanager
 def watched(lm: Any, tasks: Sequence[Any]) -> Iterator[Any]:
     """As :func:`lmms_medtasks.harness.degraded_runs.watched`."""
-    if not any(hasattr(task, SHOWN) for task in tasks):
+    if not any(hasattr(task, _SHOWN) for task in tasks):
         yield _Nothing()
         return
     from lmms_medtasks.harness import degraded_runs
@@ -78,7 +102,7 @@ def watched(lm: Any, tasks: Sequence[Any]) -> Iterator[Any]:
 
 
 def begin(manager: Any) -> None:
-    """Keep the bases that are loaded from now on, until :func:`forget`, so that none is loaded twice."""
+    """Keep the base tasks that are loaded until :func:`forget`, so that none is loaded twice."""
     manager.__dict__.setdefault(_KEPT, {})
 
 

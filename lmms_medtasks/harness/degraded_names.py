@@ -82,8 +82,8 @@ class Order:
     @property
     def draw(self) -> tuple[int, int] | None:
         """How many degradations are drawn for a picture, and the number of the one that is meant, from 1; or None."""
-        found = _DRAW.fullmatch(self.what)
-        return (int(found["count"]), int(found["number"])) if found else None
+        match = _DRAW.fullmatch(self.what)
+        return (int(match["count"]), int(match["number"])) if match else None
 
 
 def parse(name: str) -> tuple[str, Order]:
@@ -105,10 +105,10 @@ def order(text: str, where: str) -> Order:
 
     Raises UserError as :func:`parse` does.
     """
-    found = _ORDER.fullmatch(text)
-    if found is None:
+    match = _ORDER.fullmatch(text)
+    if match is None:
         raise UserError(f"{where!r}: {text!r} is no degradation and level. Write {_FORM}.")
-    what, level = found["what"], found["level"]
+    what, level = match["what"], match["level"]
     draw = _DRAW.fullmatch(what)
     if what != CORRUPTIONS and "." not in what and not draw:
         try:
@@ -119,7 +119,7 @@ def order(text: str, where: str) -> Order:
     if draw and not 1 <= int(draw["number"]) <= int(draw["count"]):
         raise UserError(f"{where!r}: {what} is none of the draws draw{draw['count']}_1 to _{draw['count']}.")
     _check_level(what, level, where)
-    options = _options(found["options"], where)
+    options = _parse_options(match["options"], where)
     made = Order(what, level, **options)
     _check_modality(made, where)
     return made
@@ -136,7 +136,7 @@ def _check_level(what: str, level: str, where: str) -> None:
         return
     takes_strength = what != CORRUPTIONS and "." not in what
     if takes_strength and _is_number(level) and float(level) <= STRONGEST:
-        if level != (shortest := _shortest(level)):
+        if level != (shortest := _shorten_level(level)):
             raise UserError(f"{where!r}: write the level {level} as {shortest}, so that one task has one name.")
         return
     allowed = (
@@ -149,7 +149,7 @@ def _check_level(what: str, level: str, where: str) -> None:
     )
 
 
-def _shortest(level: str) -> str:
+def _shorten_level(level: str) -> str:
     """``1.50`` -> 1.5, ``1.0`` -> 1; what is no number as it is."""
     return f"{float(level):.12g}" if _is_number(level) else level
 
@@ -175,49 +175,49 @@ def names(tasks: Sequence[str], degrade: str, modality: str | None, seed: int, c
     if modality is not None and (column == "" or modality == _COLUMN):
         raise UserError("--modality column:NAME names the column of the documents that has the modality.")
     modality = modality_files.named(modality)
-    canonical = None if modality is None or column else _modality(modality, "--modality")
-    asked = [
+    canonical = None if modality is None or column else _canonical_modality(modality, "--modality")
+    pairs = [
         (what, level)
-        for head, levels in _items(degrade)
-        for what in _whats(_of_benchmark(head), canonical, column)
+        for head, levels in _split_items(degrade)
+        for what in _expand_item(_benchmark_degradations(head), canonical, column)
         for level in levels or _default_levels(what)
     ]
     if control:
-        asked = [(asked[0][0], CONTROL), *asked]
+        pairs = [(pairs[0][0], CONTROL), *pairs]
     about = f"~{canonical}" if canonical else f"~{_COLUMN}={column}" if column else ""
     about_seed = f"~seed={seed}" if seed else ""
     suffixes = [
         f"{what}.{level}{'' if _takes_no_modality(what, level) else about}{about_seed}"
-        for what, level in dict.fromkeys(asked)
+        for what, level in dict.fromkeys(pairs)
     ]
     for suffix in suffixes:
         order(suffix, f"--degrade {degrade}")
     return [f"{task}{MARK}{suffix}" for task in tasks for suffix in suffixes]
 
 
-def _of_benchmark(head: str) -> str:
+def _benchmark_degradations(head: str) -> str:
     """How the benchmark called ``head`` degrades; ``head`` itself where there is none that says so."""
     folder = next((each for each in folders.having(FILE) if each.name == head), None)
     return str(folders.read_yaml(folder / FILE)["degrade"]) if folder else head
 
 
-def _options(text: str, where: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _parse_options(text: str, where: str) -> dict[str, Any]:
+    options: dict[str, Any] = {}
     for each in text.split("~")[1:]:
         key, equals, value = each.partition("=")
         if not equals:
-            key, value = "modality", _modality(each, where)
+            key, value = "modality", _canonical_modality(each, where)
         elif key not in (_COLUMN, "seed") or not value or (key == "seed" and not re.fullmatch(r"-?\d+", value)):
             raise UserError(f"{where!r}: {each!r} is none of ~MODALITY, ~column=NAME, ~seed=NUMBER.")
-        if key in found:
+        if key in options:
             raise UserError(f"{where!r} has two of ~{key}.")
-        found[key] = int(value) if key == "seed" else value
-    if "modality" in found and _COLUMN in found:
+        options[key] = int(value) if key == "seed" else value
+    if "modality" in options and _COLUMN in options:
         raise UserError(f"{where!r} names a modality and a column that has it: give one of both.")
-    return found
+    return options
 
 
-def _modality(text: str, where: str) -> str:
+def _canonical_modality(text: str, where: str) -> str:
     try:
         return degradations.canonical_modality(text)
     except UserError as error:
@@ -231,7 +231,7 @@ def _check_modality(made: Order, where: str) -> None:
     if given and made.what == CORRUPTIONS:
         raise UserError(f"{where!r}: {made.what} is the same for all modalities. Leave ~{given} out.")
     if needs_modality(made) and not given:
-        only = "draws among those of a modality" if made.draw else f"is for {_listed(made.what)} only"
+        only = "draws among those of a modality" if made.draw else f"is for {_list_modalities(made.what)} only"
         raise UserError(
             f"{where!r}: {made.what} {only}. Say of which modality the images are: {made.what}.{made.level}~CT, or "
             f"~column=NAME for the column that has it (--modality CT, --modality column:NAME)."
@@ -252,31 +252,31 @@ def check_allowed(made: Order, modality: str, where: str) -> None:
         return  # one of someone's own is imported later, and checked then
     elif modality not in degradations.modalities_of(made.what):
         raise UserError(
-            f"{where}: {made.what} is not for {modality}, only for {_listed(made.what)}. For {modality} there are: "
-            f"{', '.join(degradations.for_modality(modality))}."
+            f"{where}: {made.what} is not for {modality}, only for {_list_modalities(made.what)}. "
+            f"For {modality} there are: {', '.join(degradations.for_modality(modality))}."
         )
 
 
-def _listed(what: str) -> str:
+def _list_modalities(what: str) -> str:
     return ", ".join(degradations.modalities_of(what))
 
 
-def _items(degrade: str) -> list[tuple[str, list[str]]]:
+def _split_items(degrade: str) -> list[tuple[str, list[str]]]:
     """``a:1,2,b`` -> a with its levels, b with none."""
-    found: list[tuple[str, list[str]]] = []
+    items: list[tuple[str, list[str]]] = []
     for token in (each.strip() for each in degrade.split(",")):
         head, colon, last = token.rpartition(":")
-        if _is_level(token) and found:
-            found[-1][1].append(_shortest(token))
+        if _is_level(token) and items:
+            items[-1][1].append(_shorten_level(token))
         elif colon and _is_level(last):
-            found.append((head, [_shortest(last)]))
+            items.append((head, [_shorten_level(last)]))
         else:
-            found.append((token, []))
-    if not all(head for head, _ in found):
+            items.append((token, []))
+    if not all(head for head, _ in items):
         raise UserError(
             f"--degrade {degrade!r} names no degradation. Write --degrade gaussian_noise:2,motion_blur:1,2."
         )
-    return found
+    return items
 
 
 def _is_level(text: str) -> bool:
@@ -287,7 +287,7 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None
 
 
-def _whats(head: str, modality: str | None, column: str | None) -> list[str]:
+def _expand_item(head: str, modality: str | None, column: str | None) -> list[str]:
     """The degradations that stand in a name for one of --degrade."""
     draws = _DRAWS.fullmatch(head)
     if head != _ALL and not draws:

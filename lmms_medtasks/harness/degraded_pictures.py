@@ -1,4 +1,4 @@
-"""What a task shows, opened as a picture, and degraded as its name says: the same for every kind of runner.
+"""Open what a task shows as a picture, and degrade it as the task's name says: the same for every kind of runner.
 
 The draw depends on the clean picture, the order and its seed alone: not on the question, its number or --offset. So all
 questions on one picture share its draw, and T trials cost one degradation
@@ -43,20 +43,20 @@ def opened(visual: Any) -> Image.Image:
             return pictures.opened(visual["bytes"])
         visual = visual.get("path") or visual.get("url") or visual
     if isinstance(visual, str) and visual.startswith("data:image/"):
-        return pictures.opened(_decoded(visual))
+        return pictures.opened(_decode_uri(visual))
     if isinstance(visual, str | os.PathLike):
-        return pictures.opened({"path": _local(os.fspath(visual))})
+        return pictures.opened({"path": _local_path(os.fspath(visual))})
     raise UserError(f"A question shows an object of type {type(visual).__name__}, which is no image (video or sound?).")
 
 
-def _decoded(uri: str) -> bytes:
+def _decode_uri(uri: str) -> bytes:
     try:
         return base64.b64decode(uri.partition(",")[2], validate=True)
     except ValueError:
         raise UserError(f"A question shows a data URI that is not base64: {uri[:40]!r}.") from None
 
 
-def _local(path: str) -> str:
+def _local_path(path: str) -> str:
     if path.startswith(("http:", "https:")):
         raise UserError(f"A question shows an image at an address, {path}. Only local images can be degraded.")
     local = path.removeprefix("file://")
@@ -78,12 +78,12 @@ def degraded(
         order = replace(order, what=order.reference)
     if order.what == CORRUPTIONS:
         drawn = corruptions.sample(strength=order.level, seed=seed)
-        kept = picture_cache.default_cache().get(
-            _key(known_as, order),
+        corrupted = picture_cache.default_cache().get(
+            _cache_key(known_as, order),
             lambda: corruptions.apply_parameters(picture, drawn),
         )
-        return kept, {"name": CORRUPTIONS, **drawn.to_json()}
-    name = _drawn(known_as, order, str(modality)) if order.draw else order.what
+        return corrupted, {"name": CORRUPTIONS, **drawn.to_json()}
+    name = _drawn_name(known_as, order, str(modality)) if order.draw else order.what
     strength = float(order.level)
     parameters = degradations.sample(
         name, strength=strength, seed=seed, size=images.size_of(picture), modality=modality
@@ -92,7 +92,7 @@ def degraded(
     return shown, {"name": name, **parameters}
 
 
-def _drawn(known_as: str, order: Order, modality: str) -> str:
+def _drawn_name(known_as: str, order: Order, modality: str) -> str:
     """The degradation that is drawn for a picture; those of its other draws are others."""
     assert order.draw is not None
     count, number = order.draw
@@ -133,6 +133,6 @@ def code_of(order: Order) -> str:
     return codes[0] if len(codes) == 1 else digests.digest(*(each.encode() for each in codes))
 
 
-def _key(known_as: str, order: Order) -> str:
+def _cache_key(known_as: str, order: Order) -> str:
     text = f"{known_as} {order.what} {order.level} {order.seed} {code_of(order)}"
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

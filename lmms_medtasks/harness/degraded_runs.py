@@ -1,4 +1,4 @@
-"""What a run of degraded tasks did: noted while the model answers, and told in the results.
+"""What a run of degraded tasks did: recorded while the model answers, and written into the results.
 
 With each answer in the sample log stand the clean pictures' digests and what was done to them (``degraded_pictures``):
 questions on one picture share its draw, so intervals go by picture. In the task's metadata stand how many pictures were
@@ -28,10 +28,10 @@ class _Numbered:
         self._documents = documents
 
     def __getitem__(self, key: Any) -> Any:
-        found = self._documents[key]
-        if not (isinstance(found, dict) and hasattr(key, "__index__")):
-            return found
-        numbered = NumberedDocument(found)
+        document = self._documents[key]
+        if not (isinstance(document, dict) and hasattr(key, "__index__")):
+            return document
+        numbered = NumberedDocument(document)
         numbered.number = int(key)
         return numbered
 
@@ -47,8 +47,10 @@ class Watch:
 
     def __init__(self, tasks: Iterable[Any]) -> None:
         tasks = list(tasks)
-        found = {str(task.config.task): shown_of(task) for task in tasks}
-        self.shown: dict[str, ShownPictures] = {name: shown for name, shown in found.items() if shown is not None}
+        shown_by_task = {str(task.config.task): shown_of(task) for task in tasks}
+        self.shown: dict[str, ShownPictures] = {
+            name: shown for name, shown in shown_by_task.items() if shown is not None
+        }
         self.asked: set[str] = set()
         self.tasks = {str(task.config.task): task for task in tasks}
 
@@ -61,22 +63,22 @@ class Watch:
         failed: dict[str, str] = {}
         for name, shown in self.shown.items():
             refused = None if shown.refused is None else str(shown.refused)
-            parts = _of_all((shown.changed, shown.of_documents, name in self.asked, refused))
+            parts = calls.gathered((shown.changed, shown.of_documents, name in self.asked, refused))
             changed = {digest: each for part, *_ in parts for digest, each in part.items()}
             of_documents = {number: each for _, part, *_ in parts for number, each in part.items()}
             why = next((each for *_, each in parts if each), "")
-            if not why and not shown.order.is_control and any(asked for _, _, asked, _ in parts):
-                why = _unchanged(shown, changed)
+            if not why and not shown.order.is_control and any(was_asked for _, _, was_asked, _ in parts):
+                why = _unchanged_problem(shown, changed)
             if why:
                 failed[name] = why
             if results:
-                _add(results, shown, changed, of_documents)
+                _add_counts(results, shown, changed, of_documents)
         if results:
             for name, why in failed.items():
-                _fail(results, name, why)
+                _remove_numbers(results, name, why)
             degraded_pairing.pair(results, self.tasks, {k: each for k, each in self.shown.items() if k not in failed})
             if failed:
-                _tell(failed)
+                _tell_failures(failed)
         return results
 
 
@@ -97,30 +99,30 @@ def watched(lm: Any, tasks: Iterable[Any]) -> Iterator[Watch]:
     with contextlib.ExitStack() as changed:
         for name in calls.METHODS:
             if callable(original := getattr(lm, name, None)):
-                changed.enter_context(replaced(lm, name, _noting(name, original, watch)))
+                changed.enter_context(replaced(lm, name, _wrap_asking(name, original, watch)))
         yield watch
 
 
-def _noting(name: str, original: Any, watch: Watch) -> Any:
+def _wrap_asking(name: str, original: Any, watch: Watch) -> Any:
     @functools.wraps(original)
-    def method(requests: list[Any], *args: Any, **kwargs: Any) -> Any:
-        own = {str(request.task_name) for request in requests}
-        watch.asked.update(own)
+    def note_and_ask(requests: list[Any], *args: Any, **kwargs: Any) -> Any:
+        task_names = {str(request.task_name) for request in requests}
+        watch.asked.update(task_names)
         try:
             return original(requests, *args, **kwargs)
         except Exception:
             # Of one process: the parts of a model that is spread over several would wait for each other. Not where
             # replies are numbers: there is no mark for one that failed, and a cache would keep it.
-            refused = [watch.shown[task].refused for task in own & set(watch.shown)]
-            if len(own) > 1 or not any(refused) or name != "generate_until" or calls.ranks() > 1:
+            refused = [watch.shown[task].refused for task in task_names & set(watch.shown)]
+            if len(task_names) > 1 or not any(refused) or name != "generate_until" or calls.ranks() > 1:
                 raise
             return [failed_requests.failure(refused[0])] * len(requests)
 
-    return method
+    return note_and_ask
 
 
-def _unchanged(shown: ShownPictures, changed: dict[str, bool]) -> str:
-    """Why what was shown is no degraded task, "" if it is one."""
+def _unchanged_problem(shown: ShownPictures, changed: dict[str, bool]) -> str:
+    """Why nothing was degraded in a task; "" if something was."""
     if not changed:
         return (
             f"{shown.name}: the model answered without asking for an image, so nothing was degraded. A model that "
@@ -135,26 +137,26 @@ def _unchanged(shown: ShownPictures, changed: dict[str, bool]) -> str:
     return ""
 
 
-def _fail(results: dict[str, Any], name: str, why: str) -> None:
+def _remove_numbers(results: dict[str, Any], name: str, why: str) -> None:
     """Take the numbers of a task, and of the groups that it is in, out of the results; its sample log stays."""
     config = results["configs"][name]
     config["metadata"] = {**config["metadata"], METADATA: {**config["metadata"][METADATA], FAILED: why}}
     for part in ("results", "groups"):
-        for holder in _holders(results.get("group_subtasks") or {}, name):
-            if holder in (found := results.get(part) or {}):
-                found[holder] = {key: each for key, each in found[holder].items() if key == "alias"}
+        for holder in _find_holders(results.get("group_subtasks") or {}, name):
+            if holder in (part_results := results.get(part) or {}):
+                part_results[holder] = {key: each for key, each in part_results[holder].items() if key == "alias"}
 
 
-def _holders(subtasks: Mapping[str, Sequence[str]], name: str) -> set[str]:
+def _find_holders(subtasks: Mapping[str, Sequence[str]], name: str) -> set[str]:
     """``name`` and the groups that hold it, directly or by others."""
-    found = {name}
-    while more := {group for group, own in subtasks.items() if set(own) & found} - found:
-        found |= more
-    return found
+    holders = {name}
+    while more := {group for group, members in subtasks.items() if set(members) & holders} - holders:
+        holders |= more
+    return holders
 
 
-def _tell(failed: Mapping[str, str]) -> None:
-    """Say it now, and under the harness's command line end with status 1 once everything is written."""
+def _tell_failures(failed: Mapping[str, str]) -> None:
+    """Print the reasons now; under the harness's command line end with status 1 once everything is written."""
     for why in failed.values():
         say(f"lmms-medtasks: {why}")
     ending.fail_after_the_tables(_without_result)
@@ -165,7 +167,7 @@ def _without_result(results: Mapping[str, Any]) -> str:
     return f"no result of {', '.join(failed)}, see above. All others are written." if failed else ""
 
 
-def _add(
+def _add_counts(
     results: dict[str, Any],
     shown: ShownPictures,
     changed: dict[str, bool],
@@ -176,16 +178,5 @@ def _add(
     counts = {"pictures": len(changed), "changed": sum(changed.values())}
     config["metadata"] = {**config["metadata"], METADATA: {**done, **({} if shown.order.is_control else counts)}}
     for row in results.get("samples", {}).get(shown.name, ()):
-        if found := of_documents.get(row["doc_id"]):
-            row[PICTURES] = [found[number] for number in sorted(found)]
-
-
-def _of_all(own: Any) -> list[Any]:
-    """What each process has; all of them must call this alike."""
-    from torch import distributed
-
-    if not (distributed.is_available() and distributed.is_initialized()):
-        return [own]
-    every: list[Any] = [None] * distributed.get_world_size()
-    distributed.all_gather_object(every, own)
-    return every
+        if done_by_number := of_documents.get(row["doc_id"]):
+            row[PICTURES] = [done_by_number[number] for number in sorted(done_by_number)]

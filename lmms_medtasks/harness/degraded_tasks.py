@@ -16,7 +16,6 @@ only shows later ends the run.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
 import sys
@@ -27,8 +26,7 @@ from typing import Any
 
 from lmms_medtasks import degradations
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance, task_digests
-from lmms_medtasks.harness.degraded_marks import LOADED_FOR, SHOWN, asked
+from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance
 from lmms_medtasks.harness.degraded_names import Order
 from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_name
 
@@ -60,16 +58,16 @@ class ShownPictures:
         """An error that a runner may have taken for a reply."""
         self._lock = threading.Lock()
 
-    def picture(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
+    def degrade_image(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
         """``visual``, which is number ``number`` of its question, as the task shows it."""
         try:
-            return self._picture(visual, doc, number)
+            return self._degrade_image(visual, doc, number)
         except UserError as error:
-            where = f", document {doc.number}" if isinstance(doc, NumberedDocument) else ""
-            self.refused = UserError(f"{self.name}{where}: {error}")
+            location = f", document {doc.number}" if isinstance(doc, NumberedDocument) else ""
+            self.refused = UserError(f"{self.name}{location}: {error}")
             raise self.refused from error
 
-    def _picture(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
+    def _degrade_image(self, visual: Any, doc: Mapping[str, Any], number: int) -> Any:
         clean = degraded_pictures.opened(visual)
         known_as = degraded_pictures.digest(clean)
         shown: Any = visual
@@ -94,9 +92,9 @@ def modality_of(order: Order, doc: Mapping[str, Any]) -> str | None:
         return order.modality
     if order.column not in doc:
         raise UserError(f"There is no column {order.column!r} in the documents, only {', '.join(map(str, doc))}.")
-    found = degradations.canonical_modality(doc[order.column])
-    degraded_names.check_allowed(order, found, f"The column {order.column!r}")
-    return found
+    modality = degradations.canonical_modality(doc[order.column])
+    degraded_names.check_allowed(order, modality, f"The column {order.column!r}")
+    return modality
 
 
 class Degraded:
@@ -105,29 +103,29 @@ class Degraded:
     medtasks_shown: ShownPictures
 
     def doc_to_visual(self, doc: Any) -> Any:
-        return self._degraded(super().doc_to_visual(doc), doc, iter(range(sys.maxsize)))  # type: ignore[misc]
+        return self._degrade_visuals(super().doc_to_visual(doc), doc, iter(range(sys.maxsize)))  # type: ignore[misc]
 
     def doc_to_messages(self, doc: Any, **rounds: Any) -> Any:
         messages = super().doc_to_messages(doc, **rounds)  # type: ignore[misc]
         if not callable(self.config.doc_to_messages):  # type: ignore[attr-defined]
             return messages  # the harness made them of doc_to_visual, above
         numbers = iter(range(sys.maxsize))
-        return [{**each, "content": self._content(each["content"], doc, numbers)} for each in messages]
+        return [{**each, "content": self._degrade_content(each["content"], doc, numbers)} for each in messages]
 
     def process_results(self, doc: Any, results: Any, *args: Any, **kwargs: Any) -> Any:
         if self.medtasks_shown.refused is not None:
             return {}  # it has no result, and to score may cost a judge
         return super().process_results(doc, results, *args, **kwargs)  # type: ignore[misc]
 
-    def _degraded(self, visuals: Any, doc: Any, numbers: Iterator[int]) -> Any:
+    def _degrade_visuals(self, visuals: Any, doc: Any, numbers: Iterator[int]) -> Any:
         if isinstance(visuals, list | tuple):
-            return [self._degraded(each, doc, numbers) for each in visuals]
-        return visuals if visuals is None else self.medtasks_shown.picture(visuals, doc, next(numbers))
+            return [self._degrade_visuals(each, doc, numbers) for each in visuals]
+        return visuals if visuals is None else self.medtasks_shown.degrade_image(visuals, doc, next(numbers))
 
-    def _content(self, content: Any, doc: Any, numbers: Iterator[int]) -> Any:
-        return content if isinstance(content, str) else [self._part(each, doc, numbers) for each in content]
+    def _degrade_content(self, content: Any, doc: Any, numbers: Iterator[int]) -> Any:
+        return content if isinstance(content, str) else [self._degrade_part(each, doc, numbers) for each in content]
 
-    def _part(self, part: Mapping[str, Any], doc: Any, numbers: Iterator[int]) -> Mapping[str, Any]:
+    def _degrade_part(self, part: Mapping[str, Any], doc: Any, numbers: Iterator[int]) -> Mapping[str, Any]:
         kind = part.get("type") or "text"
         if kind == "text":
             return part
@@ -135,25 +133,24 @@ class Degraded:
             shown = self.medtasks_shown
             shown.refused = UserError(f"{shown.name}: a question holds {kind}. Only images can be degraded.")
             raise shown.refused
-        return {**part, "url": self.medtasks_shown.picture(part["url"], doc, next(numbers))}
+        return {**part, "url": self.medtasks_shown.degrade_image(part["url"], doc, next(numbers))}
 
 
 def shown_of(task: Any) -> ShownPictures | None:
-    """What a task object did to its pictures, None where it is no degraded one."""
-    return getattr(task, SHOWN, None)
+    """What a degraded task did to its pictures; None for any other task."""
+    return getattr(task, "medtasks_shown", None)
 
 
-def load(load_base: Any, manager: Any, name: str, what: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
+def load(load_base: Any, manager: Any, name: str, name_or_config: Any, *args: Any, **kwargs: Any) -> dict[Any, Any]:
     """The degraded task or group ``name``; ``load_base`` loads what it is made of, as the harness does.
 
-    ``what`` and all else as the task manager's ``_load_individual_task_or_group`` gets it.
+    ``name_or_config`` and all else as the task manager's ``_load_individual_task_or_group`` gets it.
     """
     base, order = degraded_names.parse(name)
     _check_base(manager, name, base)
-    bare = {**what, "task": base} if isinstance(what, dict) else base
-    with _loading_for(manager, name):
-        # A group numbers the tasks of one name in it; these have names of their own.
-        loaded = load_base(bare, *args, **{**kwargs, "parent_name": None})
+    bare = {**name_or_config, "task": base} if isinstance(name_or_config, dict) else base
+    # A group numbers the tasks of one name in it; these have names of their own.
+    loaded = load_base(bare, *args, **{**kwargs, "parent_name": None})
     return _degraded_tasks(loaded, name.removeprefix(base), order, manager)
 
 
@@ -162,7 +159,7 @@ def names(manager: Any, tasks: Iterable[str]) -> list[str]:
 
     Raises UserError for a name that can't be read, and where there is no such base.
     """
-    found = []
+    task_names = []
     for name in tasks:
         if not is_name(name) or name in manager.task_index:
             continue
@@ -174,11 +171,11 @@ def names(manager: Any, tasks: Iterable[str]) -> list[str]:
             matching = pattern_match(base, manager.all_tasks)
             if not matching:
                 raise UserError(f"{name!r}: no task is called like {base!r}.")
-            found += [f"{each}{name.removeprefix(base)}" for each in matching]
+            task_names += [f"{each}{name.removeprefix(base)}" for each in matching]
         else:
             _check_base(manager, name, base)
-            found.append(name)
-    return found
+            task_names.append(name)
+    return task_names
 
 
 def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> None:
@@ -202,18 +199,17 @@ def load_early(manager: Any, degraded: Iterable[str], runner: str | None) -> Non
             logger.debug(f"{name} could not be loaded before the model: {error!r}")
 
 
-def check_config(manager: Any, config: Mapping[str, Any]) -> None:
-    """Raise UserError for the configuration of a base that can't be degraded, before its data are fetched."""
-    name = getattr(manager, LOADED_FOR, None)
-    if name is None or not isinstance(config.get("task"), str) or "class" in config:
+def check_config(name: str, config: Mapping[str, Any]) -> None:
+    """Raise UserError where the configuration of the base of ``name`` shows no images, before its data are fetched."""
+    if not isinstance(config.get("task"), str) or "class" in config:
         return
     if config.get("doc_to_visual") is None and not callable(config.get("doc_to_messages")):
         raise UserError(
             f"{name}: {config['task']} shows no images (it has no doc_to_visual), there is nothing to degrade."
         )
     _check_output(name, config.get("output_type"))
-    told = config.get("dataset_kwargs") or {}
-    if told.get("video") or told.get("From_YouTube"):
+    dataset_kwargs = config.get("dataset_kwargs") or {}
+    if dataset_kwargs.get("video") or dataset_kwargs.get("From_YouTube"):
         raise UserError(f"{name}: {config['task']} is a task of videos. Only images can be degraded.")
 
 
@@ -237,34 +233,21 @@ def _keeps_likelihoods() -> bool:
     """Whether the harness hands a loss and a truth value on to the task; 0.7.3 makes a text of the two."""
     from lmms_eval import evaluator
 
-    kept, _ = evaluator.unwrap_generation_output((0.5, True))
-    return bool(kept == (0.5, True))
+    output, _ = evaluator.unwrap_generation_output((0.5, True))
+    return bool(output == (0.5, True))
 
 
-def by_metadata(task: Any, manager: Any) -> Any:
-    """A task degraded as its own YAML asks for, any other as it is."""
-    config = task.config
-    told = asked(config.metadata) if shown_of(task) is None else ""
-    if not told:
-        return task
-    where = f"{config.task}, metadata: {ASKED}"
-    order = degraded_names.order(told, where)
-    degraded_pictures.check_function(order, where)
-    return degraded_task(task, str(config.task), order, manager)
-
-
-@contextlib.contextmanager
-def _loading_for(manager: Any, name: str) -> Iterator[None]:
-    setattr(manager, LOADED_FOR, name)
-    try:
-        yield
-    finally:
-        setattr(manager, LOADED_FOR, None)
+def by_metadata(task: Any, requested: str, manager: Any) -> Any:
+    """Make a task degraded as its own YAML requests. Raises UserError for what can't be degraded so."""
+    location = f"{task.config.task}, metadata: {ASKED}"
+    order = degraded_names.order(requested, location)
+    degraded_pictures.check_function(order, location)
+    return degraded_task(task, str(task.config.task), order, manager)
 
 
 def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: Order, manager: Any) -> dict[Any, Any]:
     """The same for all tasks of groups, which get names of their own too."""
-    found: dict[Any, Any] = {}
+    tasks: dict[Any, Any] = {}
     for key, value in loaded.items():
         if isinstance(value, dict):
             group = copy.copy(key)
@@ -272,10 +255,10 @@ def _degraded_tasks(loaded: Mapping[Any, Any], suffix: str, order: Order, manage
             group._config.group = f"{key.group}{suffix}"
             if key.group_alias:
                 group._config.group_alias = f"{key.group_alias}{suffix}"
-            found[group] = _degraded_tasks(value, suffix, order, manager)
+            tasks[group] = _degraded_tasks(value, suffix, order, manager)
         else:
-            found[f"{key}{suffix}"] = degraded_task(value, f"{value.config.task}{suffix}", order, manager)
-    return found
+            tasks[f"{key}{suffix}"] = degraded_task(value, f"{value.config.task}{suffix}", order, manager)
+    return tasks
 
 
 def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
@@ -284,17 +267,17 @@ def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
     Raises UserError for a base that shows no pictures, others than pictures, or degraded ones.
     """
     base = task.config
-    _check(task, name, order)
+    _check_base_task(task, name, order)
     made: Any = object.__new__(type(f"Degraded{type(task).__name__}", (Degraded, type(task)), {"__module__": __name__}))
     made.__dict__.update(task.__dict__)
     config = made._config = copy.copy(base)
     config.task = name
     config.generation_kwargs = copy.deepcopy(base.generation_kwargs)
     if base.task_alias and MARK in name:
-        told = base.metadata if isinstance(base.metadata, Mapping) else {}
-        label = provenance.data_label(told) if "data_digest" in told else ""
+        metadata = base.metadata if isinstance(base.metadata, Mapping) else {}
+        label = provenance.data_label(metadata) if "data_digest" in metadata else ""
         config.task_alias = f"{base.task_alias.removesuffix(label)}{MARK}{name.partition(MARK)[2]}{label}"
-    config.metadata = _metadata(base, order, manager)
+    config.metadata = _degraded_metadata(base, order, manager)
     made.medtasks_shown = ShownPictures(name, str(base.task), order)
     made._instances = None
     # A subset takes rows out of them in place; the two may be one.
@@ -310,16 +293,16 @@ def degraded_task(task: Any, name: str, order: Order, manager: Any) -> Any:
     return made
 
 
-def _metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
+def _degraded_metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
     """The base's metadata and what was done, all of which is in the key of the harness's response cache."""
-    kept = (
+    base_metadata = (
         dict(base.metadata)
         if isinstance(base.metadata, Mapping)
         else {"of_base": base.metadata}
         if base.metadata
         else {}
     )
-    kept.pop(ASKED, None)
+    base_metadata.pop(ASKED, None)
     done = {
         "of": str(base.task),
         "name": order.what,
@@ -328,32 +311,28 @@ def _metadata(base: Any, order: Order, manager: Any) -> dict[str, Any]:
         **({"column": order.column} if order.column else {}),
         "seed": order.seed,
         **({} if order.is_control else {"code": degraded_pictures.code_of(order)}),
-        "libraries": dict(task_digests.libraries()),
+        "libraries": dict(provenance.library_versions()),
     }
-    metadata = {**kept, METADATA: done}
+    metadata = {**base_metadata, METADATA: done}
     runner = getattr(manager, "_lmms_medtasks_runner", None)
     provenance.add_encoding(metadata, getattr(manager, "model_name", None), runner)
     return metadata
 
 
-def _check(task: Any, name: str, order: Order) -> None:
+def _check_base_task(task: Any, name: str, order: Order) -> None:
     config = task.config
     if shown_of(task) is not None or _own_degradation(task):
         raise UserError(f"{name}: {config.task} shows degraded images already. A task can be degraded once.")
-    _check_output(name, task.OUTPUT_TYPE or config.output_type)
-    if config.doc_to_visual is None and not callable(getattr(config, "doc_to_messages", None)):
-        raise UserError(
-            f"{name}: {config.task} shows no images (it has no doc_to_visual), there is nothing to degrade."
-        )
+    check_config(name, {**vars(config), "output_type": task.OUTPUT_TYPE or config.output_type})
     documents = task.dataset[config.test_split or config.validation_split]
     columns = getattr(documents, "column_names", None)
     if order.column is not None and columns is not None:
         _check_column(task, name, order)
     if config.doc_to_visual is not None:
-        _probe(task, name, documents)
+        _check_first_documents(task, name, documents)
 
 
-def _probe(task: Any, name: str, documents: Any) -> None:
+def _check_first_documents(task: Any, name: str, documents: Any) -> None:
     """Look at what the first questions show, up to the first picture.
 
     Not at messages of the task's own: to make them may change the task's module.
@@ -394,15 +373,15 @@ def _check_column(task: Any, name: str, order: Order) -> None:
 
 
 def _own_degradation(task: Any) -> bool:
-    """Whether a task of ours degrades its pictures itself, by its settings or its documents."""
+    """Whether the settings or the documents of a task of ours degrade its pictures already."""
     metadata = task.config.metadata
     if not isinstance(metadata, Mapping) or "data_digest" not in metadata:
         return False
-    told = (task.config.lmms_eval_specific_kwargs or {}).get("default") or {}
-    if told.get("rendered") or (told.get("degradation") and told.get("severity") != 0):
+    settings = (task.config.lmms_eval_specific_kwargs or {}).get("default") or {}
+    if settings.get("rendered") or (settings.get("degradation") and settings.get("severity") != 0):
         return True
     rows = task.dataset_no_image[task.config.test_split or task.config.validation_split]
     columns = set(getattr(rows, "column_names", None) or ())
-    if told.get("severity") != 0 and "severity" in columns and any(each for each in rows["severity"]):
+    if settings.get("severity") != 0 and "severity" in columns and any(each for each in rows["severity"]):
         return True
     return "corruption" in columns and any(each for each in rows["corruption"])

@@ -1,17 +1,20 @@
 """The functions that task YAMLs name by dotted path: pictures, prompt, target.
 
-They are called by the harness in several threads and processes; apart from the counter of trials they share nothing.
+The harness calls them in several threads and processes. What they remember of a question within a process is the
+number of its trial (:data:`TRIALS`) and how its pictures were made (:data:`RENDERED`).
 """
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing, pictures, prompt_files
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.trials import RenderedParameters, TrialSeeder
+from lmms_medtasks.seeding import stable_seed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +23,95 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 Settings = Mapping[str, Any]
+
+
+class TrialSeeder:
+    """Seeds torch for each trial of each question.
+
+    The harness seeds torch alike on every rank, so that two ranks would draw the same numbers for different questions,
+    and one process others than two. It asks for a question's pictures once a trial, right before the model generates,
+    in the same thread: seeding then, from the question's id and the number of the trial, makes every draw its own and
+    independent of how the questions are spread over processes (exactly so at batch size 1).
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: dict[str, int] = {}
+        self._told: dict[str, deque[int]] = {}
+
+    def reset(self, ids: Iterable[str]) -> None:
+        """Forget the trials of these questions: a new run of them starts."""
+        with self._lock:
+            for each in ids:
+                self._calls.pop(each, None)
+                self._told.pop(each, None)
+
+    def expect(self, question_id: str, trials: Iterable[int]) -> None:
+        """Let the question's next trials have these numbers: others are known from a run that was cut off."""
+        with self._lock:
+            self._told[question_id] = deque(trials)
+
+    def next_seed(self, question_id: str, seed: int = 0) -> int:
+        """The seed of the question's next trial: a function of its id, the trial's number and ``seed`` alone."""
+        with self._lock:
+            expected = self._told.get(question_id)
+            trial = expected.popleft() if expected else self._calls.get(question_id, 0)
+            self._calls[question_id] = trial + 1
+        return stable_seed("trial", question_id, trial, seed)
+
+    def seed_torch(self, question_id: str, seed: int = 0) -> None:
+        """Seed torch's generators (the CPU's and every GPU's) for the question's next trial."""
+        import torch
+
+        # torch takes seeds up to 2**64 - 1, but CUDA's documentation promises only the signed range.
+        torch.manual_seed(self.next_seed(question_id, seed) & (2**63 - 1))
+
+
+class RenderedParameters:
+    """The parameters with which each question's pictures were degraded, from rendering to scoring in one process.
+
+    The harness scores a question in the process that rendered it, and gives the scoring hook no picture to draw the
+    parameters from again. Replies from a response cache are scored without rendering: there is nothing to tell then. A
+    journal of replies (:mod:`lmms_medtasks.harness.journal`) keeps them beside each reply.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_question: dict[str, dict[str, dict[int, dict[str, Any]]]] = {}
+
+    def reset(self, ids: Iterable[str]) -> None:
+        """Forget these questions."""
+        with self._lock:
+            for each in ids:
+                self._by_question.pop(each, None)
+
+    def put(self, question_id: str, number: int, parameters: dict[str, Any], order: str = "") -> None:
+        """Remember the parameters of the question's picture ``number``.
+
+        ``order``: what was to be done, where several tasks of a run degrade a question of one id differently; "" where
+        it is not known.
+        """
+        with self._lock:
+            of_question = self._by_question.setdefault(question_id, {})
+            known = of_question.pop(order, {})
+            of_question[order] = {**known, number: parameters}  # the latest order last
+
+    def get(self, question_id: str, order: str | None = None) -> list[dict[str, Any]]:
+        """The parameters of the question's degraded pictures, in their order; [] if none was degraded here.
+
+        ``order``: those of this order, or else of an unknown one; None for the latest.
+        """
+        with self._lock:
+            of_question = self._by_question.get(question_id, {})
+            latest: dict[int, dict[str, Any]] = next(reversed(of_question.values()), {})
+            parameters = latest if order is None else of_question.get(order) or of_question.get("", {})
+            return [parameters[number] for number in sorted(parameters)]
+
+    def numbered(self, question_id: str) -> dict[int, dict[str, Any]]:
+        """The latest ones by the pictures' numbers."""
+        with self._lock:
+            return dict(next(reversed(self._by_question.get(question_id, {}).values()), {}))
+
 
 TRIALS = TrialSeeder()
 """One a process: the harness tells a hook the question, not the number of the trial."""
@@ -36,7 +128,7 @@ def doc_to_visual(doc: Document, settings: Settings | None = None) -> list[Image
     same question has the same pixels in every run. ``rendered: true`` says that the document's picture is degraded
     already, as in a release, and its columns only say how. ``no_image: true`` shows none: what language alone gets.
     With ``seed_trials: true`` torch is seeded for the trial that the harness is about to generate (see
-    :class:`lmms_medtasks.harness.trials.TrialSeeder`).
+    :class:`TrialSeeder`).
 
     Raises UserError for a document with neither of the columns ``image`` and ``images``; empty ones are no pictures.
     """
@@ -51,29 +143,29 @@ def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) ->
         return []
     check_image_columns(doc, f"The document {doc.get('id')!r}")
     shown = images_of(doc)
-    return [_picture(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
+    return [_load_image(picture, number, doc, settings, folder) for number, picture in enumerate(shown)]
 
 
 def order_of(doc: Document, settings: Settings) -> str:
-    """What tells the tasks of a run apart that degrade a question of one id differently."""
-    named = settings.get("degradation")
-    name = doc.get("degradation") if named in (None, "drawn") else named
+    """A key of the degradation: tasks of one run may degrade questions of the same id differently."""
+    degradation = settings.get("degradation")
+    name = doc.get("degradation") if degradation in (None, "drawn") else degradation
     level = settings.get("severity", doc.get("severity") or 0)
     return f"{name or ''} {level} {settings.get('modality') or doc.get('modality') or ''} {settings.get('seed', 0)}"
 
 
 def check_image_columns(columns: Iterable[str], whose: str) -> None:
     """Raise UserError where none of the columns of ``whose`` documents is one that pictures are taken from."""
-    found = sorted(columns)
-    if not {"image", "images"} & set(found):
+    names = sorted(columns)
+    if not {"image", "images"} & set(names):
         raise UserError(
             f"{whose} has no column image or images, and lmms_medtasks.harness.hooks.doc_to_visual would show no "
-            f"image. Its columns: {', '.join(found)}. Rename the one that holds the image in process_docs, or name "
+            f"image. Its columns: {', '.join(names)}. Rename the one that holds the image in process_docs, or name "
             "a doc_to_visual of your own."
         )
 
 
-def _picture(picture: Any, number: int, doc: Document, settings: Settings, folder: Path | None) -> Image:
+def _load_image(picture: Any, number: int, doc: Document, settings: Settings, folder: Path | None) -> Image:
     from lmms_medtasks import degradations, extensions
     from lmms_medtasks.degradations import images, picture_cache
 

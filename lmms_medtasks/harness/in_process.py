@@ -13,7 +13,7 @@ import contextlib
 import inspect
 import json
 import random  # noqa: TID251 (its state is kept and put back, nothing is drawn)
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +155,33 @@ def _written(output: Path, path: Path | None, tasks: Sequence[str]) -> Path:
     if problems:
         raise UserError(f"{' '.join(problems)} What there is stands in {path}.")
     return path
+
+
+def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapping[str, tuple[int, int, int]]:
+    """Count, before a model is loaded: task -> images (or what its questions are clustered by), questions, trials.
+
+    Raises UserError for a name that is no task of lmms-medtasks, and what reading its data raises.
+    """
+    from lmms_eval.tasks import TaskManager, get_task_dict
+    from loguru import logger
+
+    from lmms_medtasks.harness.evaluating import is_ours, tasks_of
+    from lmms_medtasks.harness.subset_tasks import units
+
+    # Its logger tells of every file of the harness's own that is no task.
+    logger.disable("lmms_eval")
+    plugin.join(TaskManager)
+    manager = TaskManager(include_path=[str(each) for each in folders] or None)
+    unknown = [name for name in tasks if name not in manager.all_tasks]
+    if unknown:
+        raise UserError(f"Unknown task {unknown[0]!r} in --tasks. `lmms-eval --tasks list` lists all.")
+    counts = {}
+    for task in tasks_of(get_task_dict(list(tasks), manager)):
+        if not is_ours(task.config):
+            raise UserError(f"{task.config.task} is no task of lmms-medtasks: what its questions share is not known.")
+        task_units = units(task)
+        counts[str(task.config.task)] = (len(set(task_units)), len(task_units), task.config.repeats or 1)
+    return counts
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ for a failed request is not kept. What a runner must get in one call (``one_call
 task.
 
 Trials have the numbers that they would have had: the seeds of those that are asked do not move
-(:class:`lmms_medtasks.harness.trials.TrialSeeder`). At batch size 1 the replies are those of a run that was not cut
+(:class:`lmms_medtasks.harness.hooks.TrialSeeder`). At batch size 1 the replies are those of a run that was not cut
 off; in larger batches the requests of a batch are others, which can move a reply as another batch size can.
 
 All processes of a run are called as often as each other, with as many requests: the parts of a sharded model meet in

@@ -8,7 +8,7 @@ What is relied on stands in :mod:`lmms_medtasks.harness.relied_on`, and is looke
 made. Where something is missing without which a number of ours could be wrong, our tasks are refused and nothing
 else is done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms_eval.tasks.TaskManager`` are wrapped:
 
-- ``initialize_tasks`` also indexes :func:`task_folder`;
+- ``initialize_tasks`` also indexes our task YAMLs;
 - ``match_tasks`` checks that the data of the tasks asked for can be had, names a runner that re-encodes pictures, and
   checks that the judge of open answers is configured and may judge them, before a model is loaded for minutes; it knows
   the names of degraded tasks (:mod:`lmms_medtasks.harness.degraded_lookup`) and loads them, so that what can't be
@@ -19,7 +19,7 @@ else is done (:mod:`lmms_medtasks.harness.refusing`). Else six methods of ``lmms
 - ``load_config`` gets a YAML that the harness has read past the task manager, as it does where the name after --tasks
   is also a folder's in the working directory: a contributed task is then loaded by its name;
 - ``_get_config`` puts in the metrics that a task's benchmark declares, hands contributed tasks' settings to their hooks
-  (:mod:`lmms_medtasks.harness.template_hooks.lookup`), and completes a task's metadata with what only a run knows
+  (:mod:`lmms_medtasks.harness.template_hooks`), and completes a task's metadata with what only a run knows
   (:mod:`lmms_medtasks.harness.provenance`), so that it stands in the result file and in the key of the harness's
   response cache.
 
@@ -49,9 +49,9 @@ from lmms_medtasks.harness import (
     relied_on,
     runners,
     start_checks,
+    template_hooks,
 )
-from lmms_medtasks.harness.degraded_marks import LOADED_FOR, asked
-from lmms_medtasks.harness.template_hooks import lookup
+from lmms_medtasks.harness.degraded_lookup import requested_degradation
 from lmms_medtasks.progress import say
 from lmms_medtasks.samples.degraded import MARK, is_name
 from lmms_medtasks.suites import templates
@@ -60,11 +60,6 @@ if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
 
 _MARK = "_lmms_medtasks_joined"
-
-
-def task_folder() -> Path:
-    """The folder with our task YAMLs, for ``lmms-eval --include_path``."""
-    return folders.folder()
 
 
 def register() -> list[ModelManifest]:
@@ -113,14 +108,14 @@ def join(task_manager: type) -> None:
 
 def _join_methods(task_manager: type) -> None:
     lost = relied_on.needed(relied_on.TASKS)
-    refusing = _refusing(lost, task_index()) if lost else None
+    refusing = _refuse_ours(lost, task_index()) if lost else None
     for name, wrapper in _METHODS.items():
         if not hasattr(task_manager, name):
             continue
         if refusing and name != "initialize_tasks":
             setattr(task_manager, name, refusing(getattr(task_manager, name)))
         else:
-            _wrap(task_manager, name, wrapper)
+            _wrap_method(task_manager, name, wrapper)
     # Now, or once it is imported. Not before: it imports the models, and so us, before it has defined `evaluate`.
     wrapt.register_post_import_hook(_join_evaluator, "lmms_eval.evaluator")
 
@@ -136,14 +131,14 @@ def _check_start(ours: Iterable[str]) -> None:
         closed_output.outlive()
 
 
-def _wrap(cls: type, name: str, wrapper: Any) -> None:
+def _wrap_method(cls: type, name: str, wrapper: Any) -> None:
     original = getattr(cls, name)
 
     @functools.wraps(original)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def wrapped_method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return wrapper(original, self, *args, **kwargs)
 
-    setattr(cls, name, method)
+    setattr(cls, name, wrapped_method)
 
 
 def _initialize_tasks(original: Any, self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -160,40 +155,41 @@ def task_index() -> dict[str, dict[str, Any]]:
     The harness parses every YAML for it, 1 to 3 ms a file at every start of every command of every user. All it wants
     to know is the name, which ours have as the file's name too, and whether it is a group.
     """
-    found: dict[str, dict[str, Any]] = {}
-    for root, _, files in os.walk(task_folder()):
+    index: dict[str, dict[str, Any]] = {}
+    for root, _, files in os.walk(folders.folder()):
         for file in (file for file in files if file.endswith(".yaml")):
             path = os.path.join(root, file)
             with open(path, encoding="utf-8") as text:
                 is_group = any(line.startswith("group:") for line in text)
             kind: dict[str, Any] = {"type": "group", "task": -1} if is_group else {"type": "task"}
-            found[file.removesuffix(".yaml")] = {**kind, "yaml_path": path}
-    return found
+            index[file.removesuffix(".yaml")] = {**kind, "yaml_path": path}
+    return index
 
 
 def _match_tasks(original: Any, self: Any, task_list: Any, *args: Any, **kwargs: Any) -> list[str]:
     from lmms_medtasks.data import sources
     from lmms_medtasks.harness import evaluating
 
-    wanted = [task_list] if isinstance(task_list, str) else list(task_list)
-    degraded = [each for each in wanted if is_name(each) and each not in self.task_index]
+    requested = [task_list] if isinstance(task_list, str) else list(task_list)
+    degraded = [each for each in requested if is_name(each) and each not in self.task_index]
     with user_errors():
-        _begin_modalities(_included(self))
-        sources.give(each for each in _included(self) if each.is_dir())
-        degraded = _degraded(self, degraded)
-    names = original(self, [each for each in wanted if not is_name(each) or each in self.task_index], *args, **kwargs)
+        _begin_modalities(_included_folders(self))
+        sources.give(each for each in _included_folders(self) if each.is_dir())
+        degraded = _list_degraded(self, degraded)
+    undegraded = [each for each in requested if not is_name(each) or each in self.task_index]
+    names = original(self, undegraded, *args, **kwargs)
     if getattr(self, "_lmms_medtasks_runner", None) is None:
         # So that a lossy runner is named before its model is loaded; the evaluator tells the kind only afterwards.
         self._lmms_medtasks_runner = runners.kind(self.model_name, "--force_simple" in sys.argv)
     with user_errors():
         bases = [each.partition(MARK)[0] for each in degraded]
-        leaves = _leaves(self, list(dict.fromkeys([*names, *bases])))
+        leaves = _list_our_tasks(self, list(dict.fromkeys([*names, *bases])))
         configs = {name: _get_config_checked(self, name) for name in leaves}
         _check_asked(self, [*configs, *degraded])
         chosen_settings.check(leaves, list(configs.values()))
         judged.check(list(configs.values()))
         setattr(self, evaluating.OURS, configs)
-        by_definition = [name for name, each in configs.items() if asked(each.get("metadata"))]
+        by_definition = [name for name, each in configs.items() if requested_degradation(each.get("metadata"))]
         _load_early(self, [*by_definition, *degraded])
     return sorted({*names, *degraded})
 
@@ -205,7 +201,7 @@ def _begin_modalities(folders: list[Path]) -> None:
         modality_files.begin(folders)
 
 
-def _degraded(manager: Any, names: list[str]) -> list[str]:
+def _list_degraded(manager: Any, names: list[str]) -> list[str]:
     """The degraded tasks of these names, those with wildcards resolved."""
     if not names:
         return []
@@ -234,25 +230,25 @@ def _check_asked(manager: Any, tasks: list[str]) -> None:
         raise unknown("runner", name, runners.names(), "--model", "lmms-eval models")
 
 
-def _leaves(manager: Any, names: list[str]) -> list[str]:
+def _list_our_tasks(manager: Any, names: list[str]) -> list[str]:
     """The tasks of ours and the contributed ones among ``names``, those inside groups and tags included."""
     # Tasks that were contributed lie in a folder of --include_path.
-    known_folders = [each.resolve() for each in (task_folder(), *_included(manager))]
-    found = []
+    known_folders = [each.resolve() for each in (folders.folder(), *_included_folders(manager))]
+    tasks = []
     for name in names:
         entry = manager.task_index[name]
         if entry["type"] == "tag":
-            found += _leaves(manager, entry["task"])
+            tasks += _list_our_tasks(manager, entry["task"])
         elif any(Path(entry["yaml_path"]).resolve().is_relative_to(folder) for folder in known_folders):
             config = read_config(manager, name)
             children = config["task"] if entry["type"] == "group" else []
             known = [child for child in children if isinstance(child, str) and child in manager.task_index]
             _check_claimed_once(name, known_folders)
-            found += _leaves(manager, known) if entry["type"] == "group" else [name]
-    return found
+            tasks += _list_our_tasks(manager, known) if entry["type"] == "group" else [name]
+    return tasks
 
 
-def _included(manager: Any) -> list[Path]:
+def _included_folders(manager: Any) -> list[Path]:
     """The folders of --include_path."""
     given = manager.include_path or []
     return [Path(each) for each in ([given] if isinstance(given, str | Path) else given)]
@@ -276,9 +272,9 @@ def _load_task_or_group(
     degraded_lookup.begin(self)
     with user_errors():
         try:
-            found: dict[str, Any] = original(self, task_list, task_type, *args, **kwargs)
-            run_options.remember(evaluating.tasks_of(found))
-            return found
+            tasks: dict[str, Any] = original(self, task_list, task_type, *args, **kwargs)
+            run_options.remember(evaluating.tasks_of(tasks))
+            return tasks
         except RetryError as error:
             if isinstance(error.__cause__, UserError):
                 raise error.__cause__ from None
@@ -288,24 +284,24 @@ def _load_task_or_group(
 
 
 def _join_evaluator(module: Any) -> None:
-    if said := relied_on.warning():
-        say(f"lmms-medtasks: {said}")
+    if warning := relied_on.warning():
+        say(f"lmms-medtasks: {warning}")
     if not (lost := relied_on.needed(relied_on.TASKS)):
         from lmms_medtasks.harness.evaluating import join_evaluator
 
         join_evaluator(module)
         return
     models = model_names.MODELS if relied_on.needed(relied_on.MODELS) else ()
-    refusing = _refusing(lost, {*task_index(), *models}, gives_tasks=False)
+    refusing = _refuse_ours(lost, {*task_index(), *models}, gives_tasks=False)
     for name in ("evaluate", "simple_evaluate"):
         if hasattr(module, name):
             setattr(module, name, refusing(getattr(module, name)))
 
 
-def _refusing(lost: list[relied_on.Point], names: Collection[str], **how: bool) -> Callable[[Any], Any]:
+def _refuse_ours(lost: list[relied_on.Point], names: Collection[str], **options: bool) -> Callable[[Any], Any]:
     from lmms_medtasks.harness.refusing import refusing_ours
 
-    return lambda original: refusing_ours(original, lost, names, **how)
+    return lambda original: refusing_ours(original, lost, names, **options)
 
 
 def _load_config(original: Any, self: Any, config: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
@@ -336,13 +332,13 @@ def _get_config_checked(manager: Any, name: str) -> dict[str, Any]:
     path = manager.task_index[name]["yaml_path"] if name in manager.task_index else None
     path = path if isinstance(path, str) else None  # -1 for a tag
     config = read_config(manager, name)
-    if asked(config.get("metadata")):
+    if requested_degradation(config.get("metadata")):
         relied_on.check(relied_on.DEGRADED, name)
-    if getattr(manager, LOADED_FOR, None) is not None:
+    if degraded := degraded_lookup.name_loaded_for(manager):
         from lmms_medtasks.harness import degraded_tasks
 
-        degraded_tasks.check_config(manager, config)
-    config = lookup.bound(config, path)
+        degraded_tasks.check_config(degraded, config)
+    config = template_hooks.bound(config, path)
     evaluating.check_messages(name, config.get("doc_to_visual"), config.get("doc_to_messages"))
     runner = getattr(manager, "_lmms_medtasks_runner", None)
     config = provenance.complete(config, manager.model_name, runner, path)

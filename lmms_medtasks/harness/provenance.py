@@ -1,57 +1,69 @@
-"""What only a run knows about a task: which data it reads, and what the runner does to its pictures."""
+"""What only a run knows about a task: which data and code it reads, and what the runner does to its pictures.
+
+The harness's response cache keys on the YAML's text and the names of hooks only; it would serve old replies after a
+change of pictures or parser. With the digests of these in the task's metadata it does not.
+"""
 
 from __future__ import annotations
 
 import copy
+import functools
+import hashlib
 import importlib.metadata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks import __version__, digests
+from lmms_medtasks import digests, extensions
 from lmms_medtasks.data import locate, sources
 from lmms_medtasks.data.store import Located
-from lmms_medtasks.harness import chosen_settings, runners, scoring, task_digests
+from lmms_medtasks.harness import chosen_settings, runners, scoring
 from lmms_medtasks.suites import paper, registry, templates
 
 PROTOCOL = "medtasks://"
+
+LIBRARIES = ("numba", "numpy", "pillow", "scipy")
+"""Packages of others that can move a pixel or a score."""
+
+_PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
+_DIGITS = 12
 
 
 def complete(
     config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None = None
 ) -> dict[str, Any]:
-    """A copy of a task's configuration with its metadata completed, if it reads ``medtasks://`` data.
+    """Return a copy of a task's configuration with what only a run knows, in its ``metadata``.
 
-    Added to ``metadata``: ``data`` ("full", "sample" or "mini"), ``data_digest`` (changes with every byte of the data),
-    ``harness`` (the version of lmms-eval; a result file has only the commit of a git checkout), ``digests`` (of
-    prompt, code and degradations, see :mod:`lmms_medtasks.harness.task_digests`), ``package_version`` (ours),
-    ``package_modified`` (true where its files are not as installed or, in a working
-    copy, as committed; not there where neither is known), ``libraries`` (versions of packages
-    that can move a pixel or a score), ``agreement`` where one had to be signed for the data, and, where the runner
-    re-encodes pictures, ``image_encoding``. ``data`` is "full" only if all files read are; ``data_counts`` says what of
-    the number of questions is other than in the whole release, of a sample or of data whose counts were accepted. Both
-    stand in ``task_alias``, which the harness prints in its table, so that nobody takes its numbers for the
-    benchmark's. A task on a template gets ``template`` and ``benchmark``, its folder's name; one that reads other data
-    also the digest of its files; data on a hub have the digest "". Settings and prompts that the user chose are put in
-    (:mod:`lmms_medtasks.harness.chosen_settings`), named in the metadata, and settings in ``task_alias`` too.
+    - ``data``: "full" only if all files read are, else "sample" or "mini"; ``data_digest`` changes with every byte of
+      them (of other data than ours it is over the task's local files, "" for data on a hub).
+    - ``data_counts``: how the number of questions differs from that of the whole release, for a sample or for data
+      whose counts were accepted. Data and counts stand in ``task_alias``, which the harness prints in its table, so
+      that nobody takes these numbers for the benchmark's.
+    - ``digests`` of prompt, code and degradations (:func:`task_digests`); ``package_version`` (ours);
+      ``package_modified``: whether its files differ from those installed or, in a working copy, committed (left out if
+      neither is known); ``libraries``; ``harness``: the version of lmms-eval, of which a result file has only a commit.
+    - ``agreement``, if one had to be signed for the data; ``image_encoding``, if the runner re-encodes pictures.
+    - ``template`` and ``benchmark``, its folder's name, of a task on a template.
+    - Settings and prompts that the user chose (:mod:`lmms_medtasks.harness.chosen_settings`), which are put in;
+      ``task_alias`` names the settings too.
 
     ``model_name`` is the harness's name of the model, ``runner`` its kind ("chat" or "simple"); both may be unknown.
     Raises :class:`lmms_medtasks.errors.UserError` when the data is not there and can't be prepared.
     """
     locations = locations_of(config)
     if not locations:
-        return _contributed(config, model_name, runner, yaml_path)
+        return _complete_contributed(config, model_name, runner, yaml_path)
     config = _on_template(copy.copy(config), yaml_path)
-    config, told = chosen_settings.applied(config, Path(yaml_path).parent if yaml_path else None)
+    config, chosen = chosen_settings.applied(config, Path(yaml_path).parent if yaml_path else None)
     _check_settings(config, locations[0][0])
     located = [locate(suite, split) for suite, split in locations]
     metadata = {
         **(config.get("metadata") or {}),
-        **_code(config),
-        "data": _kind(located),
+        **_code_metadata(config),
+        "data": _data_kind(located),
         "data_digest": " ".join(each.digest for each in located),
         "harness": importlib.metadata.version("lmms_eval"),
-        **told,
+        **chosen,
     }
     agreement = sources.get(locations[0][0]).agreement
     if agreement:
@@ -61,25 +73,25 @@ def complete(
     counts = [f"{split}: {each.counts}" for (_, split), each in zip(locations, located, strict=True) if each.counts]
     if counts:
         metadata["data_counts"] = "; ".join(counts)
-    if said := data_label(metadata):
-        config["task_alias"] = f"{config.get('task_alias') or config['task']}{said}"
+    if label := data_label(metadata):
+        config["task_alias"] = f"{config.get('task_alias') or config['task']}{label}"
     add_encoding(metadata, model_name, runner)
     config["metadata"] = metadata
     return config
 
 
-def _code(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
+def _code_metadata(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
     modified = digests.is_modified()
     return {
-        "digests": task_digests.of_task(config, folder),
-        "package_version": __version__,
+        "digests": task_digests(config, folder),
+        "package_version": importlib.metadata.version("lmms_medtasks"),
         **({} if modified is None else {"package_modified": modified}),
-        "libraries": dict(task_digests.libraries()),
+        "libraries": dict(library_versions()),
     }
 
 
-def _kind(located: Sequence[Located]) -> str:
-    """What all files of a task are together: full only if each is."""
+def _data_kind(located: Sequence[Located]) -> str:
+    """The kind of a task's data: full only if each of its files is."""
     kinds = {each.data for each in located}
     return next(kind for kind in ("mini", "sample", "full") if kind in kinds)
 
@@ -89,11 +101,11 @@ def data_label(metadata: Mapping[str, Any]) -> str:
     data, counts = metadata["data"], metadata.get("data_counts", "")
     if data == "full" and not counts:
         return ""
-    said = [f"{data} data", *(["counts accepted"] if data == "full" else []), *([counts] if counts else [])]
-    return f" ({', '.join(said)})"
+    parts = [f"{data} data", *(["counts accepted"] if data == "full" else []), *([counts] if counts else [])]
+    return f" ({', '.join(parts)})"
 
 
-def _contributed(
+def _complete_contributed(
     config: dict[str, Any], model_name: str | None, runner: str | None, yaml_path: str | None
 ) -> dict[str, Any]:
     """The same for a task of which we have no data: its files' digests in the metadata, if it is a contributed one.
@@ -106,18 +118,18 @@ def _contributed(
     config, chosen = chosen_settings.applied(config, folder)
     if chosen:
         config = {**config, "metadata": {**(config.get("metadata") or {}), **chosen}}
-    told = _on_template(config, yaml_path)
+    completed = _on_template(config, yaml_path)
     declares = (folder / "measures.py").is_file() and _is_declared(config)
     if declares:
         registry.give([folder])
-    elif told is config:
+    elif completed is config:
         return config
     metadata = {
         "data": "full",
-        **(told.get("metadata") or {}),
+        **(completed.get("metadata") or {}),
         "benchmark": folder.name,
-        **_code(config, folder),
-        "data_digest": task_digests.of_files(_files(config)),
+        **_code_metadata(config, folder),
+        "data_digest": _digest_of_files(_data_files(config)),
     }
     add_encoding(metadata, model_name, runner)
     return {**config, "metadata": metadata}
@@ -128,8 +140,8 @@ def _on_template(config: dict[str, Any], yaml_path: str | None) -> dict[str, Any
     template = templates.template_of(config)
     if template is None or yaml_path is None:
         return config
-    told = {"template": template.name, "benchmark": Path(yaml_path).parent.name}
-    return {**config, "metadata": {**(config.get("metadata") or {}), **told}}
+    metadata = {"template": template.name, "benchmark": Path(yaml_path).parent.name}
+    return {**config, "metadata": {**(config.get("metadata") or {}), **metadata}}
 
 
 def _is_declared(config: dict[str, Any]) -> bool:
@@ -154,14 +166,14 @@ def _check_settings(config: dict[str, Any], suite: str) -> None:
     settings.check(given, config["task"], sources.folder_of(suite))
 
 
-def _files(config: dict[str, Any]) -> list[Path]:
+def _data_files(config: dict[str, Any]) -> list[Path]:
     """The local files that a task's data is read from."""
     from lmms_medtasks.harness.template_hooks import binding
 
-    return sorted(binding.tables_of(config)) or sorted({Path(url) for url in _urls(config) if Path(url).is_file()})
+    return sorted(binding.tables_of(config)) or sorted({Path(url) for url in _data_urls(config) if Path(url).is_file()})
 
 
-def _urls(config: dict[str, Any]) -> list[str]:
+def _data_urls(config: dict[str, Any]) -> list[str]:
     files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
     values = files.values() if isinstance(files, dict) else [files]
     urls = [url for value in values for url in (value if isinstance(value, list) else [value])]
@@ -169,9 +181,59 @@ def _urls(config: dict[str, Any]) -> list[str]:
 
 
 def locations_of(config: dict[str, Any]) -> list[tuple[str, str]]:
-    found = []
-    for url in _urls(config):
+    locations = []
+    for url in _data_urls(config):
         if url.startswith(PROTOCOL):
             suite, _, split = url[len(PROTOCOL) :].partition("/")
-            found.append((suite, split))
-    return found
+            locations.append((suite, split))
+    return locations
+
+
+def task_digests(config: Mapping[str, Any], folder: Path | None = None) -> dict[str, str]:
+    """Digests of a task's ``prompt``, of the ``package``, its ``degradations`` and ``own_code``; each where it has it.
+
+    ``config`` is the task's configuration with its hooks resolved, as the harness's task manager gives it. ``own_code``
+    is over parts of someone's own and all Python files in ``folder``, a contributed task's; ``report.py`` is left out,
+    as what a report looks like moves no number.
+    """
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    by_kind = digests.of_settings(settings)
+    custom = [*sorted(set(_own_code(config))), *extensions.digests(config.get("metadata"))]
+    if folder and (files := sorted(each for each in folder.glob("*.py") if each.name != "report.py")):
+        custom.append(digests.of_files(files))
+    return {**by_kind, **({"own_code": digests.digest(*map(str.encode, custom))} if custom else {})}
+
+
+def _digest_of_files(files: Sequence[Path]) -> str:
+    """A digest of the contents of these files and of the picture files beside them, "" without any file.
+
+    A table's pictures lie in the folders beside it: changing one changes the digest as changing the table does.
+    """
+    folders = {file.parent for file in files}
+    pictures = {each for folder in folders for each in folder.rglob("*") if each.suffix.lower() in _PICTURES}
+    total = hashlib.sha256()
+    for file in [*files, *sorted(pictures)]:
+        with file.open("rb") as content:
+            total.update(file.name.encode() + hashlib.sha256(content.read()).digest())
+    return total.hexdigest()[:_DIGITS] if files else ""
+
+
+@functools.cache
+def library_versions() -> Mapping[str, str]:
+    """The versions of :data:`LIBRARIES`."""
+    return {name: importlib.metadata.version(name) for name in LIBRARIES}
+
+
+def _own_code(value: Any) -> Iterator[str]:
+    """What hooks that are made of data or of code of someone's own say of these (``digested``), at any depth."""
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _own_code(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _own_code(each)
+    elif isinstance(value, functools.partial):
+        yield from _own_code(value.func)
+        yield from _own_code(value.keywords)
+    elif digest := getattr(value, "digested", ""):
+        yield str(digest)

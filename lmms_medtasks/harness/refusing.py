@@ -29,19 +29,19 @@ def refusing_ours(
     """
 
     @functools.wraps(original)
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def checked_function(*args: Any, **kwargs: Any) -> Any:
         index = getattr(args[0], "task_index", None) if args and gives_tasks else None
         known = functools.partial(_is_ours, names, index if isinstance(index, Mapping) else {}, gives_tasks)
-        _check((args, kwargs), lost, known)
-        found = original(*args, **kwargs)
+        _check_none_ours((args, kwargs), lost, known)
+        result = original(*args, **kwargs)
         if gives_tasks:
-            _check(found, lost, known)
-        return found
+            _check_none_ours(result, lost, known)
+        return result
 
-    return function
+    return checked_function
 
 
-def _check(value: Any, lost: list[Point], is_ours: IsOurs) -> None:
+def _check_none_ours(value: Any, lost: list[Point], is_ours: IsOurs) -> None:
     with user_errors():
         if ours := ours_among(value, is_ours):
             raise UserError(relied_on.refusal(lost, ours))
@@ -81,10 +81,11 @@ def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
         if isinstance(metadata, Mapping) and "degrade" in metadata:
             return str(value.get("task") or "a degraded task")
         if "task" in value:  # a configuration: its other texts are no names
-            return _first([value["task"]], is_ours, depth) or _first(value.values(), lambda text: False, depth)
-        return _first((*value.keys(), *value.values()), is_ours, depth)
+            ours = _first_of_ours([value["task"]], is_ours, depth)
+            return ours or _first_of_ours(value.values(), lambda text: False, depth)
+        return _first_of_ours((*value.keys(), *value.values()), is_ours, depth)
     if isinstance(value, list | tuple | set | frozenset):
-        return _first(value, is_ours, depth)
+        return _first_of_ours(value, is_ours, depth)
     hook = getattr(value, "func", value)
     module = str(getattr(hook, "__module__", ""))
     return (
@@ -92,5 +93,5 @@ def ours_among(value: Any, is_ours: IsOurs, depth: int = _DEPTH) -> str:
     )
 
 
-def _first(values: Iterable[Any], is_ours: IsOurs, depth: int) -> str:
-    return next((found for each in values if (found := ours_among(each, is_ours, depth - 1))), "")
+def _first_of_ours(values: Iterable[Any], is_ours: IsOurs, depth: int) -> str:
+    return next((name for each in values if (name := ours_among(each, is_ours, depth - 1))), "")

@@ -219,17 +219,18 @@ def check(part: str, whose: str = "") -> None:
 
 def refusal(lost: list[Point], whose: str = "") -> str:
     """Why what needs these points does not run."""
-    said = "; ".join(f"{each.short}, which {each.why}: without it {each.without}" for each in lost)
-    known, own = known_version(), version()
+    reasons = "; ".join(f"{each.short}, which {each.why}: without it {each.without}" for each in lost)
+    known, installed = known_version(), version()
     way_out = (
-        f"This copy of {own} was changed: install it anew (pip install --force-reinstall --no-deps lmms-eval=={own})"
-        if own == known
+        f"This copy of {installed} was changed: install it anew (pip install --force-reinstall --no-deps "
+        f"lmms-eval=={installed})"
+        if installed == known
         else f"Install the one that this lmms-medtasks was made for (pip install lmms-eval=={known}), or a newer "
         "lmms-medtasks"
     )
     return (
-        f"{whose or lost[0].part}: this lmms-eval ({own}) has not what lmms-medtasks relies on: {said}. Scores could "
-        f"be wrong, so {lost[0].part} do not run with it; all others do. {way_out}."
+        f"{whose or lost[0].part}: this lmms-eval ({installed}) has not what lmms-medtasks relies on: {reasons}. "
+        f"Scores could be wrong, so {lost[0].part} do not run with it; all others do. {way_out}."
     )
 
 
@@ -238,24 +239,24 @@ def warning() -> str:
     lost = missing()
     off = list(dict.fromkeys(f"{each.short}: {each.without}" for each in lost if not each.wrong))
     refused = sorted({each.part for each in lost if each.wrong})
-    said = [f"Off: {'; '.join(off)}."] if off else []
-    said += [f"Refused, since scores could be wrong: {', '.join(refused)}."] if refused else []
-    return f"lmms-eval {version()} is not as lmms-medtasks knows it. {' '.join(said)}" if said else ""
+    sentences = [f"Off: {'; '.join(off)}."] if off else []
+    sentences += [f"Refused, since scores could be wrong: {', '.join(refused)}."] if refused else []
+    return f"lmms-eval {version()} is not as lmms-medtasks knows it. {' '.join(sentences)}" if sentences else ""
 
 
 def lacking(point: Point) -> tuple[str, ...]:
     """What of a point is not there: its name, or some of what it takes; () where all is."""
-    found = _found(point.name)
-    if found is None:
+    target = _find_named(point.name)
+    if target is None:
         return (point.name,)
     if point.kind == "callable":
-        return _arguments_lacking(found, point.takes)
+        return _arguments_lacking(target, point.takes)
     if point.kind == "object":
-        return tuple(each for each in point.takes if not _has_attribute(found, each))
+        return tuple(each for each in point.takes if not _has_attribute(target, each))
     if point.kind == "only":
-        return tuple(name for name in _asking(found) if name not in point.takes)
+        return tuple(name for name in _iter_asking_methods(target) if name not in point.takes)
     if point.kind == "text":
-        constants = set(_constants(inspect.unwrap(found).__code__))
+        constants = set(_iter_constants(inspect.unwrap(target).__code__))
         return tuple(each for each in point.takes if each not in constants)
     return ()
 
@@ -275,20 +276,20 @@ def known_version() -> str:
     return str(runners.table()["read_in"])
 
 
-def _found(name: str) -> Any:
+def _find_named(name: str) -> Any:
     module, _, path = name.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        target: Any = importlib.import_module(module)
     except ImportError:
         return None
     for each in path.split("."):
-        found = getattr(found, each, None)
-    return found
+        target = getattr(target, each, None)
+    return target
 
 
-def _arguments_lacking(found: Any, takes: tuple[str, ...]) -> tuple[str, ...]:
+def _arguments_lacking(function: Any, takes: tuple[str, ...]) -> tuple[str, ...]:
     try:
-        parameters = inspect.signature(found).parameters
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return takes
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
@@ -309,16 +310,16 @@ def _has_attribute(cls: type, name: str) -> bool:
     return False
 
 
-def _asking(cls: type) -> Iterator[str]:
+def _iter_asking_methods(cls: type) -> Iterator[str]:
     """The methods of a model that take requests."""
     for name, value in vars(cls).items():
         if inspect.isfunction(value) and "requests" in inspect.signature(value).parameters:
             yield name
 
 
-def _constants(code: CodeType) -> Iterator[Any]:
+def _iter_constants(code: CodeType) -> Iterator[Any]:
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield from _constants(each)
+            yield from _iter_constants(each)
         else:
             yield each

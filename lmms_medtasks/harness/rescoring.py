@@ -60,13 +60,13 @@ class Definitions:
         name = self._base(name)
         if name not in self.manager.task_index:
             raise UserError(f"There is no task {name!r} here to score by. If it is not ours: --include-path FOLDER.")
+        from lmms_medtasks.harness import template_hooks
         from lmms_medtasks.harness.plugin import read_config
-        from lmms_medtasks.harness.template_hooks import lookup
 
         # The plugin's wrapper would look for the task's data, which are not needed here.
         config = read_config(self.manager, name)
         path = self.manager.task_index[name]["yaml_path"]
-        return lookup.bound(config, path if isinstance(path, str) else None)
+        return template_hooks.bound(config, path if isinstance(path, str) else None)
 
     def metrics_of(self, name: str) -> Callable[[Record], dict[str, Any]]:
         """The pure function that makes a task's metrics of a record."""

@@ -43,9 +43,10 @@ GREEDY: Settings = {"do_sample": False}
 """What a task that does not sample needs; all else is left to the checkpoint, as in any greedy benchmark."""
 
 
-def of_trials(asked: Settings) -> Settings:
+def of_trials(generation_kwargs: Settings) -> Settings:
     """What a task that samples needs, by its ``generation_kwargs``; what these do not name gets its neutral value."""
-    return {name: neutral if asked.get(name) is None else asked[name] for name, neutral in NEUTRAL.items()}
+    given = {name: value for name, value in generation_kwargs.items() if name in NEUTRAL and value is not None}
+    return {**NEUTRAL, **given}
 
 
 @dataclass(frozen=True)
@@ -63,39 +64,39 @@ def configurations(model: Any) -> dict[str, Any]:
 
     {} for what has none: an API, another engine.
     """
-    named = getattr(model, "named_modules", None)
-    found: dict[str, Any] = {}
-    for name, part in [("", model), *(named() if callable(named) else ())]:
+    named_modules = getattr(model, "named_modules", None)
+    configs: dict[str, Any] = {}
+    for name, part in [("", model), *(named_modules() if callable(named_modules) else ())]:
         config = getattr(part, "generation_config", None)
-        if config is not None and not any(config is known for known in found.values()):
-            found[name] = config
-    return found
+        if config is not None and not any(config is known for known in configs.values()):
+            configs[name] = config
+    return configs
 
 
-def _replacements(model: Any, wanted: Settings) -> Iterator[_Replacement]:
-    for place, config in configurations(model).items():
+def _iter_replacements(model: Any, settings: Settings) -> Iterator[_Replacement]:
+    for module_name, config in configurations(model).items():
         # transformers 5 keeps None where nothing was shipped, and fills in its own values when it generates.
         filled_in: Mapping[str, Any] = getattr(config, "_get_default_generation_params", dict)()
-        for name, value in wanted.items():
+        for name, value in settings.items():
             held = getattr(config, name, None)
             acting = filled_in.get(name) if held is None else held
             if acting is not None and acting != value:
-                yield _Replacement(config, f"{place}." if place else "", name, held, acting, value)
+                yield _Replacement(config, f"{module_name}." if module_name else "", name, held, acting, value)
 
 
-def differing(model: Any, wanted: Settings) -> dict[str, tuple[Any, Any]]:
+def differing(model: Any, settings: Settings) -> dict[str, tuple[Any, Any]]:
     """The settings that are to be replaced: what acts now, and what is to act.
 
-    ``wanted`` is made by :func:`of_trials`, or :data:`GREEDY`. A setting of an inner model is named after it,
+    ``settings``: made by :func:`of_trials`, or :data:`GREEDY`. A setting of an inner model is named after it,
     ``language_model.top_k``.
     """
-    return {each.where + each.name: (each.acting, each.value) for each in _replacements(model, wanted)}
+    return {each.where + each.name: (each.acting, each.value) for each in _iter_replacements(model, settings)}
 
 
 @contextlib.contextmanager
-def set_aside(model: Any, wanted: Settings) -> Iterator[None]:
-    """Replace them, and put them back at the end."""
-    changed = list(_replacements(model, wanted))
+def set_aside(model: Any, settings: Settings) -> Iterator[None]:
+    """Replace the settings that differ, and put them back at the end."""
+    changed = list(_iter_replacements(model, settings))
     for each in changed:
         setattr(each.config, each.name, each.value)
     try:
@@ -105,14 +106,14 @@ def set_aside(model: Any, wanted: Settings) -> Iterator[None]:
             setattr(each.config, each.name, each.held)
 
 
-def changes(model: Any, wanted: Mapping[str, Settings]) -> dict[str, dict[str, str]]:
+def changes(model: Any, settings_by_task: Mapping[str, Settings]) -> dict[str, dict[str, str]]:
     """What :func:`set_aside` replaces for each task, as {"task": {"top_k": "1 -> 0"}}.
 
-    ``wanted``: for each task, by its name, what :func:`set_aside` is given.
+    ``settings_by_task``: for each task what :func:`set_aside` is given.
     """
     return {
         task: {name: f"{acting} -> {value}" for name, (acting, value) in differing(model, settings).items()}
-        for task, settings in wanted.items()
+        for task, settings in settings_by_task.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""What the harness gets of a scored question, and how it gets a number of all of them.
+"""The values of metrics that the harness gets for a scored question, and their aggregation over all questions.
 
 A scoring hook makes a :class:`~lmms_medtasks.record.Record` and returns :func:`metric_values` of it; that of a declared
 benchmark is a :class:`ScoringHook`. Every metric of every benchmark has :func:`aggregate` as its aggregation: the value
@@ -122,19 +122,19 @@ def with_declared_metrics(config: dict[str, Any]) -> dict[str, Any]:
 def values_of(suite: Suite, metrics: Iterable[str], record: Record) -> dict[str, MetricValue]:
     """The values of these metrics of ``suite``, the record first."""
     row = row_of(record)
-    found = {KEY: MetricValue(record.to_json(), suite.name, KEY, record)}
+    values = {KEY: MetricValue(record.to_json(), suite.name, KEY, record)}
     for name in metrics:
         if name != KEY:
-            found[name] = MetricValue(_shown(suite.metric(name), record, row), suite.name, name, record)
-    return found
+            values[name] = MetricValue(_logged_value(suite.metric(name), record, row), suite.name, name, record)
+    return values
 
 
-def _shown(metric: Metric, record: Record, row: dict[str, Any]) -> dict[str, Any]:
+def _logged_value(metric: Metric, record: Record, row: dict[str, Any]) -> dict[str, Any]:
     estimate = metric.estimate
     if not isinstance(estimate, Mean) or not metric.standard_error:
         return {}
     value = record.measures.get(estimate.measure)
-    if value is None or not all(_fulfils(row.get(name), wanted) for name, wanted in estimate.where.items()):
+    if value is None or not all(_is_fulfilled(row.get(name), expected) for name, expected in estimate.where.items()):
         return {}
     known = {name: each for name in FIELDS if (each := getattr(value, name)) is not None}
     if record.judgement and value.requested is not None:
@@ -142,8 +142,8 @@ def _shown(metric: Metric, record: Record, row: dict[str, Any]) -> dict[str, Any
     return {**known, CLUSTER: record.cluster} if known else {}
 
 
-def _fulfils(value: object, wanted: object) -> bool:
-    return value in wanted if isinstance(wanted, tuple) else value == wanted
+def _is_fulfilled(value: object, expected: object) -> bool:
+    return value in expected if isinstance(expected, tuple) else value == expected
 
 
 def aggregate(values: Sequence[MetricValue]) -> float | int | None:
@@ -152,14 +152,14 @@ def aggregate(values: Sequence[MetricValue]) -> float | int | None:
         return None
     first = values[0]
     metric = registry.get(first.suite).metric(first.metric)
-    rows = _table(_Records(tuple(value.record for value in values)))
-    found = metric.estimate.value(rows)
-    notice = metric.notice(rows, found)
+    rows = _question_table(_Records(tuple(value.record for value in values)))
+    number = metric.estimate.value(rows)
+    notice = metric.notice(rows, number)
     if notice:
         from loguru import logger  # the harness's log
 
         logger.warning(notice)
-    return found
+    return number
 
 
 def group_mean(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size: bool) -> float | None:
@@ -189,6 +189,6 @@ class _Records:
 
 
 @functools.lru_cache(maxsize=1)
-def _table(key: _Records) -> Samples:
+def _question_table(key: _Records) -> Samples:
     """The table of a task's questions: its metrics are asked for one after the other, of the same records."""
     return Samples.of_records(key.records)

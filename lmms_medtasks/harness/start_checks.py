@@ -1,7 +1,8 @@
-"""What the harness's own options and the surroundings can't be as they are, told before anything is loaded or asked.
+"""Check the harness's own options and the environment before anything is loaded or asked.
 
-The harness tells of it below a traceback with status 0, or after all replies came. ``lmms-medtasks run`` checks its
-arguments before it starts the harness, the plugin those of plain ``lmms-eval`` where it is asked for tasks of ours.
+The harness reports these mistakes below a traceback with status 0, or after all replies came. ``lmms-medtasks run``
+checks its arguments before it starts the harness, the plugin those of plain ``lmms-eval`` if tasks of ours are asked
+for.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ _MOST = 255  # bytes of a file's name, on all common file systems
 
 def value_of(arguments: Sequence[str], name: str) -> str | None:
     """The value of an option given as ``--name value`` or ``--name=value``, the last one if it is given twice."""
-    found = None
+    value = None
     for number, argument in enumerate(arguments):
         if argument == name and number + 1 < len(arguments):
-            found = arguments[number + 1]
+            value = arguments[number + 1]
         elif argument.startswith(f"{name}="):
-            found = argument.partition("=")[2]
-    return found
+            value = argument.partition("=")[2]
+    return value
 
 
 def check(arguments: Sequence[str], tasks: Sequence[str], variables: Mapping[str, str]) -> None:
-    """Raise UserError for what a run with these arguments of the harness would fail by, and say late or not at all.
+    """Raise UserError for arguments of the harness by which the run would fail, late or without a message.
 
     ``tasks``: the names of those asked for; ``variables``: of the environment.
     """
-    model_args = dict(_parts(value_of(arguments, "--model_args") or ""))
+    model_args = dict(_split_model_args(value_of(arguments, "--model_args") or ""))
     _check_limit(value_of(arguments, "--limit"))
     _check_output(value_of(arguments, "--output_path"))
     _check_names(model_args, tasks)
@@ -67,7 +68,7 @@ def _check_output(given: str | None) -> None:
 
 
 def _check_names(model_args: Mapping[str, str], tasks: Sequence[str]) -> None:
-    """Refuse names of files that no file can have: all would be asked, and nothing written."""
+    """Refuse model and task names too long for file names: all would be asked, and nothing written."""
     given = next((model_args[name] for name in _NAMING if name in model_args), "")
     name = re.sub(r'["<>:/|\\?*\[\]]+', "__", "/".join(given.split("/")[-2:]))
     if (length := len(name.encode())) > _MOST:
@@ -95,7 +96,7 @@ def _check_checkpoint(model_args: Mapping[str, str]) -> None:
 
 
 def _check_cache(variables: Mapping[str, str]) -> None:
-    """Refuse a folder for data sets that can't be written: the harness would name it below the end of its retries."""
+    """Refuse an unwritable folder for data sets: the harness would name it only after all its retries."""
     for name, below in _CACHE_VARIABLES:
         if not variables.get(name, "").strip():
             continue
@@ -110,5 +111,5 @@ def _check_cache(variables: Mapping[str, str]) -> None:
         return
 
 
-def _parts(given: str) -> list[tuple[str, str]]:
+def _split_model_args(given: str) -> list[tuple[str, str]]:
     return [(name.strip(), value.strip()) for name, _, value in (each.partition("=") for each in given.split(","))]

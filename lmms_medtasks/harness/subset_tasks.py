@@ -24,81 +24,82 @@ def restrict(tasks: Sequence[Any], ours: Sequence[Any], limit: Any) -> None:
     """Leave the tasks of the harness the rows of the chosen subset, if one is chosen.
 
     ``data`` of a task's metadata becomes ``1000 images of full``, its ``data_digest`` another, and ``subset`` says what
-    was drawn. A task with no more units than are to be drawn stays as it is.
+    was drawn. Tasks with at most ``size`` units are left unchanged.
 
-    Raises UserError for a task that is not ours, for --limit beside a subset, and where no task has more units than are
-    to be drawn.
+    Raises UserError for a task that is not ours, for --limit beside a subset, and for a subset that selects everything.
     """
     subset = subsets.chosen()
     if subset is None:
         return
-    strange = [str(task.config.task) for task in tasks if not any(task is own for own in ours)]
+    strange = [str(task.config.task) for task in tasks if not any(task is our_task for our_task in ours)]
     if strange:
         raise UserError(f"--subset draws from tasks of lmms-medtasks; {', '.join(strange)} is none. Use --limit there.")
     if limit is not None:
         raise UserError(
             f"--limit {limit} takes the first questions, --subset a sample of all of them: give one of both."
         )
-    whole = [units for task in tasks if (units := _restrict(task, subset)) is not None]
+    whole = [units for task in tasks if (units := _restrict_task(task, subset)) is not None]
     if len(whole) == len(tasks):
         raise UserError(
-            f"--subset {subset.size} is no part of the data: no task has more than {max(whole)} {_word(tasks[0])}s. "
-            "Give a smaller number, or leave --subset out."
+            f"--subset {subset.size} selects everything: the largest task has {max(whole)} {_unit_word(tasks[0])}s. "
+            "Give a smaller number or omit --subset."
         )
 
 
 def units(task: Any) -> list[str]:
     """The unit of each question of a task. Raises UserError where its documents do not name it."""
     split = task.config.test_split or task.config.validation_split
-    unit, _ = _declared(task.config, split)
+    unit, _ = _declared_columns(task.config, split)
     rows = task.dataset_no_image[split]
     if rows.column_names is None or unit not in rows.column_names:
         raise UserError(f"{task.config.task}: its documents have no column {unit!r}, which names the image.")
     return [str(each) for each in rows[unit]]
 
 
-def _restrict(task: Any, subset: Subset) -> int | None:
-    """Restricts a task; the number of its units where all of them are drawn."""
+def _restrict_task(task: Any, subset: Subset) -> int | None:
+    """Restrict a task. Returns the number of its units if all of them are drawn, else None."""
     from loguru import logger
 
     config = task.config
     split = config.test_split or config.validation_split
-    unit, strata = _declared(config, split)
+    unit, strata = _declared_columns(config, split)
     rows = task.dataset_no_image[split]
-    own = units(task)
+    unit_of_row = units(task)
     known = _of_files(config, split, unit, strata)
-    if not known.keys() >= set(own):
+    if not known.keys() >= set(unit_of_row):
         # The task makes units of its own.
         columns = [[str(each) for each in rows[name]] for name in strata if name in rows.column_names]
-        known = subsets.strata_of(zip(own, zip(*columns, strict=True) if columns else [()] * len(own), strict=True))
-    places = {each: known[each] for each in own}
-    if len(places) <= subset.size:
-        logger.info(f"{config.task}: it has {len(places)} {_word(task)}s, all are asked.")
-        return len(places)
-    drawn = subsets.drawn(places, subset)
-    kept = [row for row, each in enumerate(own) if each in drawn]
+        known = subsets.strata_of(
+            zip(unit_of_row, zip(*columns, strict=True) if columns else [()] * len(unit_of_row), strict=True)
+        )
+    strata_of_unit = {each: known[each] for each in unit_of_row}
+    if len(strata_of_unit) <= subset.size:
+        logger.info(f"{config.task}: it has {len(strata_of_unit)} {_unit_word(task)}s, all are asked.")
+        return len(strata_of_unit)
+    drawn = subsets.drawn(strata_of_unit, subset)
+    kept_rows = [row for row, each in enumerate(unit_of_row) if each in drawn]
     for dataset in (task.dataset, task.dataset_no_image):
         # The two may be one.
-        if len(dataset[split]) == len(own):
-            dataset[split] = dataset[split].select(kept)
+        if len(dataset[split]) == len(unit_of_row):
+            dataset[split] = dataset[split].select(kept_rows)
     task.task_docs = task.dataset[split]
-    _tell(task, subset, len(places), len(own))
+    _note_subset(task, subset, len(strata_of_unit), len(unit_of_row))
     return None
 
 
-def _tell(task: Any, subset: Subset, units: int, rows: int) -> None:
-    config, word = task.config, _word(task)
+def _note_subset(task: Any, subset: Subset, units: int, rows: int) -> None:
+    config, word = task.config, _unit_word(task)
     metadata = dict(config.metadata)
-    told = {"size": subset.size, "seed": subset.seed, "unit": word, "units": units, "questions": rows}
+    drawn_from = {"size": subset.size, "seed": subset.seed, "unit": word, "units": units, "questions": rows}
     label = f"{subset.size} {word}s of {metadata['data']}"
     digest = subsets.digest_of(metadata["data_digest"], subset)
     name = str(config.task_alias or config.task).removesuffix(provenance.data_label(metadata))
-    config.metadata = {**metadata, "data": label, "data_digest": digest, "subset": told}
+    config.metadata = {**metadata, "data": label, "data_digest": digest, "subset": drawn_from}
     config.task_alias = f"{name}{provenance.data_label(config.metadata)}"
 
 
-def _word(task: Any) -> str:
-    """What the units of a task are called: image, item, case."""
+def _unit_word(task: Any) -> str:
+    """The word for a unit of the task: image, item, case."""
     metadata = task.config.metadata
     base = base_of(str(task.config.task), {"metadata": metadata})
     if base is not None:
@@ -107,9 +108,9 @@ def _word(task: Any) -> str:
     return suite.cluster if suite else "image"
 
 
-def _declared(config: Any, split: str) -> tuple[str, tuple[str, ...]]:
+def _declared_columns(config: Any, split: str) -> tuple[str, tuple[str, ...]]:
     """The column of the units and those of the strata, as the data's declaration has them."""
-    for suite, _ in _locations(config, split):
+    for suite, _ in _data_locations(config, split):
         source = sources.get(suite)
         return source.unit, source.strata
     return UNIT, ()
@@ -120,16 +121,14 @@ def _of_files(config: Any, split: str, unit: str, strata: Sequence[str]) -> Mapp
     import pyarrow.parquet as pq
 
     rows: list[tuple[str, Strata]] = []
-    for suite, part in _locations(config, split):
+    for suite, part in _data_locations(config, split):
         table = pq.read_table(locate(suite, part).path, columns=[unit, *strata])
         columns = [[str(each) for each in table.column(name).to_pylist()] for name in (unit, *strata)]
         rows += [(row[0], tuple(row[1:])) for row in zip(*columns, strict=True)]
     return subsets.strata_of(rows)
 
 
-def _locations(config: Any, split: str) -> list[tuple[str, str]]:
+def _data_locations(config: Any, split: str) -> list[tuple[str, str]]:
     files = (config.dataset_kwargs or {}).get("data_files") or {}
     urls = files.get(split, []) if isinstance(files, Mapping) else files
-    listed = [urls] if isinstance(urls, str) else list(urls)
-    found = [url.partition("medtasks://")[2].partition("/") for url in listed if url.startswith("medtasks://")]
-    return [(suite, part) for suite, _, part in found]
+    return provenance.locations_of({"dataset_kwargs": {"data_files": urls}})

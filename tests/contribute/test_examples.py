@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from lmms_medtasks import folders
 from lmms_medtasks.contribute.live import SNAPSHOT
 from lmms_medtasks.contribute.validate import validate
-from lmms_medtasks.harness.plugin import task_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = sorted(
-    path.parent for root in (ROOT / "docs" / "examples", task_folder()) for path in root.glob(f"*/{SNAPSHOT}")
+    path.parent for root in (ROOT / "docs" / "examples", folders.folder()) for path in root.glob(f"*/{SNAPSHOT}")
 )
 
 

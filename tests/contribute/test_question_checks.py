@@ -12,8 +12,8 @@ from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.contribute.wanted import Wanted
 from lmms_medtasks.data.adapter import documents
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks.binding import prepared
 from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
+from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
 from tests.contributed_tables import CARD, load
 
 NINE = list("ABCABCABC")

@@ -64,7 +64,7 @@ def test_an_option_that_would_change_the_text_is_refused(option, tmp_path):
 
 
 def test_a_csv_table_that_was_loaded_elsewhere_is_refused_where_its_text_is_lost(tmp_path):
-    from lmms_medtasks.harness.template_hooks.binding import prepared
+    from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
 
     def loaded_by_guessing(*rows):
         path = write_table(
@@ -144,7 +144,7 @@ def test_a_list_of_answers_is_refused_with_row_and_id(suffix, template, options,
 
 
 def test_a_list_of_answers_of_another_adapter_is_refused():
-    from lmms_medtasks.harness.template_hooks.binding import prepared
+    from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
 
     data = datasets.Dataset.from_dict({"id": ["n1"], "question": ["q"], "options": [["x", "y"]], "answer": [["x"]]})
     with pytest.raises(UserError, match=r"row 1 \(id 'n1'\): \['x'\]"):

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lmms_medtasks import degradations
+from lmms_medtasks import degradations, folders
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.plugin import task_folder
 from lmms_medtasks.suites import estimates, registry, templates
 from lmms_medtasks.suites.templates import including, measures
 
@@ -66,7 +65,7 @@ def site(tmp_path_factory):
 
 
 def test_every_suite_metric_and_degradation_has_its_page(site, modules):
-    for path in task_folder().glob("*/README.md"):
+    for path in folders.folder().glob("*/README.md"):
         assert (site / "task_configs" / path.parent.name / "index.html").is_file()
     for name in degradations.names():
         text = (site / "degradations" / f"{name}.html").read_text("utf-8")

@@ -47,7 +47,7 @@ def test_items_of_medobvious_and_images_of_tasks_that_make_their_own(harness):
 @pytest.mark.parametrize(
     ("tasks", "more", "size", "message"),
     [
-        ("medobvious", (), "17", "no task has more than 17 items"),
+        ("medobvious", (), "17", "the largest task has 17 items"),
         ("medobvious", ("--limit", "3"), "5", "give one of both"),
         ("medobvious", (), "five", "expected SIZE or SIZE/SEED"),
     ],

@@ -126,7 +126,7 @@ class Task:
 
 def test_a_task_has_as_many_requests_on_every_rank_until_it_is_filtered(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.setattr(calls, "_most", lambda own: max(own, 4))
+    monkeypatch.setattr(calls, "_largest_count", lambda own: max(own, 4))
     short, full, empty = Task(3), Task(4), Task(0)
     with calls.as_many_on_every_rank([short, full, empty, short]):
         for task in (short, full, empty):
@@ -252,4 +252,4 @@ def test_a_trial_that_is_named_has_its_seed_whatever_was_asked_before():
 
 
 def test_half_a_character_becomes_a_whole_one():
-    assert calls._in_unicode(["A\ud83d", "\U0001f600 ok", None]) == ["A\ufffd", "\U0001f600 ok", None]
+    assert calls._replace_half_characters(["A\ud83d", "\U0001f600 ok", None]) == ["A\ufffd", "\U0001f600 ok", None]

@@ -10,7 +10,7 @@ from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
 from PIL import Image
 
-from lmms_medtasks import degradations, digests
+from lmms_medtasks import degradations, digests, folders
 from lmms_medtasks.degradations import corruptions
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_lookup, degraded_pictures, plugin
@@ -352,7 +352,7 @@ def test_other_processes_than_the_first_load_nothing_early(folder, monkeypatch):
 
 def test_tasks_of_ours_that_are_degraded_already_are_refused(monkeypatch):
     monkeypatch.setenv("MEDTASKS_DATA", "mini")
-    own = manager(plugin.task_folder())
+    own = manager(folders.folder())
     for name in ("medq_deg_l2", "sure_slake_corrupted_high"):
         with pytest.raises(UserError, match=f"{name} shows degraded images already"):
             own.match_tasks([f"{name}@motion_blur.1"])

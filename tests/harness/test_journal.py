@@ -9,7 +9,7 @@ import pytest
 from lmms_eval.api.instance import GenerationResult, Instance, TokenCounts
 
 from lmms_medtasks.harness import calls, journal, reply_keys
-from lmms_medtasks.harness.trials import TrialSeeder
+from lmms_medtasks.harness.hooks import TrialSeeder
 from tests.harness.journal_runs import FAILED, Model, Task, run, small_slices
 
 pytestmark = pytest.mark.usefixtures("journal_home")

@@ -11,19 +11,20 @@ import lmms_eval.tasks
 import pytest
 import tenacity
 
+from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import plugin
 
 
 @pytest.fixture(scope="module")
 def ours():
-    manager = lmms_eval.tasks.TaskManager(include_path=str(plugin.task_folder()), include_defaults=False)
+    manager = lmms_eval.tasks.TaskManager(include_path=str(folders.folder()), include_defaults=False)
     return set(manager.all_tasks)
 
 
 def test_our_index_is_the_one_that_the_harness_would_make():
     manager = lmms_eval.tasks.TaskManager(include_defaults=False)
-    assert plugin.task_index() == dict(manager._get_task_and_group(str(plugin.task_folder())))
+    assert plugin.task_index() == dict(manager._get_task_and_group(str(folders.folder())))
 
 
 def test_entry_points_are_installed():
@@ -55,7 +56,7 @@ def test_names_are_not_taken_by_the_harness(ours, commands):
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
     files = json.loads(done.stdout)
     assert len(files.keys() - ours) > 500
-    assert {name for name, file in files.items() if Path(file).is_relative_to(plugin.task_folder())} == ours
+    assert {name for name, file in files.items() if Path(file).is_relative_to(folders.folder())} == ours
 
 
 def test_the_task_manager_knows_our_tasks(ours):
@@ -92,7 +93,7 @@ def test_a_folder_whose_name_begins_like_that_of_include_path_is_not_taken_for_i
     plugin.join(lmms_eval.tasks.TaskManager)
     manager = lmms_eval.tasks.TaskManager(include_defaults=False)
     manager.include_path, manager._task_index = str(tmp_path / "a"), index
-    assert plugin._leaves(manager, ["a", "ab"]) == ["a"]
+    assert plugin._list_our_tasks(manager, ["a", "ab"]) == ["a"]
 
 
 def test_two_folders_of_include_path_that_claim_a_task(tmp_path):
@@ -104,7 +105,7 @@ def test_two_folders_of_include_path_that_claim_a_task(tmp_path):
     manager.include_path = str(tmp_path)
     manager._task_index = {"one": {"type": "task", "yaml_path": str(tmp_path / "b" / "one.yaml")}}
     with pytest.raises(UserError, match="Two benchmarks claim the task 'one': .*a/one.yaml and .*b/one.yaml"):
-        plugin._leaves(manager, ["one"])
+        plugin._list_our_tasks(manager, ["one"])
 
 
 def test_a_folder_of_include_path_that_claims_a_task_of_ours(tmp_path):
@@ -114,4 +115,4 @@ def test_a_folder_of_include_path_that_claims_a_task_of_ours(tmp_path):
     manager.include_path = str(tmp_path)
     manager._task_index = {"medq_deg_l0": {"type": "task", "yaml_path": str(tmp_path / "medq_deg_l0.yaml")}}
     with pytest.raises(UserError, match="Two benchmarks claim the task 'medq_deg_l0'"):
-        plugin._leaves(manager, ["medq_deg_l0"])
+        plugin._list_our_tasks(manager, ["medq_deg_l0"])

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lmms_medtasks.harness import calls, evaluating, runners, sampling, server_sampling
-from lmms_medtasks.harness.trials import TrialSeeder
+from lmms_medtasks.harness.hooks import TrialSeeder
 from tests.bare_runners import chat_request, chat_server, request, runner
 
 TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 7, "until": []}

@@ -1,6 +1,8 @@
-"""What a run records of a task that is not ours."""
+"""What a run records of a task: its data, and the digests of its prompt, its degradations and of others' code."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from lmms_medtasks.data.prepare import prepare
 from lmms_medtasks.data.release_counts import Expected
@@ -63,3 +65,36 @@ def test_a_task_of_full_and_sample_data_is_a_sample(release, home, expecting):
     assert (metadata["data"], "data_counts" in metadata, name) == ("full", False, "own")
     metadata, _ = completed("clean", "release")
     assert metadata["data"] == "sample" and metadata["data_counts"].startswith("release: 4 questions")
+
+
+def with_settings(hooks=(), **settings):
+    return {"lmms_eval_specific_kwargs": {"default": settings}, "hooks": hooks}
+
+
+def test_prompt_and_degradations_count_where_the_task_has_them(tmp_path):
+    first, second = tmp_path / "1.txt", tmp_path / "2.txt"
+    first.write_text("a {question}")
+    second.write_text("b {question}")
+    one, other = (provenance.task_digests(with_settings(prompt=str(path))) for path in (first, second))
+    assert one["prompt"] != other["prompt"] and set(one) == {"degradations", "package", "prompt"}
+    for undegraded in (with_settings(severity=0), with_settings(rendered=True)):
+        assert set(provenance.task_digests(undegraded)) == {"package"}
+
+
+def test_code_of_someones_own_counts(tmp_path):
+    def hook(): ...
+
+    hook.digested = "a column"
+    by_hooks = provenance.task_digests(with_settings([{"name": partial(hook)}]))["own_code"]
+    (tmp_path / "hooks.py").write_text("A = 1")
+    (tmp_path / "report.py").write_text("A = 1")
+    by_folder = provenance.task_digests(with_settings(), tmp_path)["own_code"]
+    (tmp_path / "report.py").write_text("A = 2")
+    assert provenance.task_digests(with_settings(), tmp_path)["own_code"] == by_folder != by_hooks
+    (tmp_path / "hooks.py").write_text("A = 2")
+    assert provenance.task_digests(with_settings(), tmp_path)["own_code"] != by_folder
+
+
+def test_versions_of_libraries_are_recorded_beside_them():
+    found = provenance.library_versions()
+    assert set(found) == {"numba", "numpy", "pillow", "scipy"} and all(found.values())

@@ -70,7 +70,7 @@ def test_an_argument_or_attribute_that_is_missing_is_seen(point, name, monkeypat
         namespace = {}
         exec(f"def function({', '.join(others)}):\n    return {said}", namespace)
         other = namespace["function"]
-    monkeypatch.setattr(relied_on, "_found", lambda name: other)
+    monkeypatch.setattr(relied_on, "_find_named", lambda name: other)
     assert relied_on.lacking(point) == (name,)
 
 

@@ -96,5 +96,5 @@ def test_what_was_chosen_is_refused_beside_tasks_of_others(monkeypatch):
     chosen_settings.check_ours(["mmmu_val"])
     monkeypatch.setenv("MEDTASKS_SETTINGS", "paper")
     chosen_settings.check_ours([])
-    with pytest.raises(UserError, match="MEDTASKS_SETTINGS is for tasks of lmms-medtasks; mmmu_val is none"):
+    with pytest.raises(UserError, match="MEDTASKS_SETTINGS applies only to lmms-medtasks tasks, not to mmmu_val"):
         chosen_settings.check_ours(["mmmu_val"])

@@ -3,11 +3,11 @@
 import pytest
 from lmms_eval.utils import load_yaml_config
 
-from lmms_medtasks.harness.plugin import task_folder
+from lmms_medtasks import folders
 
 TASKS = sorted(
     path
-    for path in task_folder().rglob("*.yaml")
+    for path in folders.folder().rglob("*.yaml")
     if {"task", "group"} & set(load_yaml_config(str(path), mode="simple"))
 )
 

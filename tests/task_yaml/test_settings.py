@@ -5,12 +5,11 @@ import yaml
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.plugin import task_folder
 from lmms_medtasks.task_yaml import settings
 
 
 def test_settings_of_all_our_tasks_are_known():
-    for path in sorted(task_folder().rglob("*yaml")):
+    for path in sorted(folders.folder().rglob("*yaml")):
         if not path.is_file():
             continue
         text = path.read_text("utf-8")
@@ -29,7 +28,7 @@ def test_every_setting_has_an_example_that_is_right():
 
 
 def test_a_suites_own_setting_is_nobody_elses():
-    assert settings.problems({"wording": "neutral"}, task_folder() / "medobvious") == []
+    assert settings.problems({"wording": "neutral"}, folders.folder() / "medobvious") == []
     assert settings.problems({"wording": "neutral"})[0].message == "unknown setting"
 
 

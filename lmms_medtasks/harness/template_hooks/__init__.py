@@ -1,1 +1,57 @@
-"""Hooks of tasks on a template: prompt and pictures, scoring, and how they get to know what a task's YAML says."""
+"""Hooks of tasks on a template: prompt and pictures, scoring, and how they get to know what a task's YAML says.
+
+Whether a task has settings that its hooks must be told is found out here, without importing what tells them.
+
+Of those that have, :mod:`lmms_medtasks.harness.template_hooks.binding` is imported: it reads tables, parts of someone's
+own and judge protocols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lmms_medtasks import folders
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.suites import templates
+
+_HOOKS = "lmms_medtasks.harness."
+_OF_NO_SETTINGS = f"{_HOOKS}hooks"
+_ADAPTER = "lmms_medtasks.data.adapter"
+
+
+def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any]:
+    """``config`` with the metrics that are declared of it, and of a task with settings with hooks that know them.
+
+    Raises:
+        UserError: what the YAML says of a task on a template is wrong, its settings do not fit the template, its hook
+            declares no metrics, or the harness would include another file than the one beside the YAML.
+    """
+    folder = Path(yaml_path).resolve().parent if yaml_path else None
+    if folder and folder != Path.cwd() and (folder / templates.FILE).is_file() and Path(templates.FILE).is_file():
+        raise UserError(
+            f"There is a {templates.FILE} in the working directory, which the harness includes in place of that in "
+            f"{folder}. Start from another directory."
+        )
+    from lmms_medtasks.harness.scoring import with_declared_metrics
+
+    if folder and _is_plain(config, folder):
+        return with_declared_metrics(config)
+    from lmms_medtasks.harness.template_hooks import binding
+
+    return with_declared_metrics(binding.bound(config, yaml_path))
+
+
+def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
+    """Whether this is an installed benchmark's task whose hooks are given all that they need by the harness."""
+    hooks = [config.get(name) for name in ("process_results", "process_docs", "doc_to_visual", "doc_to_text")]
+    modules = [templates.module_of(each) for each in hooks if each is not None]
+    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    return (
+        folder.is_relative_to(folders.folder().resolve())
+        and config.get("dataset_path") == "parquet"
+        and "judge" not in settings
+        and not any(each.startswith(_ADAPTER) for each in modules)
+        and not any(each.startswith(_HOOKS) and each != _OF_NO_SETTINGS for each in modules)
+    )

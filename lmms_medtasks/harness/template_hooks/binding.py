@@ -8,25 +8,25 @@ own settings, and hands them to the adapter (``process_docs``) and to the scorin
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.data import adapter, own_readers, picture_checks, sources, text_tables
-from lmms_medtasks.data.rotated_options import rotations
+from lmms_medtasks.data import adapter, own_readers, sources, text_tables
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import degraded_documents, own_binding, task_pictures
+from lmms_medtasks.extensions import load, located
+from lmms_medtasks.harness.template_hooks import prepared_documents, prompt_hooks
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.own_scales import is_rubric
-from lmms_medtasks.suites import own_parts, templates
-from lmms_medtasks.suites.templates import including, measures
+from lmms_medtasks.prompt_files import prompt_text
+from lmms_medtasks.suites import own_metrics, own_parts, templates
+from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.suites.templates import including, measures, parsers
+from lmms_medtasks.suites.templates.measures import Own
 from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml import settings as schema
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 MODALITIES = "modalities.yml"
 """A file beside the YAML: :mod:`lmms_medtasks.degradations.own_modalities`."""
@@ -54,19 +54,19 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     """
     folder = Path(yaml_path).resolve().parent if yaml_path else None
     if folder is not None:
-        _give_own(folder)
+        _give_custom(folder)
     if templates.is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
         keys.check_file(Path(yaml_path))
         config = {**config, **including.read_joined(Path(yaml_path).resolve())}
     template = templates.template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
-    config, files, read_by = own_readers.with_rows_read(config, folder or Path(), _name(config))
-    config, tables = text_tables.with_text_cells(config, _name(config))
+    config, files, read_by = own_readers.with_rows_read(config, folder or Path(), _task_label(config))
+    config, tables = text_tables.with_text_cells(config, _task_label(config))
     settings = settings_of(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER, metric_entry
 
-    settings, parts = own_binding.resolved(settings, template, folder)
+    settings, parts = resolved(settings, template, folder)
     scoring_settings = {**settings, **parts.scoring}
     hook = config["process_results"]
     process_results = Bound(hook, settings=scoring_settings)
@@ -78,8 +78,8 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     return {
         **config,
         "process_docs": Bound(
-            prepared,
-            adapt=_adapter(config, settings, folder),
+            prepared_documents.prepared,
+            adapt=_bind_adapter(config, settings, folder),
             settings=settings,
             tables=files or tables,
             folder=folder,
@@ -87,8 +87,8 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
             training_split=str(config.get("training_split") or ""),
             own=parts.scoring,
         ),
-        "doc_to_visual": task_pictures.of_task(config, settings, folder) if folder else config.get("doc_to_visual"),
-        "generation_kwargs": _generation(config, template),
+        "doc_to_visual": prompt_hooks.of_task(config, settings, folder) if folder else config.get("doc_to_visual"),
+        "generation_kwargs": _merged_generation(config, template),
         "process_results": process_results,
         "metric_list": [metric_entry(parts.suite.metric(name)) for name in settings["metrics"]],
         "cluster_key": CLUSTER,
@@ -96,7 +96,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
     }
 
 
-def _give_own(folder: Path) -> None:
+def _give_custom(folder: Path) -> None:
     """Make the modalities and the data sets known that a task's folder brings."""
     if (folder / sources.FILE).is_file():
         sources.give([folder])
@@ -106,7 +106,7 @@ def _give_own(folder: Path) -> None:
         modality_files.give([folder / MODALITIES])
 
 
-def _generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
+def _merged_generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
     """The template's ``generation_kwargs`` with the task's own keys above them."""
     template_generation = including.template_generation(including.text_of(template.name))
     return {**template_generation, **(config.get("generation_kwargs") or {})}
@@ -115,42 +115,43 @@ def _generation(config: Mapping[str, Any], template: templates.Template) -> dict
 def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """``config``, for a task that is scored by a hook of its own: its folder for our adapter, its prompt for ours."""
     given = config.get("lmms_eval_specific_kwargs") or {}
-    own = given.get("default") or {}
-    config, files, read_by = own_readers.with_rows_read(config, folder, _name(config))
+    task_settings = given.get("default") or {}
+    config, files, read_by = own_readers.with_rows_read(config, folder, _task_label(config))
     changed: dict[str, Any] = {}
     if not folder.is_relative_to(folders.folder().resolve()) and config.get("doc_to_visual") is not None:
-        changed["doc_to_visual"] = task_pictures.of_task(config, own, folder)
+        changed["doc_to_visual"] = prompt_hooks.of_task(config, task_settings, folder)
     if isinstance(config.get("process_docs"), adapter.Columns):
-        config, tables = text_tables.with_text_cells(_located(config, folder), _name(config))
+        config, tables = text_tables.with_text_cells(_with_located_files(config, folder), _task_label(config))
         adapt = config["process_docs"].in_folder(folder)
         training = str(config.get("training_split") or "")
         changed["process_docs"] = Bound(
-            prepared,
+            prepared_documents.prepared,
             adapt=adapt,
-            settings=own,
+            settings=task_settings,
             tables=files or tables,
             folder=folder,
             training_split=training,
             read_by=read_by,
         )
-    if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and own.get("prompt"):
-        prompt = prompt_of(str(own["prompt"]), folder)
-        changed["lmms_eval_specific_kwargs"] = {**given, "default": {**own, "prompt": prompt}}
-    if any(isinstance(name, str) and is_rubric(name) for name in judges_of(own)):
+    if getattr(config.get("doc_to_text"), "__module__", "") == _ASKING and task_settings.get("prompt"):
+        prompt = prompt_of(str(task_settings["prompt"]), folder)
+        changed["lmms_eval_specific_kwargs"] = {**given, "default": {**task_settings, "prompt": prompt}}
+    if any(isinstance(name, str) and is_rubric(name) for name in judges_of(task_settings)):
         given = changed.get("lmms_eval_specific_kwargs") or given
-        named = [protocols.get(str(name), folder).name for name in judges_of(own)]
-        default = {**given["default"], "judge": named if isinstance(own["judge"], list) else named[0]}
+        protocol_names = [protocols.get(str(name), folder).name for name in judges_of(task_settings)]
+        judge = protocol_names if isinstance(task_settings["judge"], list) else protocol_names[0]
+        default = {**given["default"], "judge": judge}
         changed["lmms_eval_specific_kwargs"] = {**given, "default": default}
     return {**config, **changed} if changed else config
 
 
 def judges_of(settings: Mapping[str, Any]) -> list[Any]:
     """The judge protocols that settings name."""
-    named = settings.get("judge") or []
-    return named if isinstance(named, list) else [named]
+    judges = settings.get("judge") or []
+    return judges if isinstance(judges, list) else [judges]
 
 
-def _located(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _with_located_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """``config`` with the data files of a loader that the harness does not know as those in the task's folder."""
     kwargs = config.get("dataset_kwargs")
     if config.get("dataset_path") not in including.LOCAL or not isinstance(kwargs, dict) or "data_files" not in kwargs:
@@ -160,19 +161,19 @@ def _located(config: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def tables_of(config: Mapping[str, Any]) -> tuple[Path, ...]:
     """The tables in the folder of a bound task that its data are read from."""
-    found: tuple[Path, ...] = getattr(config.get("process_docs"), "keywords", {}).get("tables", ())
-    return found
+    tables: tuple[Path, ...] = getattr(config.get("process_docs"), "keywords", {}).get("tables", ())
+    return tables
 
 
 def settings_of(config: Mapping[str, Any], template: templates.Template, folder: Path | None = None) -> dict[str, Any]:
     """The template's settings with the task's own above them, checked; ``prompt`` is the text, ``metrics`` a list."""
-    where = _name(config)
+    where = _task_label(config)
     given = config.get("lmms_eval_specific_kwargs") or {}
-    own = given.get("default") or {}
-    schema.check(own, where)
-    merged = {**template.settings, **own}
-    named = merged.get("metrics") or template.metrics
-    names = [named] if isinstance(named, str) else list(named)
+    task_settings = given.get("default") or {}
+    schema.check(task_settings, where)
+    merged = {**template.settings, **task_settings}
+    metrics = merged.get("metrics") or template.metrics
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
     schema.check_fit({**merged, "metrics": names}, template, where)
     rotated = measures.ROTATION_METRICS if merged.get("rotate_options") else ()
     merged["metrics"] = list(
@@ -184,22 +185,20 @@ def settings_of(config: Mapping[str, Any], template: templates.Template, folder:
 
 def prompt_of(name: str, folder: Path | None) -> str:
     """The prompt's text: a file in ``folder``, the built-in prompt of that name, or what :mod:`.hooks` makes of it."""
-    from lmms_medtasks.prompt_files import prompt_text
-
     if "{question}" in name:
         return name
     if folder is not None and (folder / name).is_file():
         text = (folder / name).read_text("utf-8").removesuffix("\n")
     else:
-        text = templates.prompt(name) if name in templates.prompts() else _prompt_of_ours(name, folder, prompt_text)
+        text = templates.prompt(name) if name in templates.prompts() else _prompt_of_ours(name, folder)
     if "{question}" not in text:
         raise UserError(f"The prompt {name!r} has no {{question}} in it: the question would not be asked.")
     return text
 
 
-def _prompt_of_ours(name: str, folder: Path | None, read: Any) -> str:
+def _prompt_of_ours(name: str, folder: Path | None) -> str:
     try:
-        return str(read(name))
+        return prompt_text(name)
     except UserError as error:
         raise UserError(
             f"No prompt {name!r}: no such file in {folder}, none of the built-in prompts "
@@ -207,122 +206,7 @@ def _prompt_of_ours(name: str, folder: Path | None, read: Any) -> str:
         ) from error
 
 
-def prepared(
-    dataset: Dataset,
-    *,
-    adapt: Any,
-    settings: Mapping[str, Any],
-    training_split: str = "",
-    tables: tuple[Path, ...] = (),
-    folder: Path | None = None,
-    own: Mapping[str, Any] | None = None,
-    read_by: own_readers.ReadBy | None = None,
-) -> Dataset:
-    """The documents of a task: adapted, with the side of the shift and the degradation drawn where it asks for them.
-
-    Every picture that is shown is decoded once. ``tables``: where the data come from; one of them is named in messages.
-    ``read_by``: for the digest of the task's own code.
-    Those of the training split are only adapted; where there is a shift, what is out of distribution is left out.
-    """
-    from lmms_medtasks.errors import user_errors
-    from lmms_medtasks.harness.hooks import RENDERED, TRIALS
-
-    with user_errors():  # the harness would try again for seconds, and tell the cause in a traceback
-        used = adapt.columns_used(dataset.column_names) if isinstance(adapt, adapter.Columns) else dataset.column_names
-        text_tables.check_not_guessed(dataset, used)
-        with _told_with(tables):
-            documents = adapt(dataset)
-        if not hasattr(documents, "column_names"):
-            raise UserError(f"process_docs gives a {type(documents).__name__}, expected a datasets.Dataset.")
-        adapter.check_answers(documents)
-        if training_split and str(dataset.split) == training_split:
-            return _without_ood(documents, settings["shift"]) if settings.get("shift") else documents
-        degraded_documents.check(documents, settings, folder)
-        _check_single_answers(documents, settings)
-        _check_several(adapt, settings)
-        if own:
-            own_binding.check_documents(own, settings, documents)
-        if not settings.get("no_image"):
-            with _told_with(tables):
-                picture_checks.check(documents, folder)
-        if settings.get("shift"):
-            documents = _with_sides(documents, settings["shift"])
-        if settings.get("degradation") == templates.DRAWN:
-            documents = degraded_documents.with_draws(documents, settings, folder)
-        if settings.get("rotate_options"):
-            documents = rotations(documents)
-    ids = list(documents["id"])
-    TRIALS.reset(ids)
-    RENDERED.reset(ids)
-    return documents
-
-
-@contextmanager
-def _told_with(tables: Sequence[Path]) -> Iterator[None]:
-    """Name the table in a :class:`UserError`, where there is only one."""
-    try:
-        yield
-    except UserError as error:
-        if len(tables) != 1:
-            raise
-        raise UserError(f"{tables[0].name}: {error}") from error
-
-
-def _check_single_answers(documents: Dataset, settings: Mapping[str, Any]) -> None:
-    """Refuse several right letters where one is read: no reply could be right."""
-    if settings.get("parser") not in ("option", "letter") or "answer" not in documents.column_names:
-        return
-    for row, answer in enumerate(documents["answer"]):
-        if isinstance(answer, str) and len(answer) > 1:
-            raise UserError(
-                f"Row {row + 1} (id {documents[row]['id']!r}) has several right answers, {answer!r}, and the parser "
-                f"{settings['parser']!r} has one right answer. In the YAML say `parser: several_letters` where all of "
-                "them must be named, `parser: any_letter` where any of them is right."
-            )
-
-
-def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:
-    """Refuse an adapter and a parser that mean different things by several right letters."""
-    several = adapt.several if isinstance(adapt, adapter.Columns) else ""
-    for parser, other in (("several_letters", "any"), ("any_letter", "all")):
-        if settings.get("parser") == parser and several == other:
-            means = {"all": "all of them must be named", "any": "any of them is right"}
-            raise UserError(
-                f'several="{several}" in adapter.py says that {means[several]}, and `parser: {parser}` that '
-                f"{means['all' if other == 'any' else 'any']}. Change one of them."
-            )
-
-
-def _with_sides(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
-    """The rows of both tests, with the column ``set``: "iid" or "ood"."""
-    if shift["column"] not in documents.column_names:
-        raise UserError(f"shift.column: the data has no column {shift['column']!r}, it has {documents.column_names}.")
-    side_of = {value: side for side, values in schema.sides(shift).items() for value in values}
-    values = [str(value) for value in documents[shift["column"]]]
-    rows = [row for row, value in enumerate(values) if value in side_of]
-    for side, wanted in schema.sides(shift).items():
-        if not set(wanted) & set(values):
-            raise UserError(
-                f"shift.{side}: no row has {' or '.join(map(repr, wanted))} in {shift['column']!r}. There are: "
-                f"{', '.join(sorted(set(values))[:20])}."
-            )
-    if len(rows) < len(values):
-        from loguru import logger  # the harness's log
-
-        logger.info(f"{len(values) - len(rows)} of {len(values)} questions are in neither test and left out.")
-    chosen = documents.select(rows)
-    return chosen.add_column("set", [side_of[values[row]] for row in rows])
-
-
-def _without_ood(documents: Dataset, shift: Mapping[str, Any]) -> Dataset:
-    """Training documents without those whose value of the shift's column is out of distribution, where it is told."""
-    if shift["column"] not in documents.column_names:
-        return documents
-    ood = schema.sides(shift)["ood"]
-    return documents.select([row for row, value in enumerate(documents[shift["column"]]) if str(value) not in ood])
-
-
-def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None) -> Any:
+def _bind_adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None) -> Any:
     adapt = config.get("process_docs") or adapter.documents
     if not isinstance(adapt, adapter.Columns):
         return adapt
@@ -330,5 +214,67 @@ def _adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Pat
     return adapt.in_folder(folder, tags) if folder else adapt
 
 
-def _name(config: Mapping[str, Any]) -> str:
+@dataclass(frozen=True)
+class OwnParts:
+    """What :func:`resolved` found.
+
+    Attributes:
+        suite: The declaration by which the task's questions are scored.
+        scoring: Settings for the scoring hook alone: they may name folders of this machine.
+        described: What the task's metadata say (:mod:`lmms_medtasks.suites.own_parts`).
+    """
+
+    suite: Suite
+    scoring: Mapping[str, Any] = field(default_factory=dict)
+    described: Mapping[str, Any] = field(default_factory=dict)
+
+
+def resolved(
+    settings: dict[str, Any], template: templates.Template, folder: Path | None
+) -> tuple[dict[str, Any], OwnParts]:
+    """The settings with the names of metrics and of the judge's protocol in place of references, and the parts.
+
+    Raises:
+        UserError: A part is not there, is none of its kind, or has a name that is taken.
+    """
+    ours = measures.metrics()
+    references = {name: located(name, folder) for name in settings["metrics"] if name not in ours}
+    custom_metrics = {name: own_metrics.get(reference, tuple(ours)) for name, reference in references.items()}
+    if custom_metrics and folder is not None and (folder / "measures.py").is_file():
+        raise UserError(
+            f"metrics: {next(iter(custom_metrics))}: the folder has a measures.py, which declares its metrics. Name it "
+            "in SUITE there, among measures and metrics."
+        )
+    by_name: dict[str, str] = {}
+    for reference, each in custom_metrics.items():
+        first_reference = by_name.setdefault(each.metric.name, reference)
+        if first_reference != reference:
+            raise UserError(
+                f"Two metrics are called {each.metric.name!r}: {first_reference} and {reference}. Rename one of them."
+            )
+    metrics = [custom_metrics[name].metric.name if name in custom_metrics else name for name in settings["metrics"]]
+    settings = {**settings, "metrics": metrics}
+    scoring: dict[str, Any] = {}
+    parser = protocol = None
+    scores: tuple[str, ...] = ()
+    if template.kind == "open":
+        protocol = protocols.get(str(settings["judge"]), folder)
+        settings["judge"] = protocol.name
+        if protocol.reference and len(protocol.dimensions) > 1:
+            scores = tuple(each.name for each in protocol.dimensions)
+            index = metrics.index("score") + 1 if "score" in metrics else len(metrics)
+            settings["metrics"] = [*metrics[:index], *(f"score_{each}" for each in scores), *metrics[index:]]
+    elif parsers.is_own(str(settings["parser"])):
+        reference = located(str(settings["parser"]), folder)
+        parsers.get(reference)
+        parser = str(settings["parser"]), load("parser", reference, tuple(parsers.PARSERS))
+        scoring["parser"] = reference
+    custom = Own(tuple(references.values()), scores)
+    scoring["own"] = custom
+    described = own_parts.described(list(custom_metrics.values()), protocol, parser)
+    settings["metrics"] = list(dict.fromkeys(settings["metrics"]))
+    return settings, OwnParts(measures.of_kind(template.kind, custom), scoring, described)
+
+
+def _task_label(config: Mapping[str, Any]) -> str:
     return f"Task {config.get('task')!r}"

@@ -32,10 +32,10 @@ def process_results(
     """
     settings = settings or get("multiple_choice").settings
     names = settings.get("metrics") or get("multiple_choice").metrics
-    own = settings.get("own") or Own()
+    custom = settings.get("own") or Own()
     made = record_of(doc, results, str(settings.get("parser", "option")), settings)
-    record = with_values(made, own_of(own))
-    return values_of(of_kind(KIND, own), names, record)
+    record = with_values(made, own_of(custom))
+    return values_of(of_kind(KIND, custom), names, record)
 
 
 def record_of(
@@ -63,8 +63,8 @@ def record_of(
         negative = expected == triage.NONE
         tags["negative"] = int(negative)
         of_triage = triage.measures(trials, negative)
-    own, details = tags_and_details(doc)
-    rendered = _own(doc, settings or {})
+    document_tags, details = tags_and_details(doc)
+    rendered = _degradation_parameters(doc, settings or {})
     if rendered:
         details["degradation_parameters"] = rendered
     return Record(
@@ -77,14 +77,14 @@ def record_of(
             for name, score in (scores | of_triage).items()
             if score is not None or name in ("accuracy", *of_triage)
         },
-        tags={**own, **tags},
+        tags={**document_tags, **tags},
         pair=str(doc.get("question_id") or ""),
         details=details,
         replies=tuple(reply.note(each.rule) for reply, each in zip(replies, readings, strict=True)),
     )
 
 
-def _own(doc: Mapping[str, Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _degradation_parameters(doc: Mapping[str, Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What this task has done to a question's pictures.
 
     Other tasks of a run may ask questions of the same ids, on pictures that are degraded otherwise, or without any.

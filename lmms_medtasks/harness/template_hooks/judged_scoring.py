@@ -28,54 +28,54 @@ def process_results(
     replies = [Reply.of(each) for each in results]
     trials, judgement = records.judgement_of(doc, replies, protocol)
     tags, details = tags_and_details(doc)
-    found = _scores(judgement)
+    scores = _judged_scores(judgement)
     if not protocol.terms:
-        found.update(_traditional(doc, replies))
+        scores.update(_traditional_scores(doc, replies))
     record = Record(
         id=str(doc["id"]),
         cluster=str(doc["image_id"]),
         trials=trials,
         expected=None if protocol.terms else str(doc["answer"]),
-        measures=found,
+        measures=scores,
         tags=tags_of(tags, tuple(tags), protocol),
         pair=str(doc.get("question_id") or ""),
         judgement=judgement,
         details={} if protocol.terms else details,
         replies=tuple(reply.note() for reply in replies),
     )
-    return _values(record, settings)
+    return _task_values(record, settings)
 
 
 def metrics_of(record: Record, settings: Mapping[str, Any] | None = None) -> dict[str, MetricValue]:
     """The metrics' values of a logged record: a function of it, so that a log can be judged and scored again."""
-    scores = _scores(record.judgement) if record.judgement else {}
-    return _values(with_measures(record, scores), settings)
+    scores = _judged_scores(record.judgement) if record.judgement else {}
+    return _task_values(with_measures(record, scores), settings)
 
 
 process_results.metrics_of = metrics_of  # type: ignore[attr-defined]  # as records.scored_by does
 
 
-def _values(record: Record, settings: Mapping[str, Any] | None) -> dict[str, MetricValue]:
+def _task_values(record: Record, settings: Mapping[str, Any] | None) -> dict[str, MetricValue]:
     names = (settings or {}).get("metrics") or get("open").metrics
-    own = (settings or {}).get("own") or Own()
-    return values_of(of_kind(KIND, own), names, with_values(record, own_of(own)))
+    custom = (settings or {}).get("own") or Own()
+    return values_of(of_kind(KIND, custom), names, with_values(record, own_of(custom)))
 
 
-def _scores(judgement: Judgement) -> dict[str, MeasureValue]:
+def _judged_scores(judgement: Judgement) -> dict[str, MeasureValue]:
     """The task's score, and of a rubric with several named scores each of them."""
     protocol = records.protocol_of(judgement)
-    found = {"score": measure_value(judgement, measures.scored_of(protocol))}
+    scores = {"score": measure_value(judgement, measures.scored_of(protocol))}
     if protocol.reference and len(protocol.dimensions) > 1:
-        found |= {f"score_{each.name}": measure_value(judgement, each.name) for each in protocol.dimensions}
-    return found
+        scores |= {f"score_{each.name}": measure_value(judgement, each.name) for each in protocol.dimensions}
+    return scores
 
 
-def _traditional(doc: Mapping[str, Any], replies: Sequence[Reply]) -> dict[str, MeasureValue]:
+def _traditional_scores(doc: Mapping[str, Any], replies: Sequence[Reply]) -> dict[str, MeasureValue]:
     """Means over the replies that came, without a judge; nothing where none came."""
-    said = [reply.answer for reply in replies if reply.outcome != FAILED]
+    answers = [reply.answer for reply in replies if reply.outcome != FAILED]
     references = doc.get("references") or [str(doc["answer"])]  # of several references the nearest one counts
     scores = {
-        "exact_match": [max(float(exact_match(each, reference)) for reference in references) for each in said],
-        "token_f1": [max(token_scores(each, reference).f1 for reference in references) for each in said],
+        "exact_match": [max(float(exact_match(each, reference)) for reference in references) for each in answers],
+        "token_f1": [max(token_scores(each, reference).f1 for reference in references) for each in answers],
     }
-    return {name: MeasureValue(math.fsum(found) / len(found)) for name, found in scores.items() if found}
+    return {name: MeasureValue(math.fsum(values) / len(values)) for name, values in scores.items() if values}

@@ -1,11 +1,17 @@
-"""The prompt and the pictures of a contributed task."""
+"""The prompt and the pictures of a contributed task.
+
+The degradations and modalities of a task that lies in a folder may be the folder's own: its hook for pictures knows it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lmms_medtasks import extensions
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import hooks
 from lmms_medtasks.suites import templates
 
@@ -40,3 +46,94 @@ def degraded_pictures(doc: Document, settings: Settings, folder: Path | None) ->
     if settings.get("modality"):
         doc = {**doc, "modality": settings["modality"]}
     return hooks.degraded_pictures(doc, settings, folder)
+
+
+_HOOKS: Mapping[Any, Callable[..., list[Image]]] = {
+    doc_to_visual: degraded_pictures,
+    hooks.doc_to_visual: hooks.degraded_pictures,
+}
+
+
+class TaskPictures:
+    """A hook for ``doc_to_visual`` in place of ``hook``, one of ours, that knows the task's ``folder``.
+
+    ``digested``: what the digest of the task's own code takes in: that of degradations of someone's own, and what
+    their modalities say. It is called with a document and settings, as the harness calls what takes two arguments.
+    Written into results and keys it is the name of ``hook``, without an address or a folder of this machine.
+    """
+
+    def __init__(self, hook: Callable[..., list[Image]], folder: Path, digested: str) -> None:
+        self.hook, self.folder, self.digested = hook, folder, digested
+        self.__name__ = hook.__name__
+
+    def __repr__(self) -> str:
+        return f"{self.hook.__module__}.{self.hook.__name__}"
+
+    def __call__(self, doc: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> list[Image]:
+        return _HOOKS[self.hook](doc, settings or {}, self.folder)
+
+
+def of_task(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> Any:
+    """The hook for pictures of a task in ``folder``: a :class:`TaskPictures` in place of one of ours.
+
+    ``config``: with text tables as parquet files. Raises UserError where the setting names a degradation of someone's
+    own that can't be had.
+    """
+    hook = config.get("doc_to_visual")
+    try:
+        ours = hook in _HOOKS
+    except TypeError:  # an object of the task's own that has no hash
+        ours = False
+    if not ours or hook is None:
+        return hook
+    return TaskPictures(hook, folder, _digest_custom_code(config, settings, folder))
+
+
+def _digest_custom_code(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> str:
+    from lmms_medtasks import degradations
+    from lmms_medtasks.degradations import own_modalities
+    from lmms_medtasks.degradations.base import is_own
+
+    degradation = settings.get("degradation")
+    is_drawn = degradation == templates.DRAWN
+    names = {str(degradation)} if degradation and not is_drawn else _column_values(config, "degradation")
+    modality = settings.get("modality")
+    modalities = {str(modality)} if modality else _column_values(config, "modality")
+    known = own_modalities.known()
+    described: list[Any] = []
+    for each in sorted(modalities):
+        canonical = _call_or_none(degradations.canonical_modality, each)
+        if canonical in known:
+            definition = known[canonical]
+            drawn = degradations.drawn_for(canonical)
+            names |= set(drawn) if is_drawn else set()
+            described.append([canonical, definition.levels, [extensions.portable(name, folder) for name in drawn]])
+    for name in sorted(names):
+        located = extensions.located(name, folder)
+        if is_own(located):
+            # A name in a column is told with its row, when the data are read.
+            code = (
+                degradations.code_of(located) if name == degradation else _call_or_none(degradations.code_of, located)
+            )
+            described.append([extensions.portable(name, folder), code])
+    return json.dumps(described, sort_keys=True) if described else ""
+
+
+def _call_or_none(function: Callable[[str], str], text: str) -> str | None:
+    try:
+        return function(text)
+    except UserError:
+        return None
+
+
+def _column_values(config: Mapping[str, Any], name: str) -> set[str]:
+    """The values of a column in the local parquet files that a task's data are read from."""
+    import pyarrow.parquet as pq
+
+    from lmms_medtasks.data import text_tables
+
+    values: set[Any] = set()
+    for path in text_tables.files((config.get("dataset_kwargs") or {}).get("data_files")):
+        if config.get("dataset_path") == "parquet" and path.is_file() and name in pq.read_schema(path).names:
+            values |= set(pq.read_table(path, columns=[name])[name].to_pylist())
+    return {each for each in values if isinstance(each, str) and each}

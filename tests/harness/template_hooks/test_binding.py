@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.template_hooks import binding, choice_scoring, lookup
+from lmms_medtasks.harness import template_hooks
+from lmms_medtasks.harness.template_hooks import binding, choice_scoring
+from lmms_medtasks.harness.template_hooks.prepared_documents import prepared
 from lmms_medtasks.suites import templates
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "chest_side"
@@ -49,9 +51,9 @@ def test_a_template_in_the_working_directory_is_not_taken_for_the_tasks(tmp_path
         (tmp_path / name).mkdir()
         (tmp_path / name / templates.FILE).write_text("repeats: 1\n", "utf-8")
     monkeypatch.chdir(tmp_path / "here")
-    lookup.bound(config(), tmp_path / "here" / "t.yaml")
+    template_hooks.bound(config(), tmp_path / "here" / "t.yaml")
     with pytest.raises(UserError, match="Start from another directory"):
-        lookup.bound(config(), tmp_path / "there" / "t.yaml")
+        template_hooks.bound(config(), tmp_path / "there" / "t.yaml")
 
 
 def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_distribution():
@@ -63,10 +65,10 @@ def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_dist
     shift = {"shift": {"column": "hospital", "iid": "a", "ood": "b"}}
     for split, ids in (("train", ["1", "3"]), ("test", ["1", "2"])):
         data = datasets.Dataset.from_dict(columns, split=split)
-        made = binding.prepared(data, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
+        made = prepared(data, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
         assert made["id"][:] == ids
     only_iid = datasets.Dataset.from_dict({name: values[:1] for name, values in columns.items()}, split="train")
-    kept = binding.prepared(only_iid, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
+    kept = prepared(only_iid, adapt=from_columns(tags=["hospital"]), settings=shift, training_split="train")
     assert kept["id"][:] == ["1"]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lmms_medtasks.harness.paired_scores import LOGGED, TOTALS, is_share, scores
+from lmms_medtasks.harness.degraded_pairing import LOGGED, TOTALS, is_share, scores
 
 SCORED = [{"score": score} for score in (1, 0, 1, 1)]
 ANSWERS = [{"said": said, "wanted": "A"} for said in "ABAA"]
