@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import parsing
-from lmms_medtasks.contribute import metric_checks, parser_checks
+from lmms_medtasks.contribute import custom_checks
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.judges import prompts, registry
 from lmms_medtasks.seeding import generator
@@ -35,13 +35,13 @@ def check(task: Loaded, found: Findings) -> None:
         if not _check_parser(task, docs, found):
             return
         said = {"right answers": _right(task), "wrong answers": _wrong(task)}
-        if not metric_checks.check(task, docs, said, found):
+        if not custom_checks.check_metrics(task, docs, said, found):
             return
         _check_right_and_wrong(task, docs, found)
         _check_chance(task, docs, found)
     elif template is not None:
         _check_judged(task, docs, found)
-        metric_checks.check(task, docs, {"right answers": lambda doc: str(doc["answer"])}, found)
+        custom_checks.check_metrics(task, docs, {"right answers": lambda doc: str(doc["answer"])}, found)
     else:
         _check_any(task, docs, found)
 
@@ -50,7 +50,7 @@ def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
     """Ways in which a model may say ``answer`` that the task's parser must read."""
     name = task.settings["parser"]
     if is_own(name):
-        return [parser_checks.plain_form(parser_of(task), doc, answer)]
+        return [custom_checks.plain_form(parser_of(task), doc, answer)]
     if name == "several_letters":
         listed = ", ".join(answer)
         return [answer, listed, f"{listed}.", f"The answer is {listed}.", " and ".join(answer)]
@@ -81,13 +81,13 @@ def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
     parser, name = parser_of(task), task.settings["parser"]
     if is_own(name):
         before = len(found.errors)
-        if not parser_checks.check(task, name, parser, docs, found):
+        if not custom_checks.check_parser(task, name, parser, docs, found):
             return False
         for row, doc in enumerate(docs, start=1):
             for answer in parser.answers(doc)[:_ANSWERS] or [parser.expected(doc)]:
                 key = f"row {row}, question {doc['id']!r}"
                 what = f"the parser {name!r} can't be used"
-                task.attempt(parser_checks.plain_form, parser, doc, answer, what=what, found=found, key=key)
+                task.attempt(custom_checks.plain_form, parser, doc, answer, what=what, found=found, key=key)
                 if len(found.errors) > before:
                     return False
         return True

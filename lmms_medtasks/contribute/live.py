@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import pictures
-from lmms_medtasks.contribute import answer_checks, degradation_checks, picture_notes, question_checks
+from lmms_medtasks.contribute import answer_checks, degradation_checks, question_checks
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError, nearest
@@ -61,7 +61,9 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[ShownQuest
     if len(found.errors) == before and len(shown) == min(SHOWN, len(task.documents)):
         task.attempt(question_checks.check, task, found, what="can't be compared", found=found, key="questions")
         if task.template is not None:
-            task.attempt(picture_notes.check, task, found, what="can't be looked at", found=found, key="pictures")
+            task.attempt(
+                question_checks.check_images, task, found, what="can't be looked at", found=found, key="pictures"
+            )
         task.attempt(answer_checks.check, task, found, what="can't be scored", found=found, key="process_results")
         task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
     task.attempt(degradation_checks.check, task, found, what="can't be degraded", found=found, key="degradation")
@@ -104,7 +106,7 @@ def _once(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
     from PIL.Image import Image
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pictures.WindowWarning)  # picture_notes says it
+        warnings.simplefilter("ignore", pictures.WindowWarning)  # question_checks says it
         shown = task.pictures(doc)
         about = _about(task, doc)
     for each in shown:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks import lookup
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import nodes
 from lmms_medtasks.task_yaml.chain import Chain
 from lmms_medtasks.task_yaml.problems import Findings
@@ -70,12 +69,12 @@ class Loaded:
         return attempt(function, *arguments, path=self.path, what=what, found=found, key=key)
 
     def _call(self, key: str, doc: Mapping[str, Any]) -> Any:
-        from lmms_medtasks.contribute.functions import accepts
+        from lmms_medtasks.contribute.references import callable_arity
 
         hook = self.config[key]
         if not callable(hook):
             return hook
-        most = accepts(hook)[1]
+        most = callable_arity(hook)[1]
         return hook(doc) if most == 1 else hook(doc, self.settings)
 
 
@@ -125,8 +124,8 @@ def config(chain: Chain) -> dict[str, Any]:
     """
     made = {key: _built(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
     kwargs = made.get("dataset_kwargs")
-    if made.get("dataset_path") in including.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
-        made["dataset_kwargs"] = {**kwargs, "data_files": including.located(kwargs["data_files"], chain.path.parent)}
+    if made.get("dataset_path") in nodes.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
+        made["dataset_kwargs"] = {**kwargs, "data_files": nodes.located(kwargs["data_files"], chain.path.parent)}
     return made
 
 

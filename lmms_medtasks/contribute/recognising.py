@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing
-from lmms_medtasks.contribute.answer_forms import Look, tell_answers
-from lmms_medtasks.contribute.column_names import candidates, numbered, option_columns, plain
-from lmms_medtasks.contribute.wanted import Wanted, adapter_of
+from lmms_medtasks.contribute.answer_forms import Look, candidates, numbered, option_columns, plain, tell_answers
+from lmms_medtasks.contribute.new import Wanted, adapter_of
 from lmms_medtasks.data import adapter, text_tables
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.data.table_documents import TAGS

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import (
-    data_files,
-    functions,
-    group_metrics,
-    part_files,
-    prompt_files,
-    taken_names,
-)
+from lmms_medtasks.contribute import references, taken_names
 from lmms_medtasks.contribute.new import UNFILLED
 from lmms_medtasks.degradations import modality_files, own_modalities
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
-from lmms_medtasks.suites.templates.including import SETTINGS
-from lmms_medtasks.task_yaml import keys, places
-from lmms_medtasks.task_yaml.chain import Chain, follow
+from lmms_medtasks.errors import UserError, nearest
+from lmms_medtasks.suites import registry, templates
+from lmms_medtasks.task_yaml import keys
+from lmms_medtasks.task_yaml.chain import Chain, follow, inside, installed
+from lmms_medtasks.task_yaml.nodes import SETTINGS, Function
 from lmms_medtasks.task_yaml.problems import Findings
 
 _ROWS = ("Paper", "Licence", "Data-use terms")
@@ -45,12 +37,12 @@ def check(path: Path, found: Findings) -> list[Chain]:
     if not chosen:
         found.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
     _give_own(folder, found)
-    strange = places.check(folder, found)
+    strange = _check_links(folder, found)
     chains = [chain for each in chosen if each not in strange and (chain := follow(each, folder, found))]
     for chain in chains:
         _check_chain(chain, found)
     _check_names(chains, found)
-    group_metrics.check(chains, found)
+    _check_group_metrics(chains, found)
     _check_python(folder, found, strange)
     if folder / "README.md" not in strange:
         _check_card(folder / "README.md", found)
@@ -113,13 +105,13 @@ def _check_chain(chain: Chain, found: Findings) -> None:
     _check_file_name(chain, wrong, found)
     if _is_group(chain):
         return
-    functions.check_all(chain, wrong, found)
+    references.check_functions(chain, wrong, found)
     if not wrong & {"dataset_path", "dataset_kwargs", "test_split", "training_split"}:
-        data_files.check(chain, found)
+        references.check_data_files(chain, found)
     if not wrong & {"process_results", "metadata", SETTINGS}:
         if keys.reads_settings(chain):
-            prompt_files.check(chain, found)
-            part_files.check(chain, found)
+            references.check_prompt_file(chain, found)
+            references.check_custom_parts(chain, found)
         _check_copy(chain, found)
 
 
@@ -137,7 +129,7 @@ def _check_copy(chain: Chain, found: Findings) -> None:
     """The folder's copy of a template's lines against the installed one."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
-    if template is not None and copy is not None and copy.read_text("utf-8") != including.text_of(template.name):
+    if template is not None and copy is not None and copy.read_text("utf-8") != templates.text_of(template.name):
         found.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
                   "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
 
@@ -164,3 +156,79 @@ def _named(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
         name = chain.value("group" if _is_group(chain) else "task")
         if isinstance(name, str):
             yield chain, name
+
+
+def _check_links(folder: Path, found: Findings) -> set[Path]:
+    """Report links out of ``folder``, pipes and devices; these paths, which nobody should open."""
+    strange = set()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if not inside(path, folder):
+            found.add(name, "a link that leads out of the task's folder")
+        elif not path.is_dir() and not path.is_file():
+            found.add(name, "is no file, but a pipe, a device or a link to nothing")
+        else:
+            continue
+        strange.add(path)
+    return strange
+
+
+# --- Groups -----------------------------------------------------------------------------------------------------------
+
+
+def _check_group_metrics(chains: Sequence[Chain], found: Findings) -> None:
+    """Tell of each metric that no task of its group has: the harness leaves the row empty, and says nothing.
+
+    ``chains``: all of the folder. A group with a task that is neither there nor installed is not looked at.
+    """
+    named = [(chain.value("group" if _is_group(chain) else "task"), chain) for chain in chains]
+    by_name = {name: chain for name, chain in named if isinstance(name, str)}
+    for group in filter(_is_group, chains):
+        listed = group.value("aggregate_metric_list")
+        members = list(_member_tasks(group, by_name, set()))
+        metrics = [each and _table_metrics(each) for each in members]
+        if not isinstance(listed, list) or None in metrics:
+            continue
+        names = tuple(sorted({name for each in metrics for name in each or ()}))
+        entry = group.entries["aggregate_metric_list"]
+        for row in listed:
+            metric = str(row.get("metric") if isinstance(row, Mapping) else row)
+            # As the harness matches them: "accuracy" takes "accuracy_iid" too.
+            if not any(metric in name for name in names):
+                found.add(
+                    entry.file, "no task of the group has this metric: its row would stay empty", line=entry.line,
+                    key="aggregate_metric_list", value=metric, allowed=names, near=nearest(metric, names),
+                )  # fmt: skip
+
+
+def _member_tasks(group: Chain, by_name: Mapping[str, Chain], above: set[str]) -> Iterator[Chain | None]:
+    """The tasks of a group, those of groups in it too; None for one that is not known here."""
+    above = above | {str(group.value("group"))}
+    for member in group.value("task"):
+        name = member.get("task") if isinstance(member, Mapping) else member
+        chain = by_name.get(name) if isinstance(name, str) else None
+        if chain is not None and _is_group(chain):
+            yield from _member_tasks(chain, by_name, above) if name not in above else ()
+        elif chain is not None:
+            yield chain
+        else:
+            yield from (installed([name]) if isinstance(name, str) else []) or (None,)
+
+
+def _table_metrics(chain: Chain) -> set[str] | None:
+    """The metrics that a task's table has; None where a declaration says them that is not installed.
+
+    They are those that its settings choose, else those of its list, its template or its benchmark's declaration.
+    """
+    settings = chain.value(SETTINGS)
+    default = settings.get("default") if isinstance(settings, Mapping) else None
+    chosen = default.get("metrics") if isinstance(default, Mapping) else None
+    listed = chain.value("metric_list")
+    if isinstance(listed, Function):
+        template = keys.template_of(chain)
+        listed = template.metrics if template else registry.metrics_of(str(chain.value("process_results")))
+        if listed is None:
+            return None
+    rows = [chosen] if isinstance(chosen, str) else chosen or listed or []
+    names = [each.get("metric") if isinstance(each, Mapping) else each for each in rows]
+    return {name for name in names if isinstance(name, str)}

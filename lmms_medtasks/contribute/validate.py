@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import importlib.resources
+import io
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from lmms_medtasks.contribute import live, question_page, static, versions
+from lmms_medtasks.contribute import live, static, versions
 from lmms_medtasks.contribute.loaded import Loaded, attempt
 from lmms_medtasks.report import reported_suites
 from lmms_medtasks.suites import registry
@@ -85,5 +90,26 @@ def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, fo
     elif len(tasks) == len(chains):
         live.check_snapshot(folder, tasks, found)
     if show is not None:
-        write_text(show, question_page.html(folder.resolve().name, pages))
+        write_text(show, _render_page(folder.resolve().name, pages))
         found.told.append(f"Written: {show}")
+
+
+def _render_page(title: str, tasks: Sequence[tuple[str, Sequence[live.ShownQuestion]]]) -> str:
+    """A page that shows questions as a model gets them: all texts escaped, all images inside, no script."""
+    import jinja2
+
+    text = importlib.resources.files(__package__).joinpath("page.html").read_text("utf-8")
+    page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(text)
+    listed = [(name, [_page_question(each) for each in shown]) for name, shown in tasks]
+    return page.render(title=title, count=live.SHOWN, tasks=listed)
+
+
+def _page_question(shown: live.ShownQuestion) -> dict[str, Any]:
+    pictures = [{"source": _data_url(each), "about": f"{each.width} x {each.height} pixels"} for each in shown.pictures]
+    return {"id": shown.id, "prompt": shown.prompt, "target": shown.target, "pictures": pictures, "about": shown.about}
+
+
+def _data_url(picture: Any) -> str:
+    held = io.BytesIO()
+    picture.save(held, "PNG")
+    return "data:image/png;base64," + base64.b64encode(held.getvalue()).decode()

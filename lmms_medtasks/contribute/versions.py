@@ -11,8 +11,7 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
-from lmms_medtasks.task_yaml import places
-from lmms_medtasks.task_yaml.chain import Chain, follow
+from lmms_medtasks.task_yaml.chain import Chain, follow, is_file
 from lmms_medtasks.task_yaml.problems import Findings
 
 _NO_DATA = ("README.md", "prompts.json", templates.FILE)
@@ -31,7 +30,7 @@ def check(folder: Path, chains: list[Chain], base: str, found: Findings) -> None
         files = _changed_files(before, folder)
         for chain in chains:
             path = before / chain.path.name
-            if places.is_file(path):
+            if is_file(path):
                 _compare(chain, follow(path, before, Findings()) or Chain(path), files, base, found)
             else:
                 found.told.append(f"{chain.path.stem}: new since {base}")

@@ -1,14 +1,57 @@
-"""Metrics that every benchmark has: what became of the replies, and identical trials."""
+"""What became of the replies, and the metrics of it that every benchmark has beside its means; identical trials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
-from lmms_medtasks.record import FAILED, NO_ANSWER
+import pyarrow.compute as pc
+
+from lmms_medtasks.record import CUT, EMPTY, FAILED, NO_ANSWER
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Mean
-from lmms_medtasks.suites.outcomes import outcomes
 from lmms_medtasks.suites.suite import Measure, Metric
+
+ANSWERED = "answered"
+READINGS: Mapping[str, tuple[str, ...]] = {
+    "unreadable": ("unreadable", "ambiguous"),
+    "cut": (CUT,),
+    "empty": (EMPTY,),
+    "refused": ("refused",),
+    "failed": (FAILED,),
+}
+"""Outcome -> the readings (:attr:`lmms_medtasks.record.Record.trials`) that are it; every other reading answers."""
+
+OUTCOMES = (ANSWERED, *READINGS)
+_OF_READING = {reading: outcome for outcome, readings in READINGS.items() for reading in readings}
+_SAID = {"cut": "cut off", "failed": "failed requests"}
+
+WRONG = "A reply without an answer (unreadable, cut off, empty, refused) is wrong; a failed request counts for nothing."
+"""What a measure says where answers are read."""
+LOWEST = (
+    "A reply without an answer's text (cut off, empty, unreadable) is at worst; a failed request counts for nothing."
+)
+"""What a measure says where a judge scores answers."""
+
+
+def outcome_of(reading: str) -> str:
+    """The outcome of a trial that was read as ``reading``."""
+    return _OF_READING.get(reading, ANSWERED)
+
+
+def outcomes(rows: Samples) -> dict[str, int]:
+    """How many trials have each of :data:`OUTCOMES`, in that order. Of a judged reply "answered": it has a text."""
+    found = dict.fromkeys(OUTCOMES, 0)
+    for each in pc.value_counts(rows.texts("trials")[1]) if len(rows) else ():
+        found[outcome_of(str(each["values"]))] += each["counts"].as_py()
+    return found
+
+
+def said(counts: Mapping[str, int], names: Iterable[str] = OUTCOMES) -> str:
+    """``7 answered, 4 cut off, 1 empty``: those that there are. "" where there are none."""
+    return ", ".join(f"{counts[name]:,} {_SAID.get(name, name)}" for name in names if counts[name])
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
 
 MANY_EMPTY = 0.2
 """Share of empty replies above which a run is suspicious. Our choice."""
@@ -23,7 +66,7 @@ def parse_rate(rows: Samples) -> float | None:
 
 
 def outcome_count(outcome: str) -> Count:
-    """How many replies have one of :data:`lmms_medtasks.suites.outcomes.OUTCOMES`."""
+    """How many replies have one of :data:`OUTCOMES`."""
     return Count(function=lambda rows: outcomes(rows)[outcome])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,7 @@ import yaml
 from lmms_medtasks import folders
 from lmms_medtasks.errors import nearest
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
-from lmms_medtasks.task_yaml import nodes, places
+from lmms_medtasks.task_yaml import nodes
 from lmms_medtasks.task_yaml.problems import Findings
 
 
@@ -40,7 +40,7 @@ class Chain:
     """``entries``: what a task says in the end, by key. ``files``: all YAMLs that it is made of, itself first.
 
     ``joined``: those of its settings that are mappings, joined with what they stand above
-    (:mod:`lmms_medtasks.suites.templates.including`): what counts for a task on a template.
+    (:mod:`lmms_medtasks.task_yaml.nodes`): what counts for a task on a template.
     """
 
     path: Path
@@ -117,9 +117,9 @@ def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found
         merged = _include(path, own.pop("include")[1], folder, chain, (*above, path), found)
     for name, (key, node) in own.items():
         chain.entries[name] = Entry(path, key, node)
-        if name in including.NESTED:
+        if name in nodes.NESTED:
             below = chain.joined.get(name)
-            chain.joined[name] = Entry(path, key, including.join(name, below.node if below else None, node))
+            chain.joined[name] = Entry(path, key, nodes.join(name, below.node if below else None, node))
     return merged
 
 
@@ -140,10 +140,10 @@ def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tup
 def _target(path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], found: Findings) -> Path | None:
     where = {"line": row, "key": "include", "value": name}
     target = path.parent / name
-    if Path(name).is_absolute() or not places.inside(target, folder):
+    if Path(name).is_absolute() or not inside(target, folder):
         found.add(path, "leads out of the task's folder, and to nothing on other machines", **where)
         return None
-    if not places.is_file(target):
+    if not is_file(target):
         there = sorted(each.name for each in path.parent.iterdir() if each.is_file() and each != path)
         found.add(path, "no such file beside the YAML", near=nearest(name, there), **where)
         return None
@@ -153,3 +153,16 @@ def _target(path: Path, name: str, row: int, folder: Path, above: tuple[Path, ..
         found.add(path, f"includes itself: {turn}", **where)
         return None
     return target
+
+
+def inside(path: Path, folder: Path) -> bool:
+    """Whether ``path`` lies in ``folder`` once links are followed; a ring of links stays where it is."""
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    except ValueError:  # a zero byte, which no path has
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file. None is where no file can be: ``Path.is_file`` fails on a name that is too long."""
+    return os.path.isfile(path)

@@ -1,7 +1,7 @@
 """What the YAML of a task or a group may say, as lmms-eval 0.7.3 takes it: the one place where a key is defined.
 
 A model says which keys there are, of which types, with which values, and what must fit together. Whether the files
-and functions that a YAML names are there is checked elsewhere: functions.py, data_files.py, prompt_files.py.
+and functions that a YAML names are there is checked elsewhere: contribute/references.py.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from lmms_medtasks.data import own_readers, text_tables
 from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.samples.run_options import given_tags
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
 from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.chain import Chain, follow, on_template
-from lmms_medtasks.task_yaml.nodes import Function
+from lmms_medtasks.task_yaml.nodes import LOCAL, SETTINGS, Function
 from lmms_medtasks.task_yaml.problems import Findings, Problem
 from lmms_medtasks.task_yaml.settings import Settings
 from lmms_medtasks.task_yaml.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused

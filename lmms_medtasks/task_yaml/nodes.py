@@ -1,18 +1,19 @@
-"""Reading a YAML of others as a tree with line numbers: nothing in it is built, imported or executed.
+"""A YAML as a tree with line numbers: reading one of others, and joining what it and its includes say.
 
-What the harness's loader would choke on, or take for something else, is a problem with a line.
+Nothing in it is built, imported or executed. What the harness's loader would choke on, or take for something else, is a
+problem with a line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from lmms_medtasks.suites.templates import including
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_yaml.problems import Findings
 
 FUNCTION = "!function"
@@ -30,7 +31,7 @@ def read(path: Path, found: Findings) -> yaml.MappingNode | None:
     if text is None:
         return None
     try:
-        root = including.compose(text, path)
+        root = compose(text, path)
     except yaml.YAMLError as error:
         _add_yaml_error(path, text, error, found)
         return None
@@ -172,3 +173,108 @@ def plain(node: yaml.Node) -> Any:
 
 def _kind(node: yaml.Node) -> str:
     return "a list" if isinstance(node, yaml.SequenceNode) else f"the word {str(node.value)[:40]!r}"
+
+
+# --- Settings that are mappings, joined with those of what a YAML includes --------------------------------------------
+
+# The harness takes the whole mapping from the including file: ``generation_kwargs: {max_new_tokens: 16}`` would drop
+# the template's temperature and its empty ``until``, and replies would end at the first blank line. For tasks on a
+# template the including file changes single keys. A null removes an included key that is optional.
+
+SETTINGS = "lmms_eval_specific_kwargs"
+NESTED = ("generation_kwargs", SETTINGS, "metadata", "dataset_kwargs")
+"""The keys whose mappings are joined. A value inside them (``shift``, ``data_files``) is taken whole."""
+
+_WITH_NULL = (SETTINGS, "dataset_kwargs")
+_NULL = "tag:yaml.org,2002:null"
+
+
+def join(name: str, below: yaml.Node | None, above: yaml.Node) -> yaml.Node:
+    """The value of the key ``name`` in a file, ``above``, joined with that in what it includes, ``below``."""
+    if name not in NESTED or not isinstance(below, yaml.MappingNode) or not isinstance(above, yaml.MappingNode):
+        return above
+    pairs = {key.value: (key, value) for key, value in below.value}
+    for key, value in above.value:
+        if name in _WITH_NULL and value.tag == _NULL and key.value in pairs:
+            del pairs[key.value]
+        elif name == SETTINGS and key.value == "default" and "default" in pairs:
+            pairs["default"] = (key, join(name, pairs["default"][1], value))
+        else:
+            pairs[key.value] = (key, value)
+    return yaml.MappingNode(above.tag, list(pairs.values()), above.start_mark, above.end_mark)
+
+
+def read_joined(path: Path) -> dict[str, Any]:
+    """The keys of :data:`NESTED` that a YAML and its includes have, joined; local data files with their folder.
+
+    Raises:
+        UserError: a value in them that is not plain (``!function``).
+    """
+    nodes: dict[str, yaml.Node] = {}
+    local = False
+    for mapping in _mappings(path):
+        for key, value in mapping.value:
+            local = value.value in LOCAL if key.value == "dataset_path" else local
+            if key.value in NESTED:
+                nodes[key.value] = join(key.value, nodes.get(key.value), value)
+    joined = {key: _construct(node, path) for key, node in nodes.items()}
+    kwargs = joined.get("dataset_kwargs")
+    if local and isinstance(kwargs, dict) and "data_files" in kwargs:
+        stated_in = next(key.start_mark.name for key, _ in nodes["dataset_kwargs"].value if key.value == "data_files")
+        kwargs["data_files"] = located(kwargs["data_files"], Path(stated_in).parent)
+    return joined
+
+
+LOCAL = ("csv", "json", "excel", "reader", "parquet", "text", "pandas", "arrow")
+"""The loaders whose files are looked for beside the YAML: the harness's, and ours: ``excel``, ``reader``."""
+
+
+def located(value: Any, folder: Path) -> Any:
+    """Names of data files with ``folder`` before them, where the files are there, as the harness has them."""
+    if isinstance(value, dict):
+        return {key: located(each, folder) for key, each in value.items()}
+    if isinstance(value, list):
+        return [located(each, folder) for each in value]
+    return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
+
+
+def compose(text: str, path: Path) -> yaml.Node | None:
+    """The tree of a YAML; the marks of its nodes name ``path``."""
+    loader = yaml.SafeLoader(text)
+    loader.name = str(path)
+    try:
+        return loader.get_single_node()
+    finally:
+        loader.dispose()
+
+
+def _mappings(path: Path) -> Iterator[yaml.MappingNode]:
+    """The mappings of what a YAML includes, then its own, found as the harness finds them."""
+    root = compose(path.read_text("utf-8"), path)
+    if not isinstance(root, yaml.MappingNode):
+        return
+    for key, value in root.value:
+        if key.value == "include":
+            listed = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for node in reversed(listed):
+                here = Path(node.value)
+                yield from _mappings(here.resolve() if here.is_file() else path.parent / node.value)
+    yield root
+
+
+def _construct(node: yaml.Node, path: Path) -> Any:
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_document(node)
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: {error} Expected plain values in {', '.join(NESTED)}.") from error
+    finally:
+        loader.dispose()
+
+
+def template_generation(text: str) -> Mapping[str, Any]:
+    """``generation_kwargs`` of a template's YAML text."""
+    root = compose(text, Path())
+    values = dict((key.value, value) for key, value in root.value) if isinstance(root, yaml.MappingNode) else {}
+    found: Mapping[str, Any] = _construct(values["generation_kwargs"], Path())
+    return found

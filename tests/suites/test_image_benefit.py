@@ -7,7 +7,7 @@ import pytest
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.samples.table import Samples, row_of
 from lmms_medtasks.statistics.intervals import FEW, ZERO
-from lmms_medtasks.suites.image_benefit import LostBenefit, floor_of
+from lmms_medtasks.suites.estimates import LostBenefit, floor_of
 
 LEVELS = {"first": {"severity": 0}, "second": {"severity": 2}, "pair": ("pair",)}
 TESTS = {"first": {"set": "iid"}, "second": {"set": "ood"}}

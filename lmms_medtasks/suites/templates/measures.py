@@ -24,9 +24,8 @@ from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites import judged_measures, own_metrics, own_parts, templates
-from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, READ
+from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, LOWEST, READ, WRONG
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
-from lmms_medtasks.suites.outcomes import LOWEST, WRONG
 from lmms_medtasks.suites.own_metrics import OwnMetric
 from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions

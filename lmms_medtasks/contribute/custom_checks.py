@@ -1,0 +1,215 @@
+"""Checks of custom parsers and metrics.
+
+A parser copes with any reply: it never raises, reads the same twice, guesses nothing, reads a plain answer.
+A metric has a value of correct, wrong, unparsed and missing answers, and tells correct ones from wrong ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lmms_medtasks.contribute.loaded import Loaded
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.parsing.outcomes import Answer
+from lmms_medtasks.record import KEY, Record
+from lmms_medtasks.samples.table import Samples
+from lmms_medtasks.suites.contributions import contributions
+from lmms_medtasks.suites.estimates import Contrast
+from lmms_medtasks.suites.own_metrics import OwnMetric
+from lmms_medtasks.suites.templates.measures import Own, own_of
+from lmms_medtasks.suites.templates.parsers import Parser
+from lmms_medtasks.task_yaml.problems import Findings
+
+# --- Parsers ----------------------------------------------------------------------------------------------------------
+
+_LONG = 1_000_000
+HOSTILE: Mapping[str, str | None] = {
+    "no reply": None,
+    "the text None": "None",
+    "an empty reply": "",
+    "white space": " \n\t\u00a0\u3000",
+    "reasoning that was cut off": "<think>The answer",
+    "a million letters": "x" * _LONG,
+    "a million brackets": "(" * _LONG,
+    "a line break a letter": "\n".join("answer") * 1_000,
+    "other scripts": "答案是左边。 الجواب يسار 🫁 \u202eabc",
+    "a null character": "a\x00b",
+    "half a surrogate pair": "\ud800",
+    "markup": '**<b>$\\boxed{}$</b>** {"answer": null}',
+    "a number": "1e309",
+    "braces": "{question} %s {0}",
+}
+"""Replies that a parser must cope with, by what they are."""
+
+_EMPTY = ("no reply", "an empty reply", "white space", "reasoning that was cut off")
+_SAID_NOTHING = ("I don't know.", "I cannot tell from this picture.")
+_SLOW = 5.0
+"""Seconds for a reply, at most."""
+
+
+def _plain_phrasings(doc: Mapping[str, Any], answer: str, options: Sequence[str]) -> list[str]:
+    """Ways in which a model may say ``answer`` plainly. ``options``: the texts of a question's, by letters."""
+    said = [answer, f"{answer}.", f"The answer is {answer}."]
+    place = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(answer) if len(answer) == 1 else -1
+    if 0 <= place < len(options):
+        said += [f"{answer}. {options[place]}", str(options[place])]
+    return said
+
+
+def plain_form(parser: Parser, doc: Mapping[str, Any], answer: str) -> str:
+    """The first of :func:`_plain_phrasings` that the parser reads as ``answer``. Raises UserError if it reads none."""
+    read = {said: parser.read(doc, said) for said in _plain_phrasings(doc, answer, doc.get("options") or ())}
+    right = [said for said, each in read.items() if (each.status, each.value) == ("ok", answer)]
+    if not right:
+        got = ", ".join(f"{said!r} as {each.value or each.status}" for said, each in list(read.items())[:3])
+        raise UserError(
+            f"it does not read the answer {answer!r} where it is said plainly: {got}. It must read one of "
+            f"{', '.join(map(repr, read))}"
+        )
+    return right[0]
+
+
+def check_parser(task: Loaded, name: str, parser: Parser, docs: Sequence[Mapping[str, Any]], found: Findings) -> bool:
+    """Whether a parser copes with :data:`HOSTILE`, reads nothing out of nothing, and says the same twice."""
+    before = len(found.errors)
+    doc = docs[0]
+    for kind, reply in HOSTILE.items():
+        read = _read(task, name, parser, doc, reply, kind, found)
+        if read is None:
+            return False
+        if kind in _EMPTY and read.status == "ok":
+            _add(task, found, doc, f"the parser {name!r} finds the answer {read.value!r} in {kind}")
+        if _read(task, name, parser, doc, reply, kind, found) != read:
+            _add(task, found, doc, f"the parser {name!r} reads {kind} otherwise the second time: use no random numbers "
+                 "and keep no state")  # fmt: skip
+    for row, each in enumerate(docs):
+        said = _SAID_NOTHING[row % len(_SAID_NOTHING)]
+        read = _read(task, name, parser, each, said, repr(said), found)
+        if read is None:
+            return False
+        if read.status == "ok":
+            message = f"the parser {name!r} finds the answer {read.value!r} in {said!r}: it guesses"
+            found.add(task.path, message, key=f"question {each['id']!r}", level="warning")
+            break
+    if len(found.errors) == before:
+        _tell(task, name, parser, doc, found)
+    return len(found.errors) == before
+
+
+def _read(
+    task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], reply: str | None, kind: str, found: Findings
+) -> Answer | None:
+    import time
+
+    started = time.monotonic()
+    what = f"the parser {name!r} fails on {kind}"
+    key = f"question {doc['id']!r}"
+    read: Answer | None = task.attempt(parser.read, doc, reply, what=what, found=found, key=key)
+    took = time.monotonic() - started
+    if read is not None and took > _SLOW:
+        found.add(task.path, f"the parser {name!r} takes {took:.0f} s for {kind}", key=key)
+        return None
+    return read
+
+
+def _tell(task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], found: Findings) -> None:
+    """What it makes of a few replies, for the reader to see."""
+    answer = parser.expected(doc)
+    replies = [answer, f"The answer is {answer}.", _SAID_NOTHING[0]]
+    said = [f"{reply!r} as {read.value or read.status}" for reply in replies for read in [parser.read(doc, reply)]]
+    found.told.append(f"{task.name}: the parser {name!r} reads {', '.join(said)}")
+
+
+def _add(task: Loaded, found: Findings, doc: Mapping[str, Any], message: str) -> None:
+    found.add(task.path, message, key=f"question {doc['id']!r}")
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
+
+FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"
+Say = Callable[[Mapping[str, Any]], str]
+"""A reply to a document."""
+
+
+def _custom_metrics(task: Loaded) -> list[OwnMetric]:
+    """The metrics of a task that are not ours."""
+    settings = getattr(task.config.get("process_results"), "keywords", {}).get("settings") or {}
+    return own_of(settings.get("own") or Own())
+
+
+def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say], found: Findings) -> bool:
+    """Score ``docs`` with each kind of reply, also such that say nothing or failed; tell what metrics make of it.
+
+    ``replies``: by their kind. False where one could not be scored.
+    """
+    own = _custom_metrics(task)
+    if not own:
+        return True
+    kinds: dict[str, Say] = {
+        **replies,
+        "unread replies": lambda doc: "I don't know.",
+        "empty replies": lambda doc: "",
+        "failed requests": lambda doc: FAILED,
+    }
+    got: dict[str, dict[str, Any]] = {}
+    records: list[Record] = []
+    for kind, say in kinds.items():
+        values = []
+        for row, doc in enumerate(docs, start=1):
+            scored = task.attempt(
+                task.score,
+                doc,
+                [say(doc)] * task.repeats,
+                what=f"can't be scored with {kind}",
+                found=found,
+                key=f"row {row}, question {doc['id']!r}",
+            )
+            if scored is None:
+                return False
+            values.append(scored)
+        records += [each[KEY].record for each in values]
+        got[kind] = _aggregate_replies(task, own, values, kind, found)
+    rows = Samples.of_records(records)
+    for each in own:
+        name = each.metric.name
+        if each.metric.main:
+            task.attempt(contributions, [lambda: rows], each.metric.estimate, name, what=each.where, found=found,
+                         key="metrics")  # fmt: skip
+        said = {kind: values.get(name) for kind, values in got.items()}
+        if all(value is None for value in said.values()):
+            found.add(task.path, f"{each.where} has no value, whatever is replied.{_restriction(task, each)}",
+                      key="metrics", level="warning")  # fmt: skip
+        elif len({said[kind] for kind in replies}) == 1 and len(replies) > 1 and not _is_change(each):
+            message = f"{each.where} is {next(iter(said.values()))} for {' and for '.join(replies)}: it tells nothing"
+            found.add(task.path, message, key="metrics", level="warning")
+        shown = ", ".join(f"{kind} {'–' if value is None else f'{value:.3f}'}" for kind, value in said.items())
+        found.told.append(f"{task.name}: {name}: {shown}")
+    return True
+
+
+def _is_change(own: OwnMetric) -> bool:
+    """Whether the metric is a change between two parts: replies that are all alike change nothing."""
+    return isinstance(own.metric.estimate, Contrast)
+
+
+def _aggregate_replies(
+    task: Loaded, own: Sequence[OwnMetric], values: Sequence[Mapping[str, Any]], kind: str, found: Findings
+) -> dict[str, Any]:
+    listed = {each["metric"]: each["aggregation"] for each in task.config["metric_list"]}
+    got = {}
+    for each in own:
+        name = each.metric.name
+        got[name] = task.attempt(
+            listed[name], [scored[name] for scored in values], what=f"{each.where} raises on {kind}", found=found,
+            key="metrics",
+        )  # fmt: skip
+    return got
+
+
+def _restriction(task: Loaded, own: OwnMetric) -> str:
+    """Which values the columns have by which an estimate is restricted."""
+    names = [name for name in own.metric.estimate.columns if name in task.scored.column_names]
+    return "".join(
+        f" {name} is {', '.join(sorted(set(map(str, task.scored[name])))[:9])} in the questions." for name in names
+    )
