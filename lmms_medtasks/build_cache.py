@@ -51,10 +51,10 @@ class BuildCache:
     @classmethod
     def at(cls, folder: Path) -> BuildCache:
         """The cache in ``folder``, which is made. Raises UserError where it can't be written."""
-        own = folder / _code(confidence.level())
+        own = folder / _code_digest(confidence.level())
         try:
             own.mkdir(parents=True, exist_ok=True)
-            _forget(folder)
+            _remove_unused(folder)
         except OSError as error:
             raise UserError(
                 f"--cache {folder} can't be written ({error}). Name another folder, or build with --no-cache."
@@ -79,7 +79,7 @@ class BuildCache:
 
     def has(self, made_of: Any) -> bool:
         """Whether something is kept that was made of ``made_of``; it may turn out to be broken."""
-        return self.folder is not None and self._place(made_of).exists()
+        return self.folder is not None and self._result_path(made_of).exists()
 
     def kept(self, made_of: Any, make: Callable[[], T], written: Callable[[T], bytes], read: Callable[[bytes], T]) -> T:
         """What is kept, or what ``make`` gives; ``written`` and ``read``: to bytes and from them.
@@ -89,8 +89,8 @@ class BuildCache:
         """
         if self.folder is None:
             return make()
-        path = self._place(made_of)
-        content = self._read(path)
+        path = self._result_path(made_of)
+        content = self._read_whole(path)
         if content is not None:
             # Whole, and still not of this form: written by someone else.
             with suppress(ValueError, TypeError, pa.ArrowException):
@@ -106,11 +106,11 @@ class BuildCache:
             ) from error
         return made
 
-    def _place(self, made_of: Any) -> Path:
+    def _result_path(self, made_of: Any) -> Path:
         name = name_of(made_of)
         return Path(self.folder or "", name[:2], name)
 
-    def _read(self, path: Path) -> bytes | None:
+    def _read_whole(self, path: Path) -> bytes | None:
         try:
             content = path.read_bytes()
             os.utime(path)
@@ -137,7 +137,7 @@ def _table_bytes(table: pa.Table) -> bytes:
 
 
 @functools.cache
-def _code(level: float) -> str:
+def _code_digest(level: float) -> str:
     """A digest of all code and data of the package, of packages that numbers come from, and of the confidence."""
     digest = hashlib.sha256(f"{platform.python_version()} {level}".encode())
     for name in _PACKAGES:
@@ -156,7 +156,7 @@ def _code_files() -> Iterator[tuple[str, Path]]:
             yield f"{package}/{path.relative_to(root).as_posix()}", path
 
 
-def _forget(folder: Path) -> None:
+def _remove_unused(folder: Path) -> None:
     """Remove what nobody used for long, whatever release it is of."""
     oldest = time.time() - DAYS * 86_400
     for path in folder.glob("*/*/*"):

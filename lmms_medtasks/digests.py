@@ -88,9 +88,9 @@ def degraded_pixels() -> str:
     It is over the version of severity.yaml, at which the golden records hold the pixels; where files of the folder were
     changed, over their code.
     """
-    if any(name.startswith(_DEGRADATIONS) for name in _changed() or ()):
+    if any(name.startswith(_DEGRADATIONS) for name in _changed_files() or ()):
         return degradations()
-    path = dict(_files())[f"{_DEGRADATIONS}severity.yaml"]
+    path = dict(_number_files())[f"{_DEGRADATIONS}severity.yaml"]
     version = next(line for line in path.read_text("utf-8").splitlines() if line.startswith("version:"))
     return digest(version.encode())
 
@@ -100,12 +100,12 @@ def is_modified() -> bool | None:
 
     None where neither is known: a working copy without git's folder, or git is not there.
     """
-    changed = _changed()
+    changed = _changed_files()
     return None if changed is None else bool(changed)
 
 
 @functools.cache
-def _changed() -> frozenset[str] | None:
+def _changed_files() -> frozenset[str] | None:
     """The names of files that are other than was installed or committed, are new or are not there."""
     try:
         found = importlib.metadata.files("lmms-medtasks") or ()
@@ -114,14 +114,14 @@ def _changed() -> frozenset[str] | None:
     recorded = {each.as_posix(): each.hash.value for each in found if each.hash and _can_move_numbers(each.as_posix())}
     recorded_as = _recorded_as
     if not recorded:
-        recorded, recorded_as = _committed(), _committed_as
+        recorded, recorded_as = _committed_digests(), _committed_as
     if not recorded:
         return None
-    now = {name: recorded_as(path) for name, path in _files()}
+    now = {name: recorded_as(path) for name, path in _number_files()}
     return frozenset(name for name, _ in recorded.items() ^ now.items())
 
 
-def _committed() -> dict[str, str]:
+def _committed_digests() -> dict[str, str]:
     """Git's digests of such files in the commit that is checked out; {} where this is no working copy of ours."""
     command = ["git", "-C", str(Path(__file__).parent), "ls-tree", "-rz", "--full-tree", "HEAD", _PACKAGE, *_APART]
     try:
@@ -134,21 +134,23 @@ def _committed() -> dict[str, str]:
 
 
 def _of_package(start: str) -> str:
-    files = (each for each in _files() if each[0].startswith(start))
+    files = (each for each in _number_files() if each[0].startswith(start))
     return digest(*(content for name, path in files for content in (name.encode(), path.read_bytes())))
 
 
-def _files() -> list[tuple[str, Path]]:
+def _number_files() -> list[tuple[str, Path]]:
     """The files, each by its name in a wheel, sorted by that."""
     folders = {_PACKAGE: Path(__file__).parent}
     for name in _APART:
         found = importlib.util.find_spec(f"{_PACKAGE}.{name}")
         if found and found.origin:
             folders[f"{_PACKAGE}/{name}"] = Path(found.origin).parent
-    return sorted({name: path for start, folder in folders.items() for name, path in _in_folder(start, folder)}.items())
+    return sorted(
+        {name: path for start, folder in folders.items() for name, path in _files_in_folder(start, folder)}.items()
+    )
 
 
-def _in_folder(start: str, folder: Path) -> Iterator[tuple[str, Path]]:
+def _files_in_folder(start: str, folder: Path) -> Iterator[tuple[str, Path]]:
     for path in folder.rglob("*"):
         name = f"{start}/{path.relative_to(folder).as_posix()}"
         if _can_move_numbers(name) and path.is_file():

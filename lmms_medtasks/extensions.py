@@ -112,8 +112,9 @@ def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
         other = found.get(each.name)
         if other is not None and other.value != each.value:
             raise UserError(
-                f"Two installed packages offer a {kind} called {each.name!r}: {_package(other)} ({other.value}) and "
-                f"{_package(each)} ({each.value}). Uninstall one, or name the one that is meant by {each.value}."
+                f"Two installed packages offer a {kind} called {each.name!r}: {_package_title(other)} ({other.value}) "
+                f"and {_package_title(each)} ({each.value}). Uninstall one, or name the one that is meant by "
+                f"{each.value}."
             )
         found[each.name] = each
     return found
@@ -128,8 +129,8 @@ def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
     for name, each in installed(kind).items():
         if name in ours:
             raise UserError(
-                f"{_package(each)} offers a {kind} called {name!r}, which is one of ours. It needs another name; until "
-                f"then uninstall it, or name it by {each.value}."
+                f"{_package_title(each)} offers a {kind} called {name!r}, which is one of ours. It needs another name; "
+                f"until then uninstall it, or name it by {each.value}."
             )
     return (*ours, *sorted(installed(kind)))
 
@@ -154,12 +155,14 @@ def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> 
                 f"{before}{unknown(kind, text, names(kind, ours))} One of your own: FILE.py:NAME of a file beside the "
                 "YAML, or package.module:NAME."
             )
-        part = load(kind, entry.value.partition(" ")[0], ours, f"{before}the {kind} {text!r} of {_package(entry)}")
-        return Part(part.value, entry.name, part.reference, f"package {_package(entry)}", part.file)
+        part = load(
+            kind, entry.value.partition(" ")[0], ours, f"{before}the {kind} {text!r} of {_package_title(entry)}"
+        )
+        return Part(part.value, entry.name, part.reference, f"package {_package_title(entry)}", part.file)
     source, _, name = text.rpartition(":")
     if not name.isidentifier() or not source:
         raise UserError(f"{before}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")
-    module = _module(source, f"{before}the {kind} {text!r}")
+    module = _import_source(source, f"{before}the {kind} {text!r}")
     if not hasattr(module, name):
         near = nearest(name, [each for each in vars(module) if not each.startswith("_")])
         hint = f" Did you mean {near!r}?" if near else ""
@@ -170,9 +173,9 @@ def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> 
     return Part(getattr(module, name), name, text, origin, Path(path) if path else None)
 
 
-def _module(source: str, what: str) -> Any:
+def _import_source(source: str, what: str) -> Any:
     try:
-        return _from_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
+        return _import_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
     except UserError:
         raise
     except ModuleNotFoundError as error:
@@ -206,7 +209,7 @@ def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where:
 
 
 @functools.cache
-def _from_file(path: Path) -> Any:
+def _import_file(path: Path) -> Any:
     if not path.is_file():
         raise FileNotFoundError(path)
     # Two folders may be called alike.
@@ -225,7 +228,7 @@ def _from_file(path: Path) -> Any:
     return module
 
 
-def _package(entry: metadata.EntryPoint) -> str:
+def _package_title(entry: metadata.EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value.partition(":")[0]
 
 

@@ -302,7 +302,7 @@ class Entry(_Memory):
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """What became of its replies (:data:`lmms_medtasks.suites.common_metrics.OUTCOMES`), counted from what was read."""
+        """How many replies have each of :data:`lmms_medtasks.suites.common_metrics.OUTCOMES`."""
         return common_metrics.outcomes(Samples(self.answers))
 
     @property

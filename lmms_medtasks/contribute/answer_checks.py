@@ -34,7 +34,7 @@ def check(task: Loaded, found: Findings) -> None:
     if template is not None and template.kind == "choice":
         if not _check_parser(task, docs, found):
             return
-        said = {"right answers": _right(task), "wrong answers": _wrong(task)}
+        said = {"right answers": _correct_reply(task), "wrong answers": _wrong_reply(task)}
         if not custom_checks.check_metrics(task, docs, said, found):
             return
         _check_right_and_wrong(task, docs, found)
@@ -63,11 +63,11 @@ def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
     return [*said, f"{answer}. {text}"] if name in ("option", "any_letter") else said
 
 
-def _right(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
+def _correct_reply(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
     return lambda doc: forms(task, doc, parser_of(task).expected(doc))[0]
 
 
-def _wrong(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
+def _wrong_reply(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
     def say(doc: Mapping[str, Any]) -> str:
         parser = parser_of(task)
         other = next((each for each in parser.answers(doc) if each != parser.expected(doc)), None)
@@ -109,7 +109,7 @@ def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], foun
         expected = parser.expected(doc)
         for answer in parser.answers(doc) or [expected]:
             said = forms(task, doc, answer)[0]
-            score = _scores([task.score(doc, [said] * task.repeats)])
+            score = _accuracy_scores([task.score(doc, [said] * task.repeats)])
             wanted = float(parser.accepts(answer, expected))
             if score and any(each != wanted for each in score):
                 found.add(task.path, f"scores {score} for the answer {said!r}, expected {wanted}",
@@ -117,7 +117,7 @@ def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], foun
                 return
 
 
-def _scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
+def _accuracy_scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
     """The scores of accuracies among a document's values."""
     return [
         float(value["score"])
@@ -139,15 +139,15 @@ def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
         right = parser.expected(doc)
         expected += sum(parser.accepts(each, right) for each in possible) / len(possible)
     got = aggregated(task, values, found)
-    scores = _scores(values)
+    scores = _accuracy_scores(values)
     if scores:
         mean, chance = math.fsum(scores) / len(scores), expected / len(docs)
         spread = _SIGMAS * math.sqrt(chance * (1 - chance) / (len(scores) * task.repeats))
         if abs(mean - chance) > max(spread, 1e-9):
             found.add(task.path, f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
-    found.told.append(f"{task.name}: random answers: {_told(got)}")
+    found.told.append(f"{task.name}: random answers: {_format_metrics(got)}")
     none = aggregated(task, [], found)
-    found.told.append(f"{task.name}: no answers at all: {_told(none)}")
+    found.told.append(f"{task.name}: no answers at all: {_format_metrics(none)}")
 
 
 def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]], found: Findings) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]], found: Finding
     return got
 
 
-def _told(got: Mapping[str, Any]) -> str:
+def _format_metrics(got: Mapping[str, Any]) -> str:
     if all(value is None for value in got.values()):
         return "no metric has a value"
     return ", ".join(
@@ -192,13 +192,17 @@ def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
             return
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
     listed = [each.get("aggregation") for each in task.config.get("metric_list") or []]
-    with _unsaid({each.__module__ for each in listed if callable(each)}):  # missing judgements are what is tried here
-        found.told.append(f"{task.name}: answers that no judge judged: {_told(aggregated(task, values, found))}")
-        found.told.append(f"{task.name}: no answers at all: {_told(aggregated(task, [], found))}")
+    with _silenced_log(
+        {each.__module__ for each in listed if callable(each)}
+    ):  # missing judgements are what is tried here
+        found.told.append(
+            f"{task.name}: answers that no judge judged: {_format_metrics(aggregated(task, values, found))}"
+        )
+        found.told.append(f"{task.name}: no answers at all: {_format_metrics(aggregated(task, [], found))}")
 
 
 @contextlib.contextmanager
-def _unsaid(modules: Collection[str]) -> Iterator[None]:
+def _silenced_log(modules: Collection[str]) -> Iterator[None]:
     """Without what ``modules`` say in the harness's log."""
     from loguru import logger
 
@@ -225,6 +229,6 @@ def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings)
                 return
             values.append(scored)
     found.told.append(
-        f"{task.name}: right, empty, missing and failed replies: {_told(aggregated(task, values, found))}"
+        f"{task.name}: right, empty, missing and failed replies: {_format_metrics(aggregated(task, values, found))}"
     )
     aggregated(task, [], found)

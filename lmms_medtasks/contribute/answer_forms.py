@@ -84,30 +84,30 @@ def tell_answers(found: Look, table: Dataset) -> None:
     if "conversations" in wanted.columns or "answer" not in wanted.columns:
         return
     if "options" not in wanted.columns:
-        _tell_references(found, table)
+        _find_references(found, table)
         return
-    _tell_letters(found, table)
+    _find_option_letters(found, table)
     start = found.wanted
     named = [wanted.columns["answer"]]
     named += [each for each in candidates(table.column_names, "answer") if each not in named]
     for column in named:
-        letters = _read_as(found, column, table)
+        letters = _read_answers(found, column, table)
         if letters:
             others = [each for each in named if each != column]
-            _tell_disagreement(found, start, table, others, letters)
+            _report_disagreement(found, start, table, others, letters)
             return
         if column == named[0] and not (wanted.answer_is or wanted.several):
-            unclear = _unclear(found.wanted, column, table)
+            unclear = _unclear_answers(found.wanted, column, table)
             if unclear:
                 found.said.append(unclear)
                 return
 
 
-def _read_as(found: Look, column: str, table: Dataset) -> list[str]:
+def _read_answers(found: Look, column: str, table: Dataset) -> list[str]:
     """The answers of a column as letters in the first way that fits, which ``found`` then has; [] where none does."""
-    for tried in _readings(replace(found.wanted, columns={**found.wanted.columns, "answer": column}), table):
+    for tried in _possible_readings(replace(found.wanted, columns={**found.wanted.columns, "answer": column}), table):
         with contextlib.suppress(UserError):
-            letters = _letters(tried, table)
+            letters = _answer_letters(tried, table)
             if tried.several and not found.wanted.several and all(len(each) == 1 for each in letters):
                 continue  # no cell has several: that nothing else fits is no sign of it
             found.wanted = tried
@@ -115,11 +115,11 @@ def _read_as(found: Look, column: str, table: Dataset) -> list[str]:
     return []
 
 
-def _unclear(wanted: Wanted, column: str, table: Dataset) -> str:
+def _unclear_answers(wanted: Wanted, column: str, table: Dataset) -> str:
     """What has to be said before the answers of a column can be read, "" if nothing would help."""
     values = table[column][:]
-    if _whole(values):
-        if _are_texts(wanted, column, table):
+    if _are_whole_numbers(values):
+        if _are_option_texts(wanted, column, table):
             return (
                 f"`{column}` holds numbers that are options' texts, and could count options too. Say --answer-is text, "
                 "index or number"
@@ -128,7 +128,7 @@ def _unclear(wanted: Wanted, column: str, table: Dataset) -> str:
             f"`{column}` counts options, from 0 or from 1: no answer tells (none is 0, none is the last option's "
             "number). Say --answer-is index or --answer-is number"
         )
-    if _are_texts(wanted, column, table):
+    if _are_option_texts(wanted, column, table):
         return f"`{column}` holds letters that are options' texts too. Say --answer-is letter or --answer-is text"
     if _form_of_several(values) == "unclear":
         return (
@@ -138,13 +138,13 @@ def _unclear(wanted: Wanted, column: str, table: Dataset) -> str:
     return ""
 
 
-def _tell_disagreement(
+def _report_disagreement(
     found: Look, start: Wanted, table: Dataset, others: Sequence[str], letters: Sequence[str]
 ) -> None:
     """Say which other columns could be the answers, and have others."""
     chosen = found.wanted.columns["answer"]
     for other in others:
-        read = _read_as(Look(start), other, table)
+        read = _read_answers(Look(start), other, table)
         rows = [row for row, (one, two) in enumerate(zip(letters, read, strict=False), start=1) if one != two]
         if rows:
             found.said.append(
@@ -153,7 +153,7 @@ def _tell_disagreement(
             )
 
 
-def _tell_references(found: Look, table: Dataset) -> None:
+def _find_references(found: Look, table: Dataset) -> None:
     """Whether an open question has several references."""
     values = table[found.wanted.columns["answer"]][:]
     if not found.wanted.several and any(len(answer_cells.references(value)) > 1 for value in values):
@@ -161,7 +161,7 @@ def _tell_references(found: Look, table: Dataset) -> None:
         found.said.append("questions have several references, each of which is right: the nearest counts")
 
 
-def _tell_letters(found: Look, table: Dataset) -> None:
+def _find_option_letters(found: Look, table: Dataset) -> None:
     """Whether all options begin with their letters."""
     try:
         rows = adapter.options_of(adapter_of(found.wanted), table)
@@ -172,7 +172,7 @@ def _tell_letters(found: Look, table: Dataset) -> None:
         found.said.append("options begin with their letters, which are taken off (the prompt puts letters)")
 
 
-def _readings(wanted: Wanted, table: Dataset) -> Iterator[Wanted]:
+def _possible_readings(wanted: Wanted, table: Dataset) -> Iterator[Wanted]:
     """The ways in which the answers may be read, the plain one first."""
     if wanted.answer_is or wanted.several:
         yield wanted
@@ -182,10 +182,10 @@ def _readings(wanted: Wanted, table: Dataset) -> Iterator[Wanted]:
     if letters:  # VLMEvalKit's form: answers are letters, also where options' texts are letters
         yield replace(wanted, answer_is="letter")
     yield wanted
-    whole = _whole(values)
+    whole = _are_whole_numbers(values)
     for kind, sign in (("index", 0), ("number", None)):
         tried = replace(wanted, answer_is=kind)
-        if whole and _decides(tried, table, sign):
+        if whole and _decides_count(tried, table, sign):
             yield tried
     form = _form_of_several(values)
     for kind in ("", "letter") if form != "unclear" else ():
@@ -204,13 +204,13 @@ def _form_of_several(values: Any) -> str:
     return "unclear" if any(answer_cells.SAYS_NEITHER.fullmatch(text) for text in texts) else ""
 
 
-def _whole(values: Any) -> bool:
+def _are_whole_numbers(values: Any) -> bool:
     return all(re.fullmatch(r"\s*[0-9]+\s*", str(value)) for value in values)
 
 
-def _decides(wanted: Wanted, table: Dataset, sign: int | None) -> bool:
+def _decides_count(wanted: Wanted, table: Dataset, sign: int | None) -> bool:
     """Whether a value is there that only this way of counting has: 0, or the number of the last option."""
-    if _are_texts(wanted, wanted.columns["answer"], table):
+    if _are_option_texts(wanted, wanted.columns["answer"], table):
         return False  # not ours to choose
     values = [int(str(value)) for value in table[wanted.columns["answer"]][:]]
     if sign == 0:
@@ -219,7 +219,7 @@ def _decides(wanted: Wanted, table: Dataset, sign: int | None) -> bool:
     return 0 not in values and any(value == count for value, count in zip(values, counts, strict=True))
 
 
-def _are_texts(wanted: Wanted, column: str, table: Dataset) -> bool:
+def _are_option_texts(wanted: Wanted, column: str, table: Dataset) -> bool:
     """Whether each answer is the text of one of its options."""
     try:
         rows = adapter.options_of(adapter_of(wanted), table)
@@ -228,5 +228,5 @@ def _are_texts(wanted: Wanted, column: str, table: Dataset) -> bool:
     return all(str(value).strip() in row for value, row in zip(table[column][:], rows, strict=True))
 
 
-def _letters(wanted: Wanted, table: Dataset) -> list[str]:
+def _answer_letters(wanted: Wanted, table: Dataset) -> list[str]:
     return list(replace(adapter_of(wanted), image=None)(table)["answer"])

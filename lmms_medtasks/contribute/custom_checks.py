@@ -75,17 +75,19 @@ def check_parser(task: Loaded, name: str, parser: Parser, docs: Sequence[Mapping
     before = len(found.errors)
     doc = docs[0]
     for kind, reply in HOSTILE.items():
-        read = _read(task, name, parser, doc, reply, kind, found)
+        read = _read_timed(task, name, parser, doc, reply, kind, found)
         if read is None:
             return False
         if kind in _EMPTY and read.status == "ok":
-            _add(task, found, doc, f"the parser {name!r} finds the answer {read.value!r} in {kind}")
-        if _read(task, name, parser, doc, reply, kind, found) != read:
-            _add(task, found, doc, f"the parser {name!r} reads {kind} otherwise the second time: use no random numbers "
-                 "and keep no state")  # fmt: skip
+            _add_problem(task, found, doc, f"the parser {name!r} finds the answer {read.value!r} in {kind}")
+        if _read_timed(task, name, parser, doc, reply, kind, found) != read:
+            message = (
+                f"the parser {name!r} reads {kind} otherwise the second time: use no random numbers and keep no state"
+            )
+            _add_problem(task, found, doc, message)
     for row, each in enumerate(docs):
         said = _SAID_NOTHING[row % len(_SAID_NOTHING)]
-        read = _read(task, name, parser, each, said, repr(said), found)
+        read = _read_timed(task, name, parser, each, said, repr(said), found)
         if read is None:
             return False
         if read.status == "ok":
@@ -93,11 +95,11 @@ def check_parser(task: Loaded, name: str, parser: Parser, docs: Sequence[Mapping
             found.add(task.path, message, key=f"question {each['id']!r}", level="warning")
             break
     if len(found.errors) == before:
-        _tell(task, name, parser, doc, found)
+        _report_readings(task, name, parser, doc, found)
     return len(found.errors) == before
 
 
-def _read(
+def _read_timed(
     task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], reply: str | None, kind: str, found: Findings
 ) -> Answer | None:
     import time
@@ -113,7 +115,7 @@ def _read(
     return read
 
 
-def _tell(task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], found: Findings) -> None:
+def _report_readings(task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], found: Findings) -> None:
     """What it makes of a few replies, for the reader to see."""
     answer = parser.expected(doc)
     replies = [answer, f"The answer is {answer}.", _SAID_NOTHING[0]]
@@ -121,7 +123,7 @@ def _tell(task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], found
     found.told.append(f"{task.name}: the parser {name!r} reads {', '.join(said)}")
 
 
-def _add(task: Loaded, found: Findings, doc: Mapping[str, Any], message: str) -> None:
+def _add_problem(task: Loaded, found: Findings, doc: Mapping[str, Any], message: str) -> None:
     found.add(task.path, message, key=f"question {doc['id']!r}")
 
 
@@ -178,7 +180,7 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
                          key="metrics")  # fmt: skip
         said = {kind: values.get(name) for kind, values in got.items()}
         if all(value is None for value in said.values()):
-            found.add(task.path, f"{each.where} has no value, whatever is replied.{_restriction(task, each)}",
+            found.add(task.path, f"{each.where} has no value, whatever is replied.{_describe_columns(task, each)}",
                       key="metrics", level="warning")  # fmt: skip
         elif len({said[kind] for kind in replies}) == 1 and len(replies) > 1 and not _is_change(each):
             message = f"{each.where} is {next(iter(said.values()))} for {' and for '.join(replies)}: it tells nothing"
@@ -207,7 +209,7 @@ def _aggregate_replies(
     return got
 
 
-def _restriction(task: Loaded, own: OwnMetric) -> str:
+def _describe_columns(task: Loaded, own: OwnMetric) -> str:
     """Which values the columns have by which an estimate is restricted."""
     names = [name for name in own.metric.estimate.columns if name in task.scored.column_names]
     return "".join(

@@ -37,10 +37,10 @@ def check(task: Loaded, found: Findings) -> None:
     for name in names:
         located = extensions.located(name, task.path.parent)
         if is_own(located):
-            _Check(task, located, name, found).all()
+            _DegradationCheck(task, located, name, found).all()
 
 
-class _Check:
+class _DegradationCheck:
     """The checks of one degradation."""
 
     def __init__(self, task: Loaded, name: str, written: str, found: Findings) -> None:
@@ -54,40 +54,42 @@ class _Check:
             try:
                 degradations.canonical_modality(modality)
             except UserError as error:
-                self._say(f"a modality that it is for, or has settings for: {error}")
-        for what, picture in _made_up():
+                self._add_problem(f"a modality that it is for, or has settings for: {error}")
+        for what, picture in _made_up_images():
             for level in self._own.levels:
-                if not self._holds(what, picture, level):
+                if not self._check_level(what, picture, level):
                     return
         self._check_order()
         if self._own.function is None or self._own.takes == "strength":
             self._check_above_level_2()
 
-    def _say(self, message: str, level: str = "error") -> None:
+    def _add_problem(self, message: str, level: str = "error") -> None:
         self._found.add(self._task.path, message, key=self._key, level=level)  # type: ignore[arg-type]
 
-    def _modality(self) -> str | None:
+    def _used_modality(self) -> str | None:
         said = self._own.made.modalities
         return self._task.settings.get("modality") or (said[0] if said else None)
 
-    def _apply(self, picture: Image.Image, level: int, modality: str | None) -> Image.Image:
+    def _degrade(self, picture: Image.Image, level: int, modality: str | None) -> Image.Image:
         return degradations.apply(picture, self._name, severity=level, seed=_SEED, modality=modality, force=True)
 
-    def _holds(self, what: str, picture: Image.Image, level: int) -> bool:
+    def _check_level(self, what: str, picture: Image.Image, level: int) -> bool:
         where = f"level {level}, {what}"
         before = _random_states()
         try:
-            first, second = (self._apply(picture, level, self._modality()) for _ in range(2))
+            first, second = (self._degrade(picture, level, self._used_modality()) for _ in range(2))
             drawn = degradations.sample(
-                self._name, severity=level, seed=_SEED, size=picture.size[::-1], modality=self._modality()
+                self._name, severity=level, seed=_SEED, size=picture.size[::-1], modality=self._used_modality()
             )
-            again = degradations.apply_parameters(picture, self._name, self._read_back(drawn), self._modality())
+            again = degradations.apply_parameters(
+                picture, self._name, self._restore_parameters(drawn), self._used_modality()
+            )
             unchanged = self._leaves_input(picture, drawn)
         except UserError as error:
-            self._say(f"{where}: {error}")
+            self._add_problem(f"{where}: {error}")
             return False
         except Exception as error:  # noqa: BLE001 (anyone's record may raise anything)
-            self._say(f"{where}: its parameters can't be stored: {extensions.raised(error, self._own.file)}")
+            self._add_problem(f"{where}: its parameters can't be stored: {extensions.raised(error, self._own.file)}")
             return False
         wrong = ""
         if first.tobytes() != second.tobytes():
@@ -99,14 +101,16 @@ class _Check:
         elif not unchanged:
             wrong = "it changes the image that it is given: work on a copy"
         if wrong:
-            self._say(f"{where}: {wrong}")
+            self._add_problem(f"{where}: {wrong}")
         return not wrong
 
-    def _read_back(self, drawn: Any) -> Any:
+    def _restore_parameters(self, drawn: Any) -> Any:
         """The parameters as a log and another process would have them."""
         if pickle.loads(pickle.dumps(drawn)) != drawn:
             raise UserError("its parameters are others after pickling")
-        read = degradations.parameters_from_json(self._name, json.loads(json.dumps(drawn.to_json())), self._modality())
+        read = degradations.parameters_from_json(
+            self._name, json.loads(json.dumps(drawn.to_json())), self._used_modality()
+        )
         if read != drawn:
             raise UserError(
                 f"its parameters are others after a log: {read!r}, not {drawn!r}. Use numbers, texts, tuples"
@@ -132,22 +136,25 @@ class _Check:
     def _check_order(self) -> None:
         """Warn where level 2 is not further from a picture of the task than level 1, as PSNR tells it."""
         said = []
-        for number, (id_, picture, modality) in enumerate(_of_task(self._task)):
+        for number, (id_, picture, modality) in enumerate(_task_images(self._task)):
             clean = np.asarray(pictures.rgb8(picture))
             try:
                 far = [
-                    psnr(clean, np.asarray(pictures.rgb8(self._apply(picture, level, modality or self._modality()))))
+                    psnr(
+                        clean,
+                        np.asarray(pictures.rgb8(self._degrade(picture, level, modality or self._used_modality()))),
+                    )
                     for level in self._own.levels
                 ]
             except UserError as error:
-                self._say(f"question {id_!r}: {error}")
+                self._add_problem(f"question {id_!r}: {error}")
                 return
             if number == 0 and np.isinf(far[0]):
-                self._say(f"level 1 leaves the image of question {id_!r} as it is", "warning")
+                self._add_problem(f"level 1 leaves the image of question {id_!r} as it is", "warning")
             if len(far) == 2 and not far[1] < far[0]:
                 said.append(f"{id_!r}: {far[0]:.2f} and {far[1]:.2f} dB")
         if said:
-            self._say(
+            self._add_problem(
                 "level 2 is not further from the clean image than level 1, as PSNR tells it, for question "
                 f"{'; '.join(said)}",
                 "warning",
@@ -155,12 +162,12 @@ class _Check:
 
     def _check_above_level_2(self) -> None:
         """Warn of the first strength above 2 that fails or is milder than 2: settings go on without a limit."""
-        picture = _picture((64, 48), "RGB")
-        level_2 = psnr(np.asarray(picture), np.asarray(self._apply(picture, 2, self._modality())))
+        picture = _make_image((64, 48), "RGB")
+        level_2 = psnr(np.asarray(picture), np.asarray(self._degrade(picture, 2, self._used_modality())))
         for strength in _STRENGTHS:
             try:
                 made = degradations.apply(
-                    picture, self._name, strength=strength, seed=_SEED, modality=self._modality(), force=True
+                    picture, self._name, strength=strength, seed=_SEED, modality=self._used_modality(), force=True
                 )
             except UserError as error:
                 wrong = str(error)
@@ -170,12 +177,12 @@ class _Check:
                     continue
                 wrong = f"it is closer to the clean image than level 2, {found:.2f} and {level_2:.2f} dB PSNR."
             if self._own.function is None:
-                settings = registry.settings_at(self._name, strength, self._modality())[1]
+                settings = registry.settings_at(self._name, strength, self._used_modality())[1]
                 wrong += (
                     f" Beyond level 2 the settings go on as from level 1 to 2 (here {dict(settings)}). Let `sample` "
                     "stop them where they would do less."
                 )
-            self._say(f"at strength {strength:g}: {wrong}", "warning")
+            self._add_problem(f"at strength {strength:g}: {wrong}", "warning")
             return
 
 
@@ -187,22 +194,22 @@ _BEYOND, _MOST = 0.5, 0.5
 """Where most values are further than this outside 0 to 1, they are of another scale: noise goes beyond it a little."""
 
 
-def _made_up() -> Iterator[tuple[str, Image.Image]]:
+def _made_up_images() -> Iterator[tuple[str, Image.Image]]:
     """Pictures of the modes and sizes that data has; the large one last."""
     for mode in ("L", "RGB", "RGBA"):
         for size in ((64, 48), (1, 1)):
-            yield f"an image of {size[0]} x {size[1]} pixels, mode {mode!r}", _picture(size, mode)
-    yield f"an image of {_LARGE[0]} x {_LARGE[1]} pixels, mode 'RGB'", _picture(_LARGE, "RGB")
+            yield f"an image of {size[0]} x {size[1]} pixels, mode {mode!r}", _make_image(size, mode)
+    yield f"an image of {_LARGE[0]} x {_LARGE[1]} pixels, mode 'RGB'", _make_image(_LARGE, "RGB")
 
 
-def _picture(size: tuple[int, int], mode: str) -> Image.Image:
+def _make_image(size: tuple[int, int], mode: str) -> Image.Image:
     channels = len(Image.new(mode, (1, 1)).getbands())
     rows, columns = np.mgrid[: size[1], : size[0]]
     planes = [(40 + 3 * rows + (5 + channel) * columns) % 256 for channel in range(channels)]
     return Image.fromarray(np.stack(planes, axis=-1).squeeze(-1 if channels == 1 else ()).astype(np.uint8))
 
 
-def _of_task(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
+def _task_images(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
     """The clean pictures of the first questions, one each, with id and modality."""
     for row in range(min(_SHOWN, len(task.documents))):
         doc = task.documents[row]

@@ -55,7 +55,7 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[ShownQuest
     task = load(chain, found)
     if task is None:
         return None, []
-    shown = _rendered(task, found)
+    shown = _render_questions(task, found)
     before = len(found.errors)
     _check_options(task, found)
     if len(found.errors) == before and len(shown) == min(SHOWN, len(task.documents)):
@@ -72,17 +72,17 @@ def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[ShownQuest
     return task, shown
 
 
-def _rendered(task: Loaded, found: Findings) -> list[ShownQuestion]:
+def _render_questions(task: Loaded, found: Findings) -> list[ShownQuestion]:
     """The first questions with prompt, pictures after degradation and target; each twice, to see that it stays."""
     shown = []
-    for row in _rows(task):
+    for row in _shown_rows(task):
         doc = task.documents[row]
         key = f"question {doc.get('id', row)!r}"
-        made = task.attempt(_once, task, doc, what="can't be shown", found=found, key=key)
+        made = task.attempt(_render_question, task, doc, what="can't be shown", found=found, key=key)
         if made is None:
             continue
-        again = task.attempt(_once, task, doc, what="can't be shown a second time", found=found, key=key)
-        if again is not None and _pixels(made) != _pixels(again):
+        again = task.attempt(_render_question, task, doc, what="can't be shown a second time", found=found, key=key)
+        if again is not None and _pixel_bytes(made) != _pixel_bytes(again):
             message = "its images differ from one call to the next: use no random numbers of your own"
             found.add(task.path, message, key=key)
         if not made.prompt.strip():
@@ -98,32 +98,32 @@ def _rendered(task: Loaded, found: Findings) -> list[ShownQuestion]:
     return shown
 
 
-def _pixels(shown: ShownQuestion) -> list[bytes]:
+def _pixel_bytes(shown: ShownQuestion) -> list[bytes]:
     return [each.tobytes() for each in shown.pictures]
 
 
-def _once(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
+def _render_question(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
     from PIL.Image import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pictures.WindowWarning)  # question_checks says it
         shown = task.pictures(doc)
-        about = _about(task, doc)
+        about = _describe_condition(task, doc)
     for each in shown:
         if not isinstance(each, Image):
             raise UserError(f"doc_to_visual gives a {type(each).__name__} among its images, expected PIL images.")
     return ShownQuestion(str(doc.get("id", "")), task.prompt(doc), tuple(shown), task.target(doc), about)
 
 
-def _about(task: Loaded, doc: Mapping[str, Any]) -> str:
+def _describe_condition(task: Loaded, doc: Mapping[str, Any]) -> str:
     said = {"set": doc.get("set"), **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")}}
     if said["degradation"] == DRAWN:
         said["degradation"] = doc.get("degradation")
     told = [f"{key} {value}" for key, value in said.items() if value not in (None, "")]
-    return ", ".join([*told, *_windows(task, doc)])
+    return ", ".join([*told, *_describe_windows(task, doc)])
 
 
-def _windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
+def _describe_windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
     """The windows in which the pictures of a question are shown, of those that have more than 8 bits."""
     if task.template is None or task.settings.get("no_image"):
         return []
@@ -135,7 +135,7 @@ def _windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _rows(task: Loaded) -> list[int]:
+def _shown_rows(task: Loaded) -> list[int]:
     """The questions to be shown: the first ones, of both sides in turn where there is a shift."""
     if "set" not in task.scored.column_names:
         return list(range(min(SHOWN, len(task.documents))))
@@ -176,10 +176,10 @@ def _check_threads(task: Loaded, found: Findings) -> None:
     docs = [task.scored[row] for row in range(min(SCORED, len(task.scored)))]
     replies = [["A"] * task.repeats for _ in docs]
     before = json.dumps(docs, default=str)
-    alone = [_values(task.score(doc, list(said))) for doc, said in zip(docs, replies, strict=True)]
-    again = [_values(task.score(doc, list(said))) for doc, said in zip(docs[::-1], replies[::-1], strict=True)]
+    alone = [_values_json(task.score(doc, list(said))) for doc, said in zip(docs, replies, strict=True)]
+    again = [_values_json(task.score(doc, list(said))) for doc, said in zip(docs[::-1], replies[::-1], strict=True)]
     with ThreadPoolExecutor(8) as pool:
-        twice = list(pool.map(lambda pair: _values(task.score(*pair)), zip(docs * 2, replies * 2, strict=True)))
+        twice = list(pool.map(lambda pair: _values_json(task.score(*pair)), zip(docs * 2, replies * 2, strict=True)))
     if again != alone[::-1]:
         found.add(task.path, "gives other values in another order: it keeps state between calls", key="process_results")
     elif twice != alone * 2:
@@ -189,7 +189,7 @@ def _check_threads(task: Loaded, found: Findings) -> None:
         found.add(task.path, "changes the document that it is given", key="process_results")
 
 
-def _values(scored: Any) -> str:
+def _values_json(scored: Any) -> str:
     return json.dumps(scored, default=str, sort_keys=True)
 
 
@@ -225,7 +225,7 @@ def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
     if not path.is_file():
         found.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
         return
-    recorded = attempt(_recorded, folder, path=path, what="is no record of prompts", found=found)
+    recorded = attempt(_read_snapshot, folder, path=path, what="is no record of prompts", found=found)
     made, failed = prompts(tasks)
     for name, error in failed.items():
         found.add(path, f"no prompt could be made for a question without columns of its own ({error}): a change of it "
@@ -241,7 +241,7 @@ def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
             found.add(path, "there is no such task any more: `lmms-medtasks validate FOLDER --write`", key=name)
 
 
-def _recorded(folder: Path) -> dict[str, str]:
+def _read_snapshot(folder: Path) -> dict[str, str]:
     recorded = json.loads((folder / SNAPSHOT).read_bytes())
     if not isinstance(recorded, dict):
         raise UserError(f"expected a mapping task -> prompt, got a {type(recorded).__name__}")
@@ -251,7 +251,7 @@ def _recorded(folder: Path) -> dict[str, str]:
 def write_snapshot(folder: Path, tasks: list[Loaded], *, whole: bool) -> Path:
     """Record the prompts as they are. Unless ``tasks`` are all of the folder (``whole``), what it records stays."""
     path = folder / SNAPSHOT
-    kept = {} if whole or not path.is_file() else _recorded(folder)
+    kept = {} if whole or not path.is_file() else _read_snapshot(folder)
     made = dict(sorted({**kept, **prompts(tasks)[0]}.items()))
     write_text(path, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
     return path

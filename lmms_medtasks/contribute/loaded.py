@@ -50,11 +50,11 @@ class Loaded:
     def prompt(self, doc: Mapping[str, Any]) -> str:
         hook = self.config["doc_to_text"]
         if callable(hook):
-            return str(self._call("doc_to_text", doc))
-        return str(doc[hook]) if hook in doc else _rendered(str(hook), doc)
+            return str(self._call_hook("doc_to_text", doc))
+        return str(doc[hook]) if hook in doc else _render_template(str(hook), doc)
 
     def pictures(self, doc: Mapping[str, Any]) -> list[Any]:
-        return list(self._call("doc_to_visual", doc))
+        return list(self._call_hook("doc_to_visual", doc))
 
     def target(self, doc: Mapping[str, Any]) -> str:
         hook = self.config["doc_to_target"]
@@ -68,7 +68,7 @@ class Loaded:
         """See :func:`attempt`."""
         return attempt(function, *arguments, path=self.path, what=what, found=found, key=key)
 
-    def _call(self, key: str, doc: Mapping[str, Any]) -> Any:
+    def _call_hook(self, key: str, doc: Mapping[str, Any]) -> Any:
         from lmms_medtasks.contribute.references import callable_arity
 
         hook = self.config[key]
@@ -78,7 +78,7 @@ class Loaded:
         return hook(doc) if most == 1 else hook(doc, self.settings)
 
 
-def _rendered(template: str, doc: Mapping[str, Any]) -> str:
+def _render_template(template: str, doc: Mapping[str, Any]) -> str:
     """A text in a YAML with the document's fields filled in, as the harness does it."""
     import jinja2
 
@@ -88,13 +88,13 @@ def _rendered(template: str, doc: Mapping[str, Any]) -> str:
 def load(chain: Chain, found: Findings) -> Loaded | None:
     """Load a task; None where its hooks or its data can't be had, told in ``found``."""
     path = chain.path
-    bound = attempt(_bound, chain, path=path, what="its hooks can't be had", found=found)
+    bound = attempt(_bind_hooks, chain, path=path, what="its hooks can't be had", found=found)
     if bound is None:
         return None
-    documents = attempt(_documents, bound, path=path, what="its data can't be had", found=found)
+    documents = attempt(_load_documents, bound, path=path, what="its data can't be had", found=found)
     if documents is None:
         return None
-    return Loaded(path, bound, documents, _without_pictures(documents))
+    return Loaded(path, bound, documents, _without_images(documents))
 
 
 def attempt(
@@ -113,7 +113,7 @@ def attempt(
     return None
 
 
-def _bound(chain: Chain) -> dict[str, Any]:
+def _bind_hooks(chain: Chain) -> dict[str, Any]:
     return lookup.bound(config(chain), chain.path)
 
 
@@ -122,23 +122,23 @@ def config(chain: Chain) -> dict[str, Any]:
 
     The harness's own would import torch and transformers first, which takes longer than all checks together.
     """
-    made = {key: _built(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
+    made = {key: _resolve_functions(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
     kwargs = made.get("dataset_kwargs")
     if made.get("dataset_path") in nodes.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
         made["dataset_kwargs"] = {**kwargs, "data_files": nodes.located(kwargs["data_files"], chain.path.parent)}
     return made
 
 
-def _built(value: Any, folder: Path) -> Any:
+def _resolve_functions(value: Any, folder: Path) -> Any:
     """``value`` with functions in place of their names; ``folder`` is where the YAML lies that names them."""
     if isinstance(value, nodes.Function):
-        return _function(value.name, folder)
+        return _import_function(value.name, folder)
     if isinstance(value, dict):
-        return {key: _built(each, folder) for key, each in value.items()}
-    return [_built(each, folder) for each in value] if isinstance(value, list) else value
+        return {key: _resolve_functions(each, folder) for key, each in value.items()}
+    return [_resolve_functions(each, folder) for each in value] if isinstance(value, list) else value
 
 
-def _function(dotted: str, folder: Path) -> Any:
+def _import_function(dotted: str, folder: Path) -> Any:
     module_name, _, name = dotted.rpartition(".")
     local = folder / f"{module_name}.py"
     if not local.is_file():
@@ -151,7 +151,7 @@ def _function(dotted: str, folder: Path) -> Any:
     return getattr(module, name)
 
 
-def _documents(config: Mapping[str, Any]) -> Dataset:
+def _load_documents(config: Mapping[str, Any]) -> Dataset:
     import datasets
 
     datasets.disable_progress_bars()
@@ -176,7 +176,7 @@ def _documents(config: Mapping[str, Any]) -> Dataset:
     return documents
 
 
-def _without_pictures(documents: Dataset) -> Dataset:
+def _without_images(documents: Dataset) -> Dataset:
     import datasets
 
     lists = tuple(

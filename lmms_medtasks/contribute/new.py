@@ -24,7 +24,7 @@ UNFILLED = "(to be filled in)"
 PROMPTS = {"yes_no": "yes_no", "several_letters": "several_letters"}
 """The prompts of parsers that the template's own prompt does not fit."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
+_TASK_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ def write(wanted: Wanted) -> list[Path]:
     template = templates.get(wanted.template)
     schema.check(wanted.settings, "new")
     schema.check_fit({**template.settings, **wanted.settings}, template, "new")
-    have = _columns(wanted)
+    have = _table_columns(wanted)
     _check_columns(wanted, template, have)
-    files = _files(wanted, template)
+    files = _make_files(wanted, template)
     taken = [name for name in files if (wanted.folder / name).exists()]
     if taken:
         raise UserError(f"{wanted.folder / taken[0]} is there already. Nothing was written; choose another name.")
@@ -125,11 +125,11 @@ def write(wanted: Wanted) -> list[Path]:
 
 
 def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+    if not _TASK_NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UserError(f"The name {name!r}: expected small letters, digits and underscores, a letter first, 2 to 61.")
 
 
-def _columns(wanted: Wanted) -> list[str] | None:
+def _table_columns(wanted: Wanted) -> list[str] | None:
     """The table's columns; None for data that lie elsewhere."""
     path = wanted.table
     if path is None:
@@ -167,36 +167,38 @@ def _reads_yes_no(wanted: Wanted) -> bool:
     return wanted.settings.get("parser") == "yes_no"
 
 
-def _files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
+def _make_files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
     main = {**template.settings, **wanted.settings}
     variants: dict[str, Mapping[str, Any]] = {"": {}}
     # Not what the task itself is already: severe, beside a task of severity 2.
     variants |= {f"_{ending}": new for ending, new in template.variants.items() if {**main, **new} != main}
     name = wanted.name
-    files = {f"{name}{ending}.yaml": _yaml(wanted, template, ending, changed) for ending, changed in variants.items()}
-    adapter = _adapter(wanted)
+    files = {
+        f"{name}{ending}.yaml": _task_yaml(wanted, template, ending, changed) for ending, changed in variants.items()
+    }
+    adapter = _adapter_code(wanted)
     return {
         **files,
         templates.FILE: templates.text_of(template.name),
         "prompt.txt": templates.prompt(PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))) + "\n",
         **({"adapter.py": adapter} if adapter else {}),
-        "README.md": _card(wanted, template, [f"{name}{ending}" for ending in variants]),
+        "README.md": _make_card(wanted, template, [f"{name}{ending}" for ending in variants]),
     }
 
 
-def _yaml(wanted: Wanted, template: templates.Template, ending: str, changed: Mapping[str, Any]) -> str:
-    settings = {**_stated(template), **wanted.settings, **changed, "prompt": "prompt.txt"}
+def _task_yaml(wanted: Wanted, template: templates.Template, ending: str, changed: Mapping[str, Any]) -> str:
+    settings = {**_stated_settings(template), **wanted.settings, **changed, "prompt": "prompt.txt"}
     lines = [f"include: {wanted.name}.yaml" if ending else f"include: {templates.FILE}", f"task: {wanted.name}{ending}"]
     if not ending:
-        lines += _data(wanted)
-        lines += ["process_docs: !function adapter.documents"] if _adapter(wanted) else []
+        lines += _data_lines(wanted)
+        lines += ["process_docs: !function adapter.documents"] if _adapter_code(wanted) else []
     lines += ["lmms_eval_specific_kwargs:", "  default:"]
-    lines += [f"    {key}: {_inline(value)}" for key, value in sorted(settings.items())]
+    lines += [f"    {key}: {_inline_yaml(value)}" for key, value in sorted(settings.items())]
     lines += ["metadata:", f"  template: {template.name}", "  version: 1.0"]
     return "\n".join(lines) + "\n"
 
 
-def _stated(template: templates.Template) -> dict[str, Any]:
+def _stated_settings(template: templates.Template) -> dict[str, Any]:
     """The template's settings that one should see in the YAML: what a contributor may want to change."""
     return {
         key: value
@@ -205,7 +207,7 @@ def _stated(template: templates.Template) -> dict[str, Any]:
     }
 
 
-def _data(wanted: Wanted) -> list[str]:
+def _data_lines(wanted: Wanted) -> list[str]:
     path = wanted.table
     if path:
         kind, inside = text_tables.loader(path), path.resolve().relative_to(wanted.folder.resolve()).as_posix()
@@ -218,26 +220,26 @@ def _data(wanted: Wanted) -> list[str]:
     return [f"dataset_path: {wanted.dataset}", f"test_split: {wanted.split}"]
 
 
-def _adapter(wanted: Wanted) -> str:
+def _adapter_code(wanted: Wanted) -> str:
     """The one line of adapter.py; "" where all columns are called as ours."""
     given = adapter_arguments(wanted)
     if not given:
         return ""
-    arguments = ", ".join(f"{key}={_literal(value)}" for key, value in given.items())
+    arguments = ", ".join(f"{key}={_python_literal(value)}" for key, value in given.items())
     return f"from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
 
 
-def _literal(value: Any) -> str:
+def _python_literal(value: Any) -> str:
     """An argument as Python has it, texts in double quotation marks."""
     return repr(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
-def _inline(value: Any) -> str:
+def _inline_yaml(value: Any) -> str:
     """A setting's value in one line of YAML, which JSON is a part of."""
     return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_.-]*", value) else json.dumps(value)
 
 
-def _card(wanted: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
+def _make_card(wanted: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
     text = importlib.resources.files(__package__).joinpath("card_template.md").read_text("utf-8")
     missing = dict.fromkeys(("paper", "licence", "terms", "deviations", "about"), UNFILLED)
     named = [f"`{theirs}` as `{ours}`" for ours, theirs in wanted.columns.items() if ours != theirs]

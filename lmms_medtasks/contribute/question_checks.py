@@ -53,7 +53,7 @@ def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str, found: Findi
                   key=key, value=prompt, level="warning")  # fmt: skip
 
 
-def _warn(task: Loaded, message: str, found: Findings) -> None:
+def _add_warning(task: Loaded, message: str, found: Findings) -> None:
     found.add(task.path, message, key="questions", level="warning")
 
 
@@ -64,10 +64,10 @@ def _check_has_images(task: Loaded, found: Findings) -> None:
     without = [number for number, row in enumerate(rows or ()) if not images_of(row)]
     count = len(task.documents)
     if rows is None or len(without) == count:
-        _warn(task, "no image is shown, and the settings do not say no_image: true", found)
+        _add_warning(task, "no image is shown, and the settings do not say no_image: true", found)
     elif without:
         first = task.documents["id"][without[0]]
-        _warn(task, f"{len(without)} of {count} questions have no image, the first is {first!r}", found)
+        _add_warning(task, f"{len(without)} of {count} questions have no image, the first is {first!r}", found)
 
 
 def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
@@ -94,7 +94,7 @@ def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], f
             return
     if repeated:
         more = f" and {len(repeated) - _EXAMPLES} more" if len(repeated) > _EXAMPLES else ""
-        _warn(task, f"the same question is asked twice: {', '.join(repeated[:_EXAMPLES])}{more}", found)
+        _add_warning(task, f"the same question is asked twice: {', '.join(repeated[:_EXAMPLES])}{more}", found)
 
 
 def _correct_texts(doc: Mapping[str, Any]) -> list[str]:
@@ -113,7 +113,7 @@ def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]], found: 
             f"{len(holding)} questions hold <image>, the first is {holding[0]!r}: a model is shown it as text, and "
             "some count their images by it. Take it out"
         )
-        _warn(task, message, found)
+        _add_warning(task, message, found)
 
 
 def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
@@ -126,7 +126,7 @@ def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], foun
             f"the correct answer of all {len(docs)} questions is {next(iter(counted))}: a model that always says so is "
             "always right. Shuffle the options"
         )
-        _warn(task, message, found)
+        _add_warning(task, message, found)
         return
     if len(docs) < _ENOUGH_NEVER_CORRECT or any(len(doc["options"]) < 3 for doc in docs):
         return
@@ -137,7 +137,7 @@ def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], foun
                 f"the {which} option is right in none of {len(docs)} questions. Do the answers count from "
                 f"{'0' if which == 'first' else '1'}, and not from {'1' if which == 'first' else '0'}?"
             )
-            _warn(task, message, found)
+            _add_warning(task, message, found)
 
 
 def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
@@ -157,7 +157,7 @@ def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]], fou
             f"the options of question {doc['id']!r} begin with their letters, which the prompt puts too "
             f'("A. {doc["options"][0]}"). Take them off with lettered=True in adapter.py'
         )
-        _warn(task, message, found)
+        _add_warning(task, message, found)
         return
 
 

@@ -40,7 +40,7 @@ def look(wanted: Wanted) -> Look:
 
     datasets.disable_progress_bars()
     found = Look(wanted)
-    table = _rows(wanted, found)
+    table = _read_rows(wanted, found)
     if table is not None:
         table = adapter.with_label_names(table)
     else:
@@ -51,13 +51,13 @@ def look(wanted: Wanted) -> Look:
     _name_columns(found, table)
     tell_answers(found, table)
     _choose_template(found, table)
-    _say_columns(found, table.column_names)
-    _say_splits(found, table)
-    _show_first(found, table)
+    _report_columns(found, table.column_names)
+    _report_splits(found, table)
+    _report_first_question(found, table)
     return found
 
 
-def _rows(wanted: Wanted, found: Look) -> Dataset | None:
+def _read_rows(wanted: Wanted, found: Look) -> Dataset | None:
     path = wanted.table
     if path is not None:
         how = text_tables.loader(path)
@@ -69,10 +69,10 @@ def _rows(wanted: Wanted, found: Look) -> Dataset | None:
         return text_tables.read(path, how, wanted.reader)
     if wanted.dataset.startswith("medtasks://"):
         return None
-    return _of_hub(wanted, found)
+    return _read_hub_rows(wanted, found)
 
 
-def _of_hub(wanted: Wanted, found: Look) -> Dataset | None:
+def _read_hub_rows(wanted: Wanted, found: Look) -> Dataset | None:
     """The first rows of a hub's data set; None, and a line, where they can't be had."""
     import datasets
 
@@ -184,7 +184,7 @@ def _is_yes_no(values: Any) -> bool:
     return {str(value).strip().casefold() for value in values} == _YES_NO
 
 
-def _form(wanted: Wanted, names: Sequence[str]) -> str:
+def _known_form(wanted: Wanted, names: Sequence[str]) -> str:
     known = {plain(name) for name in names}
     if "conversations" in wanted.columns:
         return "conversations as LLaVA's files have them"
@@ -193,9 +193,9 @@ def _form(wanted: Wanted, names: Sequence[str]) -> str:
     return ""
 
 
-def _say_columns(found: Look, names: Sequence[str]) -> None:
+def _report_columns(found: Look, names: Sequence[str]) -> None:
     wanted = found.wanted
-    form = _form(wanted, names)
+    form = _known_form(wanted, names)
     if form:
         found.said.insert(0, form)
     used = {each for value in wanted.columns.values() for each in value.split(",")} | set(wanted.tags)
@@ -212,7 +212,7 @@ def _say_columns(found: Look, names: Sequence[str]) -> None:
             found.said.append(f"the model is not shown `{name}`: put it into the question if it belongs there")
 
 
-def _say_splits(found: Look, table: Dataset) -> None:
+def _report_splits(found: Look, table: Dataset) -> None:
     """Say that a table holds several splits, all of which would be asked."""
     for name in table.column_names:
         if plain(name) in _SPLITS and not (found.wanted.settings.get("shift") or {}).get("column") == name:
@@ -224,7 +224,7 @@ def _say_splits(found: Look, table: Dataset) -> None:
                 )
 
 
-def _show_first(found: Look, table: Dataset) -> None:
+def _report_first_question(found: Look, table: Dataset) -> None:
     """The first question as documents have it, or why there is none."""
     try:
         adapt = adapter_of(found.wanted)

@@ -47,7 +47,7 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> li
     every = [str(chain.value("task")) for chain in chains]
     taught = [str(chain.value("task")) for chain in chains if chain.value("training_split")]
     rows: list[Row] = []
-    with _environment(MEDTASKS_JUDGE="lexical", MEDTASKS_DATA="mini"):
+    with _default_environment(MEDTASKS_JUDGE="lexical", MEDTASKS_DATA="mini"):
         for model in models or MODELS:
             names = taught if models is None and model == _LEARNS else every
             rows += [Row(model, name, "not run", "no training_split") for name in every if name not in names]
@@ -55,11 +55,11 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> li
                 continue
             results = folder_run.results(model, names, static.folder_of(path), limit)
             for name in names:
-                rows += _rows(model, name, results.get(name))
+                rows += _result_rows(model, name, results.get(name))
     return rows
 
 
-def _rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[Row]:
+def _result_rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[Row]:
     if result is None:
         raise UserError(f"{model}: the harness gave no result for {task!r}.")
     for key, value in result.items():
@@ -69,7 +69,7 @@ def _rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[R
 
 
 @contextmanager
-def _environment(**wanted: str) -> Iterator[None]:
+def _default_environment(**wanted: str) -> Iterator[None]:
     """These variables where they are not set, for as long as it lasts."""
     missing = {name: value for name, value in wanted.items() if name not in os.environ}
     os.environ.update(missing)

@@ -36,7 +36,7 @@ def check(path: Path, found: Findings) -> list[Chain]:
     chosen = [path] if path.is_file() else sorted(folder.glob("*.yaml"))
     if not chosen:
         found.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
-    _give_own(folder, found)
+    _register_modalities(folder, found)
     strange = _check_links(folder, found)
     chains = [chain for each in chosen if each not in strange and (chain := follow(each, folder, found))]
     for chain in chains:
@@ -46,7 +46,7 @@ def check(path: Path, found: Findings) -> list[Chain]:
     _check_python(folder, found, strange)
     if folder / "README.md" not in strange:
         _check_card(folder / "README.md", found)
-    _once(found)
+    _drop_repeated(found)
     return [chain for chain in chains if not _is_group(chain)]
 
 
@@ -79,7 +79,7 @@ def _check_python(folder: Path, found: Findings, but: Collection[Path]) -> None:
             found.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
 
 
-def _give_own(folder: Path, found: Findings) -> None:
+def _register_modalities(folder: Path, found: Findings) -> None:
     """Make the modalities known that the folder brings: settings name them."""
     path = folder / own_modalities.FILE
     if path.is_file():
@@ -89,7 +89,7 @@ def _give_own(folder: Path, found: Findings) -> None:
             found.add(path, str(error))
 
 
-def _once(found: Findings) -> None:
+def _drop_repeated(found: Findings) -> None:
     """What several tasks include is wrong once."""
     found.problems = list(dict.fromkeys(found.problems))
 
@@ -119,7 +119,7 @@ def _check_file_name(chain: Chain, wrong: Collection[str], found: Findings) -> N
     key = "group" if _is_group(chain) else "task"
     name = chain.value(key)
     # A name that is taken is to be changed, not given to the file too.
-    if key in chain.entries and key not in wrong and name != chain.path.stem and not _owner(chain, name):
+    if key in chain.entries and key not in wrong and name != chain.path.stem and not _name_owner(chain, name):
         entry = chain.entries[key]
         found.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
                   value=name)  # fmt: skip
@@ -137,21 +137,21 @@ def _check_copy(chain: Chain, found: Findings) -> None:
 def _check_names(chains: list[Chain], found: Findings) -> None:
     """Names must be free: in the folder, among ours, and among the harness's own, which win in silence."""
     seen: dict[str, Path] = {}
-    for chain, name in _named(chains):
+    for chain, name in _named_chains(chains):
         entry = chain.entries["group" if _is_group(chain) else "task"]
         if name in seen:
             found.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
-        if owner := _owner(chain, name):
+        if owner := _name_owner(chain, name):
             found.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
 
 
-def _owner(chain: Chain, name: Any) -> str | None:
+def _name_owner(chain: Chain, name: Any) -> str | None:
     """Who else has a task's name."""
     return taken_names.owner(name, but=chain.path) if isinstance(name, str) else None
 
 
-def _named(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
+def _named_chains(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
     for chain in chains:
         name = chain.value("group" if _is_group(chain) else "task")
         if isinstance(name, str):

@@ -44,16 +44,16 @@ def validate(
     if base:
         versions.check(static.folder_of(path), chains, base, found)
     # A card that is still to be filled in keeps nobody from seeing whether the rest is right.
-    if static_only or _errors_beyond_the_card(found):
+    if static_only or _has_errors_beyond_card(found):
         if write:
             found.told.append(_NOT_WRITTEN)
         return found
-    _execute(path, chains, show, write, found)
-    found.problems = _said_once(found.problems)
+    _check_live(path, chains, show, write, found)
+    found.problems = _merge_same_problems(found.problems)
     return found
 
 
-def _said_once(problems: list[Problem]) -> list[Problem]:
+def _merge_same_problems(problems: list[Problem]) -> list[Problem]:
     """What is wrong with several tasks alike, such as their data, once, with all their files."""
     groups: dict[Problem, list[Problem]] = {}
     for each in problems:
@@ -62,7 +62,7 @@ def _said_once(problems: list[Problem]) -> list[Problem]:
     return [replace(same[0], file=", ".join(dict.fromkeys(each.file for each in same))) for same in groups.values()]
 
 
-def _errors_beyond_the_card(found: Findings) -> bool:
+def _has_errors_beyond_card(found: Findings) -> bool:
     """Whether something other than the card's text is wrong."""
     return any(not each.file.endswith(".md") for each in found.errors)
 
@@ -72,7 +72,7 @@ def _read_report(folder: Path) -> None:
     reported_suites.declared(folder.name)
 
 
-def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
+def _check_live(path: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
     folder = static.folder_of(path)
     tasks: list[Loaded] = []
     pages = []
@@ -83,7 +83,7 @@ def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, fo
             tasks.append(task)
     if (folder / "report.py").is_file():
         attempt(_read_report, folder.resolve(), path="report.py", what="can't be used", found=found)
-    if write and _errors_beyond_the_card(found):
+    if write and _has_errors_beyond_card(found):
         found.told.append(_NOT_WRITTEN)
     elif write:
         found.told.append(f"Written: {live.write_snapshot(folder, tasks, whole=path.is_dir())}")

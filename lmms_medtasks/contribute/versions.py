@@ -26,21 +26,21 @@ def check(folder: Path, chains: list[Chain], base: str, found: Findings) -> None
     """
     with tempfile.TemporaryDirectory() as name:
         before = Path(name)
-        _take_out(folder, base, before)
+        _extract_folder(folder, base, before)
         files = _changed_files(before, folder)
         for chain in chains:
             path = before / chain.path.name
             if is_file(path):
-                _compare(chain, follow(path, before, Findings()) or Chain(path), files, base, found)
+                _check_version(chain, follow(path, before, Findings()) or Chain(path), files, base, found)
             else:
                 found.told.append(f"{chain.path.stem}: new since {base}")
 
 
-def _take_out(folder: Path, base: str, to: Path) -> None:
+def _extract_folder(folder: Path, base: str, to: Path) -> None:
     """Write the folder as it was at ``base``; nothing where it was not there."""
-    _git(folder, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
-    if _git(folder, "ls-tree", base, "./"):
-        with tarfile.open(fileobj=io.BytesIO(_git(folder, "archive", base)), errorlevel=0) as content:
+    _run_git(folder, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
+    if _run_git(folder, "ls-tree", base, "./"):
+        with tarfile.open(fileobj=io.BytesIO(_run_git(folder, "archive", base)), errorlevel=0) as content:
             content.extractall(to, filter="data")  # links that lead out are left out
 
 
@@ -52,14 +52,14 @@ def _changed_files(before: Path, folder: Path) -> list[str]:
     names = [each.relative_to(before) for each in sorted(before.rglob("*")) if each.is_file()]
     names = [each for each in names if each.name not in _NO_DATA and each.suffix not in (".yaml", ".pyc")]
     names += [] if Path("adapter.py") in names or not (folder / "adapter.py").is_file() else [Path("adapter.py")]
-    changed = [each.as_posix() for each in names if _content(before / each) != _content(folder / each)]
+    changed = [each.as_posix() for each in names if _read_content(before / each) != _read_content(folder / each)]
     return [changed[0] + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")] if changed else []
 
 
-def _compare(chain: Chain, before: Chain, files: list[str], base: str, found: Findings) -> None:
+def _check_version(chain: Chain, before: Chain, files: list[str], base: str, found: Findings) -> None:
     keys = sorted({*before.entries, *chain.entries} - {"metadata", "task_alias", "tag"})
     changed = [key for key in keys if before.value(key) != chain.value(key)] + files
-    new, old = _version(chain), _version(before)
+    new, old = _version_of(chain), _version_of(before)
     entry = chain.entries.get("metadata")
     wrong = ""
     if changed and (new is None or old is None or new <= old):
@@ -76,17 +76,17 @@ def _compare(chain: Chain, before: Chain, files: list[str], base: str, found: Fi
                   line=entry.line if entry else None, value=str(new))  # fmt: skip
 
 
-def _version(chain: Chain) -> float | None:
+def _version_of(chain: Chain) -> float | None:
     metadata: Any = chain.value("metadata")
     version = metadata.get("version") if isinstance(metadata, dict) else None
     return float(version) if isinstance(version, int | float) else None
 
 
-def _content(path: Path) -> bytes | None:
+def _read_content(path: Path) -> bytes | None:
     return path.read_bytes().replace(b"\r\n", b"\n") if path.is_file() else None
 
 
-def _git(folder: Path, *arguments: str) -> bytes:
+def _run_git(folder: Path, *arguments: str) -> bytes:
     try:
         done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
     except FileNotFoundError as error:

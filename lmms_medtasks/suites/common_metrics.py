@@ -103,7 +103,7 @@ def _identical_notice(rows: Samples, share: float | int | None) -> str:
     )
 
 
-def _counted(
+def _count_metric(
     name: str, outcome: str, about: str, notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
 ) -> Metric:
     return Metric(
@@ -114,18 +114,18 @@ def _counted(
 PARSE_RATE = Metric(
     "parse_rate", Count(function=parse_rate), about="Share of the replies in which an answer could be read."
 )
-UNREADABLE_REPLIES = _counted(
+UNREADABLE_REPLIES = _count_metric(
     "unreadable_replies", "unreadable", "replies with words and without one answer: none, or several (ambiguous)."
 )
-CUT_REPLIES = _counted(
+CUT_REPLIES = _count_metric(
     "cut_replies", "cut", "replies that the limit of new tokens, or thoughts without an end, cut off before an answer."
 )
-EMPTY_REPLIES = _counted(
+EMPTY_REPLIES = _count_metric(
     "empty_replies", "empty", "replies that say nothing: no text, white space, or no text after the thoughts.",
     _empty_notice,
 )  # fmt: skip
-REFUSED_REPLIES = _counted("refused_replies", "refused", "replies that decline to answer.")
-FAILED_REQUESTS = _counted(
+REFUSED_REPLIES = _count_metric("refused_replies", "refused", "replies that decline to answer.")
+FAILED_REQUESTS = _count_metric(
     "failed_requests", "failed", "requests that got no reply. They are no wrong answers.", _failed_notice
 )
 READ = (PARSE_RATE, UNREADABLE_REPLIES, CUT_REPLIES, EMPTY_REPLIES, REFUSED_REPLIES, FAILED_REQUESTS)

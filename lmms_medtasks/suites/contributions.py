@@ -100,15 +100,17 @@ def contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = ""
     ``name``: of the metric, for the message. Raises UserError where a statistic is declared linear
     (``Statistic(mean=True)``) and its rows do not add up to it.
     """
-    chosen = _common(tables, estimate)
-    return _linear(_numbers(tables, chosen, estimate), name) or _smooth(_numbers(tables, chosen, estimate))
+    chosen = _common_rows(tables, estimate)
+    return _linear_contributions(_model_numbers(tables, chosen, estimate), name) or _smooth_contributions(
+        _model_numbers(tables, chosen, estimate)
+    )
 
 
 def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: str = "") -> PairedChange:
     """Compare two models by ``estimate``; see :func:`contributions`."""
     tables = (first, second)
-    one, other = numbers = list(_numbers(tables, _common(tables, estimate), estimate))
-    found = _linear(numbers, name) or _smooth(numbers)
+    one, other = numbers = list(_model_numbers(tables, _common_rows(tables, estimate), estimate))
+    found = _linear_contributions(numbers, name) or _smooth_contributions(numbers)
     if found is None or one is None or other is None:
         before, after = (None if each is None else each.value for each in numbers)
         return PairedChange(before, after, EMPTY, None, np.zeros(0), None)
@@ -117,7 +119,7 @@ def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: s
         sums = _Weighed(one).by_image(apart)
     else:
         sums = found.sums[:, 1] - found.sums[:, 0]
-    shown, p = _intervals(one, other, found.linear), None if found.reason else sign_flip(sums)
+    shown, p = _paired_intervals(one, other, found.linear), None if found.reason else sign_flip(sums)
     return PairedChange(shown["first"].estimate, shown["second"].estimate, shown["change"], found, sums, p)
 
 
@@ -147,7 +149,7 @@ class _Number:
         return None if np.isnan(value) else float(value)
 
 
-def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
+def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
     """Of each table the places of the rows that an estimate is about and that all have, question by question.
 
     Those of a measure have a score of it. Of an estimate that names none, a question is left out where a model has no
@@ -160,7 +162,7 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
     keys: list[np.ndarray] = []
     for make in tables:
         table = make()
-        found = _about(table, estimate)
+        found = _estimated_rows(table, estimate)
         rows.append(np.flatnonzero(np.isin(table.rows, found.rows)))
         # Of the same questions the numbers of rows do for their ids, which are much larger.
         own = found.rows if alike else found.column("id").astype(str)
@@ -171,7 +173,7 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
         for model, own in enumerate(keys):
             order = np.argsort(own, kind="stable")
             rows[model] = rows[model][order[np.searchsorted(own[order], common)]]
-    if _measure(estimate):
+    if _measure_name(estimate):
         return rows
     lacking = [_lacks_scores(make().take(each)) for make, each in zip(tables, rows, strict=True)]
     kept = np.ones(len(rows[0]), dtype=bool)
@@ -198,16 +200,18 @@ def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:
     return found
 
 
-def _about(rows: Samples, estimate: Estimate) -> Samples:
-    own, measure = rows.where(estimate.where), _measure(estimate)
+def _estimated_rows(rows: Samples, estimate: Estimate) -> Samples:
+    own, measure = rows.where(estimate.where), _measure_name(estimate)
     return own.scored(measure) if measure else own
 
 
-def _measure(estimate: Estimate) -> str | None:
+def _measure_name(estimate: Estimate) -> str | None:
     return getattr(estimate, "measure", None)
 
 
-def _numbers(tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate) -> Iterator[_Number | None]:
+def _model_numbers(
+    tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate
+) -> Iterator[_Number | None]:
     """The models' numbers, one after the other; None where nothing can be estimated."""
     for make, rows in zip(tables, chosen, strict=True):
         drawn = estimate.draw(make().take(rows))
@@ -276,7 +280,7 @@ def _is_linear(statistic: AnyStatistic) -> bool:
     return isinstance(statistic, Difference) and _is_linear(statistic.first) and _is_linear(statistic.second)
 
 
-def _linear(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
+def _linear_contributions(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
     """None where they are not linear, have not the same rows, or a model has no number."""
     base: _Weighed | None = None
     sums: list[np.ndarray] = []
@@ -299,7 +303,7 @@ def _check_adds_up(made: float, value: float, name: str) -> None:
         )
 
 
-def _smooth(numbers: Iterable[_Number | None]) -> Contributions | None:
+def _smooth_contributions(numbers: Iterable[_Number | None]) -> Contributions | None:
     """Pseudo-values of each model: the value, and the jackknife's deviation times the images less one."""
     found: list[tuple[float, list[str], np.ndarray]] = []
     rows, reason, other_rows = 0, "", True
@@ -324,11 +328,11 @@ def _smooth(numbers: Iterable[_Number | None]) -> Contributions | None:
     return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows, other_rows=other_rows)
 
 
-def _intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Interval]:
+def _paired_intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Interval]:
     """Both numbers, and second less first; of a mean, macro or not, with the interval of the rows' differences."""
     sides = {"first": one, "second": other}
     groups = {f"{side} {name}": rows for side, number in sides.items() for name, rows in number.groups.items()}
-    statistics = {side: _renamed(number.statistic, side) for side, number in sides.items()}
+    statistics = {side: _rename_groups(number.statistic, side) for side, number in sides.items()}
     change: AnyStatistic = Difference(statistics["second"], statistics["first"])
     plain = one.statistic.value if isinstance(one.statistic, Through) else one.statistic
     if same_rows and isinstance(plain, Statistic) and plain.function in (mean, mean_of_means):
@@ -350,13 +354,13 @@ def draw_together(**sides: tuple[Samples, Estimate]) -> tuple[dict[str, Group], 
         drawn = estimate.draw(rows.where(estimate.where))
         if drawn is not None:
             groups |= {f"{side} {name}": each for name, each in drawn.groups.items()}
-            statistics[side] = _renamed(drawn.statistics[estimate.main], side)
+            statistics[side] = _rename_groups(drawn.statistics[estimate.main], side)
     return groups, statistics
 
 
-def _renamed(statistic: AnyStatistic, side: str) -> AnyStatistic:
+def _rename_groups(statistic: AnyStatistic, side: str) -> AnyStatistic:
     if isinstance(statistic, Statistic):
         return replace(statistic, groups=tuple(f"{side} {each}" for each in statistic.groups))
     if isinstance(statistic, Through):
-        return Through(_renamed(statistic.value, side), _renamed(statistic.interval_of, side))
-    return type(statistic)(_renamed(statistic.first, side), _renamed(statistic.second, side))
+        return Through(_rename_groups(statistic.value, side), _rename_groups(statistic.interval_of, side))
+    return type(statistic)(_rename_groups(statistic.first, side), _rename_groups(statistic.second, side))

@@ -232,10 +232,10 @@ class Fraction(Estimate):
         if not len(rows):
             return None
         both = group(rows.column("cluster").tolist(), *columns)
-        return Draw({"": both}, {self.main: Statistic(_fraction, ("",), (0.0, 1.0), mean=False)})
+        return Draw({"": both}, {self.main: Statistic(_fraction_of_sums, ("",), (0.0, 1.0), mean=False)})
 
 
-def _fraction(sums: np.ndarray) -> np.ndarray:
+def _fraction_of_sums(sums: np.ndarray) -> np.ndarray:
     totals = sums.sum(-2)
     parts: np.ndarray = totals[..., 1] / totals[..., 2]
     return parts
@@ -338,7 +338,7 @@ class LostBenefit(Estimate):
         clusters = first.column("cluster").tolist()
         own = clusters if self.pair else second.column("cluster").tolist()
         one, other = (each.column(f"{self.measure}.score") for each in (first, second))
-        floor, other_floor = (self._floors(each) for each in (first, second))
+        floor, other_floor = (self._floor_scores(each) for each in (first, second))
         bounds = range_of(np.concatenate([one, other, floor, other_floor]), self.bounds)
         change = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
         groups = {
@@ -364,20 +364,20 @@ class LostBenefit(Estimate):
 
     def _with_floor(self, rows: Samples) -> Samples:
         known = rows.scored(self.measure)
-        return known.take(np.array([each in self.floor for each in _questions(known, self.question)], dtype=bool))
+        return known.take(np.array([each in self.floor for each in _question_keys(known, self.question)], dtype=bool))
 
-    def _floors(self, rows: Samples) -> np.ndarray:
-        return np.array([self.floor[each] for each in _questions(rows, self.question)])
+    def _floor_scores(self, rows: Samples) -> np.ndarray:
+        return np.array([self.floor[each] for each in _question_keys(rows, self.question)])
 
 
 def floor_of(rows: Samples, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
     """The scores of questions that were asked without their image, by the columns ``question``: of several the mean."""
     scored = rows.scored(measure)
     found: dict[Question, list[float]] = {}
-    for each, score in zip(_questions(scored, question), scored.column(f"{measure}.score"), strict=True):
+    for each, score in zip(_question_keys(scored, question), scored.column(f"{measure}.score"), strict=True):
         found.setdefault(each, []).append(float(score))
     return {each: math.fsum(scores) / len(scores) for each, scores in found.items()}
 
 
-def _questions(rows: Samples, names: Sequence[str]) -> list[Question]:
+def _question_keys(rows: Samples, names: Sequence[str]) -> list[Question]:
     return list(zip(*(rows.column(name) for name in names), strict=True))

@@ -64,7 +64,7 @@ def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Recor
 
 def coverage(measure: str, where: Where | None = None) -> Count:
     """Share of the judgements requested that were obtained, by a rule or by a judge; None where none was requested."""
-    return Count(where=where or {}, function=functools.partial(_coverage, measure=measure))
+    return Count(where=where or {}, function=functools.partial(_judged_share, measure=measure))
 
 
 def bound(measure: str, which: str, where: Where | None = None) -> Count:
@@ -119,12 +119,12 @@ def incomplete_notice(measure: str) -> Callable[[Samples, float | int | None], s
     return notice
 
 
-def _coverage(rows: Samples, measure: str) -> float | None:
+def _judged_share(rows: Samples, measure: str) -> float | None:
     obtained, requested = judgement_counts(rows, measure)
     return obtained / requested if requested else None
 
 
 def is_complete(rows: Samples, measure: str) -> float | None:
     """1 where the coverage reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
-    share = _coverage(rows, measure)
+    share = _judged_share(rows, measure)
     return None if share is None else float(share >= COMPLETE)

@@ -120,7 +120,7 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
     """
     part = load("metric", reference, ours)
     where = f"{part.origin}{_line_of_part(part)}: the metric {part.name!r}"
-    found = _of(part, where)
+    found = _metric_from_part(part, where)
     name = found.metric.name
     if not _NAME.fullmatch(name) or name.endswith("_stderr"):
         raise UserError(f"{where} is called {name!r}: expected small letters, digits and underscores, a letter first.")
@@ -143,7 +143,7 @@ def _line_of_part(part: Part) -> str:
     return ", line " + str(text.count("\n", 0, found.start()) + 1)
 
 
-def _of(part: Part, where: str) -> OwnMetric:
+def _metric_from_part(part: Part, where: str) -> OwnMetric:
     value = part.value
     if isinstance(value, Metric):
         if not isinstance(value.estimate, Estimate):
@@ -170,20 +170,20 @@ def with_values(record: Record, own: Sequence[OwnMetric]) -> Record:
     Raises:
         UserError: A function raises, or returns what is no number within its range.
     """
-    found = {each.metric.name: value for each in own if (value := _value(each, record)) is not None}
+    found = {each.metric.name: value for each in own if (value := _question_value(each, record)) is not None}
     if not found:
         return record
     return replace(record, measures={**record.measures, **{name: MeasureValue(each) for name, each in found.items()}})
 
 
-def _value(own: OwnMetric, record: Record) -> float | None:
+def _question_value(own: OwnMetric, record: Record) -> float | None:
     if own.function is None or own.measure is None:
         return None
     said = f"{own.where} on question {record.id!r}"
     try:
         value = own.function(record)
     except KeyError as error:
-        raise UserError(f"{said}: there is no {error}{line_of(error)}. {_has(record)}") from error
+        raise UserError(f"{said}: there is no {error}{line_of(error)}. {_describe_record(record)}") from error
     except Exception as error:  # anyone's function may raise anything
         raise UserError(
             f"{said}: {type(error).__name__}: {error}{line_of(error)}. Return None for a question that it says nothing "
@@ -204,7 +204,7 @@ def _value(own: OwnMetric, record: Record) -> float | None:
     return number
 
 
-def _has(record: Record) -> str:
+def _describe_record(record: Record) -> str:
     return f"Tags: {', '.join(record.tags) or 'none'}. Measures: {', '.join(record.measures) or 'none'}."
 
 

@@ -56,9 +56,9 @@ def described(
     """
     found: dict[str, Any] = {}
     if parser:
-        found["parser"] = {"reference": parser[0], **_origin(parser[1])}
+        found["parser"] = {"reference": parser[0], **_describe_origin(parser[1])}
     if metrics:
-        found["metrics"] = [_metric(each) for each in metrics]
+        found["metrics"] = [_describe_metric(each) for each in metrics]
     if protocol is not None and protocol.reference:
         found["judge"] = {
             "name": protocol.name,
@@ -68,7 +68,7 @@ def described(
     return found
 
 
-def _origin(part: Part) -> dict[str, str]:
+def _describe_origin(part: Part) -> dict[str, str]:
     return {"origin": part.origin, "digest": digest(part.file)}
 
 
@@ -84,12 +84,12 @@ def digest(file: Path | None) -> str:
     return digests.of_files(files)
 
 
-def _metric(own: OwnMetric) -> dict[str, Any]:
+def _describe_metric(own: OwnMetric) -> dict[str, Any]:
     metric = own.metric
     found: dict[str, Any] = {
         "name": metric.name,
         "reference": own_scales.without_folder(own.part.reference),
-        **_origin(own.part),
+        **_describe_origin(own.part),
         "about": metric.about,
         "higher_is_better": metric.higher_is_better,
         "main": metric.main,
@@ -98,11 +98,11 @@ def _metric(own: OwnMetric) -> dict[str, Any]:
     if own.measure is not None:
         found["measure"] = asdict(own.measure)
     if type(metric.estimate).__name__ in _AS_DATA and type(metric.estimate) in _AS_DATA.values():
-        found["estimate"] = _data_of(metric.estimate)
+        found["estimate"] = _describe_estimate(metric.estimate)
     return found
 
 
-def _data_of(estimate: Estimate) -> dict[str, Any]:
+def _describe_estimate(estimate: Estimate) -> dict[str, Any]:
     changed = {}
     for each in fields(estimate):
         value = getattr(estimate, each.name)
@@ -127,7 +127,7 @@ def declared(metadata: object) -> str:
         {
             key: value
             for key, value in each.items()
-            if key not in _NOT_DECLARED or (key == "reference" and _by_code(each))
+            if key not in _NOT_DECLARED or (key == "reference" and _is_code_only(each))
         }
         for each in own.get("metrics") or []
     ]
@@ -136,7 +136,7 @@ def declared(metadata: object) -> str:
     return json.dumps(found, sort_keys=False) if found else ""
 
 
-def _by_code(described_metric: Mapping[str, Any]) -> bool:
+def _is_code_only(described_metric: Mapping[str, Any]) -> bool:
     return "estimate" not in described_metric
 
 
@@ -161,7 +161,7 @@ def restored(text: str, folder: Path | None) -> Declared:
     """
     try:
         content = json.loads(text) if text else {}
-        metrics = [_restored(each, folder) for each in content.get("metrics") or []]
+        metrics = [_metric_from_json(each, folder) for each in content.get("metrics") or []]
         measures = tuple(Measure(**each["measure"]) for each in content.get("metrics") or [] if each.get("measure"))
         judge = content.get("judge")
         protocol = own_scales.restored(judge["name"], judge["scale"]) if judge else None
@@ -172,15 +172,15 @@ def restored(text: str, folder: Path | None) -> Declared:
     return Declared(measures, tuple(metrics), protocol)
 
 
-def _restored(described_metric: Mapping[str, Any], folder: Path | None) -> Metric:
+def _metric_from_json(described_metric: Mapping[str, Any], folder: Path | None) -> Metric:
     name, own = str(described_metric["name"]), described_metric.get("estimate")
     estimate: Estimate
     if own is not None:
         kind = _AS_DATA[own["kind"]]
-        values = {key: _tuples(value) for key, value in own.items() if key != "kind"}
+        values = {key: _lists_to_tuples(value) for key, value in own.items() if key != "kind"}
         estimate = kind(**values)
     else:
-        estimate = _by_reference(name, str(described_metric["reference"]), folder)
+        estimate = _load_estimate(name, str(described_metric["reference"]), folder)
     return Metric(
         name,
         estimate,
@@ -191,7 +191,7 @@ def _restored(described_metric: Mapping[str, Any], folder: Path | None) -> Metri
     )
 
 
-def _by_reference(name: str, reference: str, folder: Path | None) -> Estimate:
+def _load_estimate(name: str, reference: str, folder: Path | None) -> Estimate:
     file = reference.rpartition(":")[0]
     if file.endswith(".py") and folder is None:
         return NotFound(reason=f"{reference} is not here. Give its folder with --include_path.")
@@ -204,7 +204,7 @@ def _by_reference(name: str, reference: str, folder: Path | None) -> Estimate:
     return found.metric.estimate
 
 
-def _tuples(value: Any) -> Any:
+def _lists_to_tuples(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(map(_tuples, value))
-    return {key: _tuples(each) for key, each in value.items()} if isinstance(value, dict) else value
+        return tuple(map(_lists_to_tuples, value))
+    return {key: _lists_to_tuples(each) for key, each in value.items()} if isinstance(value, dict) else value

@@ -166,11 +166,11 @@ def of(suite: str) -> Paper | None:
     """A benchmark's ``paper.yml``; None where its folder has none. Raises UserError where it is not well-formed."""
     folder = registry.folder_of(suite)
     path = folder / FILE if folder else None
-    return _read(path) if path and path.is_file() else None
+    return _read_file(path) if path and path.is_file() else None
 
 
 @functools.cache
-def _read(path: Path) -> Paper:
+def _read_file(path: Path) -> Paper:
     content = folders.read_yaml(path)
     if not isinstance(content, Mapping) or not isinstance(content.get("settings"), Mapping):
         raise UserError(f"{path}: expected mappings settings and differences.")
@@ -182,20 +182,20 @@ def _read(path: Path) -> Paper:
                 if key not in known:
                     raise unknown("key", str(key), sorted(known), f"{path}, {part}, {name}")
     settings = {
-        name: Settings(name, _text(each.get("about")), each.get("default") or {}, each.get("generation") or {})
+        name: Settings(name, _join_words(each.get("about")), each.get("default") or {}, each.get("generation") or {})
         for name, each in content["settings"].items()
     }
-    found = tuple(_difference(each) for each in (content.get("differences") or {}).values())
+    found = tuple(_parse_difference(each) for each in (content.get("differences") or {}).values())
     return Paper({**OF_ALL, **settings}, found, content.get("ours") or {})
 
 
-def _difference(each: Mapping[str, Any]) -> Difference:
+def _parse_difference(each: Mapping[str, Any]) -> Difference:
     gone = each.get("gone") or ()
     return Difference(
-        title=_text(each.get("title")),
-        line=_text(each.get("line")),
-        place=_text(each.get("place")),
-        more=_text(each.get("more")),
+        title=_join_words(each.get("title")),
+        line=_join_words(each.get("line")),
+        place=_join_words(each.get("place")),
+        more=_join_words(each.get("more")),
         tasks=tuple(each.get("tasks") or ("*",)),
         gone=(gone,) if isinstance(gone, Mapping) else tuple(gone),
         only=each.get("only") or {},
@@ -204,5 +204,5 @@ def _difference(each: Mapping[str, Any]) -> Difference:
     )
 
 
-def _text(value: object) -> str:
+def _join_words(value: object) -> str:
     return " ".join(str(value or "").split())

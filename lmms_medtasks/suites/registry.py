@@ -47,7 +47,7 @@ def give(paths: Iterable[Path]) -> None:
             )
         for each in found:
             if not each.is_relative_to(folder().resolve()):
-                _give(each)
+                _add_folder(each)
 
 
 def given() -> tuple[Path, ...]:
@@ -55,7 +55,7 @@ def given() -> tuple[Path, ...]:
     return tuple(_GIVEN.values())
 
 
-def _give(path: Path) -> None:
+def _add_folder(path: Path) -> None:
     if (path / "measures.py").is_file() and not re.fullmatch(r"[a-z][a-z0-9_]*", path.name):
         raise UserError(f"{path}: a benchmark's name is in small letters, digits and underscores, a letter first.")
     where = f"{path} has no task: expected at least one YAML file beside measures.py."
@@ -68,7 +68,8 @@ def _give(path: Path) -> None:
         )
     for task, file in _tasks_in(path).items():
         other = task_files().get(task) or next(
-            (_tasks_in(each)[task] for each in _GIVEN.values() if each != path and task in _tasks_in(each)), None
+            (_tasks_in(each)[task] for each in _GIVEN.values() if each != path and task in _tasks_in(each)),
+            None,
         )
         if other is not None:
             raise UserError(f"Two benchmarks claim the task {task!r}: {other} and {file}. Rename one of them.")
@@ -104,7 +105,7 @@ def get(name: str) -> Suite:
         raise unknown("benchmark", name, (*names(), *_GIVEN), str(folder()))
     place = folder() / name if name in names() else _GIVEN[name]
     where = place / "measures.py"
-    suite = getattr(_module(name, "measures"), "SUITE", None)
+    suite = getattr(_import_module(name, "measures"), "SUITE", None)
     if not isinstance(suite, Suite):
         raise UserError(f"{where} declares no benchmark: expected SUITE = Suite(...), got {type(suite).__name__}.")
     if suite.name != name:
@@ -154,7 +155,7 @@ def scored_by(hook: str) -> tuple[Suite, str] | None:
     ``hook``: its dotted name, as their YAML has it. Raises UserError where the module can't be imported.
     """
     name, _, attribute = hook.removeprefix(f"{PACKAGE}.").partition(".measures.")
-    found: Any = getattr(_module(name, "measures"), attribute, None) if name in names() and attribute else None
+    found: Any = getattr(_import_module(name, "measures"), attribute, None) if name in names() and attribute else None
     suite = getattr(found, "suite", None)
     return (suite, found.kind) if isinstance(suite, Suite) else None
 
@@ -168,10 +169,10 @@ def metrics_of(hook: str) -> tuple[str, ...] | None:
 def companion(name: str, module: str) -> ModuleType | None:
     """Another module of a benchmark's folder ("report", "judging", "source"); None where it has none."""
     place = folder_of(name)
-    return _module(name, module) if place is not None and (place / f"{module}.py").is_file() else None
+    return _import_module(name, module) if place is not None and (place / f"{module}.py").is_file() else None
 
 
-def _module(name: str, module: str) -> ModuleType:
+def _import_module(name: str, module: str) -> ModuleType:
     """A module of a benchmark's folder; those of a folder that is not installed are found as if it were.
 
     Raises UserError, with the file, where it can't be imported.
@@ -189,13 +190,13 @@ def _module(name: str, module: str) -> ModuleType:
     except UserError as error:
         if str(file) in str(error):
             raise
-        raise UserError(f"{file}{_line_of(error, file)}: {error}") from error
+        raise UserError(f"{file}{_line_in_file(error, file)}: {error}") from error
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
-        raise UserError(f"{file}{_line_of(error, file)} can't be imported: {said}") from error
+        raise UserError(f"{file}{_line_in_file(error, file)} can't be imported: {said}") from error
 
 
-def _line_of(error: Exception, file: Path) -> str:
+def _line_in_file(error: Exception, file: Path) -> str:
     """The statement of ``file`` that raised ``error``, as ", line 3"; "" where the error came from elsewhere."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
     return f", line {frames[-1].lineno}" if frames else ""

@@ -73,11 +73,11 @@ def whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) ->
     return found
 
 
-def _survived(scores: Sequence[float]) -> float:
+def _is_always_correct(scores: Sequence[float]) -> float:
     return float(all(score == 1 for score in scores))
 
 
-EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=_survived))
+EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=_is_always_correct))
 """Share of the questions that are right under every rotation; None if no question is whole."""
 
 UNROTATED = Units(units=functools.partial(whole_questions, value=operator.itemgetter(0)))

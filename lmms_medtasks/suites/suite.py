@@ -152,11 +152,11 @@ class Suite:
     def __post_init__(self) -> None:
         """Raises UserError, with file and line, for a name that stands twice or of nothing, or a wrong main metric."""
         try:
-            self._check()
+            self._check_names()
         except UserError as error:
-            raise UserError(f"{_place_of_declaration()}: {error}") from error
+            raise UserError(f"{_declaration_location()}: {error}") from error
 
-    def _check(self) -> None:
+    def _check_names(self) -> None:
         declared_names = {
             "measure": [each.name for each in self.measures],
             "metric": [each.name for each in self.metrics],
@@ -164,7 +164,7 @@ class Suite:
         }
         for kind, names in declared_names.items():
             _check_distinct(kind, names, self.name)
-        object.__setattr__(self, "metrics", tuple(map(self._bounded, self.metrics)))
+        object.__setattr__(self, "metrics", tuple(map(self._with_bounds, self.metrics)))
         object.__setattr__(self, "estimates", {each.name: each.estimate for each in self.metrics})
         for kind, named in self.tasks.items():
             _check_distinct("metric", named, f"{self.name}, {kind}")
@@ -179,7 +179,7 @@ class Suite:
             if measure is not None and measure not in declared:
                 raise unknown("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
 
-    def _bounded(self, metric: Metric) -> Metric:
+    def _with_bounds(self, metric: Metric) -> Metric:
         """The metric with the range of its measure, where its estimate names none."""
         estimate = metric.estimate
         if not isinstance(estimate, (Mean, Macro, MacroContrast, Contrast)) or estimate.bounds is not None:
@@ -217,7 +217,7 @@ class Suite:
         return tuple(each for each in self.metrics if each.main)
 
 
-def _place_of_declaration() -> str:
+def _declaration_location() -> str:
     """The file and line of the ``Suite(...)`` that is being made."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__") in (__name__, "dataclasses"):  # `replace` of a suite

@@ -40,7 +40,9 @@ def suite_table(suite: Suite, runs: Sequence[Run], cache: BuildCache = NO_CACHE)
     Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
     declare, a score outside its measure's range, a tag's value that the tag can't have, or too many tags.
     """
-    return Samples(_joined([table for number, run in enumerate(runs) for table in _of_run(suite, number, run, cache)]))
+    return Samples(
+        _join_tables([table for number, run in enumerate(runs) for table in _run_tables(suite, number, run, cache)])
+    )
 
 
 def task_table(suite: Suite, run: Run, task: str, cache: BuildCache = NO_CACHE) -> Samples:
@@ -54,22 +56,22 @@ def _task_table(suite: Suite, run: Run, task: str, cache: BuildCache) -> pa.Tabl
         rows = Samples.of_rows(_task_rows(suite, run, task), printable)
         return pa.table({name: rows.arrow(name) for name in rows.columns})
 
-    if not _may_be_kept(suite, cache):
+    if not _is_cacheable(suite, cache):
         return read()
-    return cache.table(_made_of(suite, run, task, cache), read)
+    return cache.table(_cache_key(suite, run, task, cache), read)
 
 
 def is_kept(suite: Suite, run: Run, task: str, cache: BuildCache) -> bool:
     """Whether the cache has the table of a task of a run."""
-    return _may_be_kept(suite, cache) and cache.has(_made_of(suite, run, task, cache))
+    return _is_cacheable(suite, cache) and cache.has(_cache_key(suite, run, task, cache))
 
 
-def _may_be_kept(suite: Suite, cache: BuildCache) -> bool:
+def _is_cacheable(suite: Suite, cache: BuildCache) -> bool:
     """Of someone's own benchmark the cache does not know the code."""
     return cache.folder is not None and suite.name in registry.names()
 
 
-def _made_of(suite: Suite, run: Run, task: str, cache: BuildCache) -> list[Any]:
+def _cache_key(suite: Suite, run: Run, task: str, cache: BuildCache) -> list[Any]:
     config = run.content["configs"][task]
     return ["table", suite.name, task, json.dumps(config, sort_keys=True), cache.digest(run.samples_file(task))]
 
@@ -77,11 +79,11 @@ def _made_of(suite: Suite, run: Run, task: str, cache: BuildCache) -> list[Any]:
 def _task_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     settings = settings_of(run, task)
     condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
-    for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
+    for record, line in _checked_records(suite, records(run, task), str(run.samples_file(task))):
         yield {**row_of(record), **tags, "task": task, "condition": condition, "line": line}
 
 
-def _of_run(suite: Suite, number: int, run: Run, cache: BuildCache) -> Iterator[pa.Table]:
+def _run_tables(suite: Suite, number: int, run: Run, cache: BuildCache) -> Iterator[pa.Table]:
     seen: set[tuple[Any, ...]] = set()
     for task in tasks_of(suite, run):
         table = _task_table(suite, run, task, cache)
@@ -94,7 +96,7 @@ def _of_run(suite: Suite, number: int, run: Run, cache: BuildCache) -> Iterator[
         yield table.append_column("repeated", pa.array(repeated, pa.bool_()))
 
 
-def _joined(tables: Sequence[pa.Table]) -> pa.Table:
+def _join_tables(tables: Sequence[pa.Table]) -> pa.Table:
     """The tables one after the other; a column that one lacks is empty there."""
     names = dict.fromkeys(name for table in tables for name in table.column_names)
     return pa.table({name: _joined_column([_column_of(table, name) for table in tables]) for name in names})
@@ -113,7 +115,7 @@ def _joined_column(arrays: Sequence[pa.Array]) -> pa.Array:
     return pa.chunked_array(filled).unify_dictionaries().combine_chunks()
 
 
-def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
+def _checked_records(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
     known = {measure.name: measure for measure in suite.measures}
     tags: set[str] = set()
     for record, line in found:

@@ -79,7 +79,7 @@ def inner(entry: Entry) -> dict[str, Entry]:
 def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
     """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``found``)."""
     chain = Chain(path)
-    if not _join(path, folder, chain, (), found):
+    if not _join_file(path, folder, chain, (), found):
         return None
     if on_template(chain.value("process_results")):
         chain.entries.update(chain.joined)
@@ -106,7 +106,7 @@ def on_template(hook: object) -> bool:
     return str(hook).rpartition(".")[0] in templates.TEMPLATE_OF_HOOK
 
 
-def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+def _join_file(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
     chain.files.append(path)
     root = nodes.read(path, found)
     if root is None:
@@ -114,7 +114,7 @@ def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found
     own = nodes.items(root)
     merged = True
     if "include" in own:
-        merged = _include(path, own.pop("include")[1], folder, chain, (*above, path), found)
+        merged = _join_includes(path, own.pop("include")[1], folder, chain, (*above, path), found)
     for name, (key, node) in own.items():
         chain.entries[name] = Entry(path, key, node)
         if name in nodes.NESTED:
@@ -123,7 +123,9 @@ def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found
     return merged
 
 
-def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+def _join_includes(
+    path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings
+) -> bool:
     value = nodes.plain(node)
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) for name in names):
@@ -132,12 +134,14 @@ def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tup
         return False
     done = True
     for name in reversed(names):  # the first of several counts most, as in the harness
-        target = _target(path, name, nodes.line(node), folder, above, found)
-        done = target is not None and _join(target, folder, chain, above, found) and done
+        target = _included_file(path, name, nodes.line(node), folder, above, found)
+        done = target is not None and _join_file(target, folder, chain, above, found) and done
     return done
 
 
-def _target(path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], found: Findings) -> Path | None:
+def _included_file(
+    path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], found: Findings
+) -> Path | None:
     where = {"line": row, "key": "include", "value": name}
     target = path.parent / name
     if Path(name).is_absolute() or not inside(target, folder):

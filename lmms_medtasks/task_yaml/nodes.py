@@ -27,7 +27,7 @@ _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
 def read(path: Path, found: Findings) -> yaml.MappingNode | None:
     """The tree of a YAML, None where it can't be had; what is wrong with it goes to ``found``."""
-    text = _text(path, found)
+    text = _read_text(path, found)
     if text is None:
         return None
     try:
@@ -42,12 +42,12 @@ def read(path: Path, found: Findings) -> yaml.MappingNode | None:
         found.add(path, "the file is empty: the harness can then read no task of any folder beside it")
         return None
     if not isinstance(root, yaml.MappingNode):
-        found.add(path, f"holds {_kind(root)}, expected a mapping of keys", line=line(root))
+        found.add(path, f"holds {_describe_kind(root)}, expected a mapping of keys", line=line(root))
         return None
     if not _is_plain(path, root, found):
         return None
     try:
-        if _values(root, {}) > _MOST_VALUES:
+        if _count_values(root, {}) > _MOST_VALUES:
             found.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
                       f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
             return None
@@ -58,14 +58,14 @@ def read(path: Path, found: Findings) -> yaml.MappingNode | None:
     return root
 
 
-def _values(node: yaml.Node, known: dict[int, int]) -> int:
+def _count_values(node: yaml.Node, known: dict[int, int]) -> int:
     """How many values a tree has with its aliases written out; RecursionError where it holds itself."""
     if id(node) not in known:
-        known[id(node)] = 1 + sum(_values(each, known) for each in _children(node))
+        known[id(node)] = 1 + sum(_count_values(each, known) for each in _child_nodes(node))
     return known[id(node)]
 
 
-def _text(path: Path, found: Findings) -> str | None:
+def _read_text(path: Path, found: Findings) -> str | None:
     content = path.read_bytes()
     try:
         return content.decode("utf-8")
@@ -125,10 +125,10 @@ def walk(root: yaml.Node) -> Iterator[yaml.Node]:
         if id(node) not in seen:
             seen.add(id(node))
             yield node
-            waiting += _children(node)
+            waiting += _child_nodes(node)
 
 
-def _children(node: yaml.Node) -> list[yaml.Node]:
+def _child_nodes(node: yaml.Node) -> list[yaml.Node]:
     if isinstance(node, yaml.MappingNode):
         return [each for pair in node.value for each in pair]
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
@@ -171,7 +171,7 @@ def plain(node: yaml.Node) -> Any:
         loader.dispose()
 
 
-def _kind(node: yaml.Node) -> str:
+def _describe_kind(node: yaml.Node) -> str:
     return "a list" if isinstance(node, yaml.SequenceNode) else f"the word {str(node.value)[:40]!r}"
 
 
@@ -212,12 +212,12 @@ def read_joined(path: Path) -> dict[str, Any]:
     """
     nodes: dict[str, yaml.Node] = {}
     local = False
-    for mapping in _mappings(path):
+    for mapping in _included_mappings(path):
         for key, value in mapping.value:
             local = value.value in LOCAL if key.value == "dataset_path" else local
             if key.value in NESTED:
                 nodes[key.value] = join(key.value, nodes.get(key.value), value)
-    joined = {key: _construct(node, path) for key, node in nodes.items()}
+    joined = {key: _plain_value(node, path) for key, node in nodes.items()}
     kwargs = joined.get("dataset_kwargs")
     if local and isinstance(kwargs, dict) and "data_files" in kwargs:
         stated_in = next(key.start_mark.name for key, _ in nodes["dataset_kwargs"].value if key.value == "data_files")
@@ -248,7 +248,7 @@ def compose(text: str, path: Path) -> yaml.Node | None:
         loader.dispose()
 
 
-def _mappings(path: Path) -> Iterator[yaml.MappingNode]:
+def _included_mappings(path: Path) -> Iterator[yaml.MappingNode]:
     """The mappings of what a YAML includes, then its own, found as the harness finds them."""
     root = compose(path.read_text("utf-8"), path)
     if not isinstance(root, yaml.MappingNode):
@@ -258,11 +258,11 @@ def _mappings(path: Path) -> Iterator[yaml.MappingNode]:
             listed = value.value if isinstance(value, yaml.SequenceNode) else [value]
             for node in reversed(listed):
                 here = Path(node.value)
-                yield from _mappings(here.resolve() if here.is_file() else path.parent / node.value)
+                yield from _included_mappings(here.resolve() if here.is_file() else path.parent / node.value)
     yield root
 
 
-def _construct(node: yaml.Node, path: Path) -> Any:
+def _plain_value(node: yaml.Node, path: Path) -> Any:
     loader = yaml.SafeLoader("")
     try:
         return loader.construct_document(node)
@@ -276,5 +276,5 @@ def template_generation(text: str) -> Mapping[str, Any]:
     """``generation_kwargs`` of a template's YAML text."""
     root = compose(text, Path())
     values = dict((key.value, value) for key, value in root.value) if isinstance(root, yaml.MappingNode) else {}
-    found: Mapping[str, Any] = _construct(values["generation_kwargs"], Path())
+    found: Mapping[str, Any] = _plain_value(values["generation_kwargs"], Path())
     return found

@@ -33,7 +33,7 @@ class Problem:
     @property
     def text(self) -> str:
         """The problem without its place."""
-        said = [] if self.value is None else [_short(self.value)]
+        said = [] if self.value is None else [_shorten(self.value)]
         text = ": ".join([*([self.key] if self.key else []), *said, self.message])
         text += "" if text.endswith((".", "?")) else "."
         if self.near:
@@ -60,6 +60,6 @@ class Findings:
         return [each for each in self.problems if each.level == "error"]
 
 
-def _short(value: str) -> str:
+def _shorten(value: str) -> str:
     text = repr(value)
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."

@@ -29,13 +29,13 @@ def setting(about: str, example: Any, default: Any = None) -> Any:
     return Field(default=default, description=about, examples=[example])
 
 
-def _degradations() -> tuple[str, ...]:
+def _degradation_names() -> tuple[str, ...]:
     from lmms_medtasks import degradations
 
     return (*degradations.known_names(), DRAWN)
 
 
-def _modalities() -> tuple[str, ...]:
+def _modality_names() -> tuple[str, ...]:
     from lmms_medtasks import degradations
 
     return degradations.modalities()
@@ -45,16 +45,16 @@ def _is_degradation(name: str) -> bool:
     """Whether a degradation is meant by another of its names, or one of someone's own, which is checked with it."""
     from lmms_medtasks import degradations, extensions
 
-    return extensions.is_reference(name) or _does(degradations.canonical_name, name)
+    return extensions.is_reference(name) or _succeeds(degradations.canonical_name, name)
 
 
 def _is_modality(name: str) -> bool:
     from lmms_medtasks import degradations
 
-    return _does(degradations.canonical_modality, name)
+    return _succeeds(degradations.canonical_modality, name)
 
 
-def _does(function: Any, *arguments: Any) -> bool:
+def _succeeds(function: Any, *arguments: Any) -> bool:
     try:
         function(*arguments)
     except UserError:
@@ -62,19 +62,19 @@ def _does(function: Any, *arguments: Any) -> bool:
     return True
 
 
-def _parsers() -> tuple[str, ...]:
+def _parser_names() -> tuple[str, ...]:
     from lmms_medtasks.suites.templates.parsers import PARSERS
 
     return extensions.names("parser", PARSERS)
 
 
-def _metrics() -> tuple[str, ...]:
+def _metric_names() -> tuple[str, ...]:
     from lmms_medtasks.suites.templates import measures
 
     return extensions.names("metric", measures.metrics())
 
 
-def _protocols() -> tuple[str, ...]:
+def _protocol_names() -> tuple[str, ...]:
     from lmms_medtasks.judges import registry
 
     return extensions.names("judge protocol", registry.names())
@@ -113,11 +113,13 @@ class Settings(StrictModel):
     no_image: bool = setting(
         "Show no image; same questions, same prompt. What language alone gets.", True, default=False
     )
-    degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradations, _is_degradation))] = setting(
-        "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
-        "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
-        "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
-        "gaussian_noise",
+    degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradation_names, _is_degradation))] = (
+        setting(
+            "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
+            "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
+            "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
+            "gaussian_noise",
+        )
     )
     severity: Annotated[int, AfterValidator(OneOf("no such severity", (0, 1, 2)))] = setting(
         "0 leaves images as they are, 1 is mild, 2 is severe.", 1
@@ -127,25 +129,31 @@ class Settings(StrictModel):
         True,
         default=False,
     )
-    modality: Annotated[str, AfterValidator(OneOf("no such modality", _modalities, _is_modality))] = setting(
+    modality: Annotated[str, AfterValidator(OneOf("no such modality", _modality_names, _is_modality))] = setting(
         "What all images are of, where the data has no column `modality`. Some degradations depend on it. One of "
         "your own: a file modalities.yml beside the YAML, or an installed package.",
         "X-ray",
     )
-    parser: Annotated[str, AfterValidator(OneOf("no such parser", _parsers, extensions.is_reference))] = setting(
+    parser: Annotated[str, AfterValidator(OneOf("no such parser", _parser_names, extensions.is_reference))] = setting(
         "How an answer is read out of a reply. An answer that can't be read is wrong, and counted. One of your own: "
         "FILE.py:NAME beside the YAML, or package.module:NAME.",
         "letter",
     )
-    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", _metrics, extensions.is_reference))] = setting(
-        "Which metrics, in this order; the template's own where left out. One of your own: FILE.py:NAME beside the "
-        "YAML, or package.module:NAME.",
-        ["accuracy", "parse_rate"],
+    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", _metric_names, extensions.is_reference))] = (
+        setting(
+            "Which metrics, in this order; the template's own where left out. One of your own: FILE.py:NAME beside the "
+            "YAML, or package.module:NAME.",
+            ["accuracy", "parse_rate"],
+        )
     )
     judge: Annotated[
         Texts,
         AfterValidator(
-            OneOf("no such protocol of a judge (the judge itself is named by MEDTASKS_JUDGE)", _protocols, _is_protocol)
+            OneOf(
+                "no such protocol of a judge (the judge itself is named by MEDTASKS_JUDGE)",
+                _protocol_names,
+                _is_protocol,
+            )
         ),
     ] = setting(
         "The judge protocols of open answers: built-in ones, or one of your own: a rubric's file beside the YAML "

@@ -119,12 +119,12 @@ def problems(
     try:
         model.model_validate(values)
     except ValidationError as error:
-        found = [_problem(wrong, place) for details in error.errors() for wrong in _wrongs(model, details)]
+        found = [_to_problem(wrong, place) for details in error.errors() for wrong in _find_mistakes(model, details)]
         return sorted(found, key=lambda problem: problem.line is None)  # an unknown key before the one that is missing
     return []
 
 
-def _problem(wrong: Wrong, place: Callable[[Location], tuple[Path | str, int | None]]) -> Problem:
+def _to_problem(wrong: Wrong, place: Callable[[Location], tuple[Path | str, int | None]]) -> Problem:
     file, line = place(wrong.at)
     key = ".".join(str(part) for part in wrong.at if isinstance(part, str))
     value = None if wrong.value is None else str(wrong.value)
@@ -132,7 +132,7 @@ def _problem(wrong: Wrong, place: Callable[[Location], tuple[Path | str, int | N
     return Problem(name, wrong.message, line, key, value, wrong.allowed, wrong.near)
 
 
-def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
+def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
     at, kind, value, context = error["loc"], error["type"], error["input"], error.get("ctx", {})
     if kind == "refused":
         yield from (wrong._replace(at=(*at, *wrong.at)) for wrong in context["wrongs"])
@@ -141,10 +141,10 @@ def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
         known = tuple(sorted(owner.model_fields))
         yield Wrong(owner.UNKNOWN_KEY, (*at[:-1], str(at[-1])), None, known, nearest(at[-1], known))
     elif kind == "missing":
-        yield Wrong("is missing" + _hint(model, at), at)
+        yield Wrong("is missing" + _type_hint(model, at), at)
     elif kind in _WANTED:
-        message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _hint(model, at)
-        yield Wrong(message, at, "null" if value is None else value, _allowed(model, at))
+        message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _type_hint(model, at)
+        yield Wrong(message, at, "null" if value is None else value, _allowed_values(model, at))
     elif kind == "greater_than_equal":
         yield Wrong(f"expected {context['ge']:g} or more", at, value)
     elif kind in ("greater_than", "finite_number"):
@@ -153,12 +153,12 @@ def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
         yield Wrong(error["msg"], at, value)
 
 
-def _hint(model: type[StrictModel], at: Location) -> str:
+def _type_hint(model: type[StrictModel], at: Location) -> str:
     field = _field_at(model, at)
     return f": {field.title}" if field is not None and field.title else ""
 
 
-def _allowed(model: type[StrictModel], at: Location) -> tuple[str, ...]:
+def _allowed_values(model: type[StrictModel], at: Location) -> tuple[str, ...]:
     """The values that a setting takes, where they are listed."""
     field = _field_at(model, at)
     listed = (getattr(each, "func", None) for each in (field.metadata if field else ()))

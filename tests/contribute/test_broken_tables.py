@@ -191,5 +191,5 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_odd_texts_are_told(text):
     doc = {"id": "q", "question": text, "options": ["left", "right"], "answer": "A"}
-    told = [kind for kind, why in question_checks._KINDS.items() if why(doc)]
+    told = [kind for kind, why in question_checks._TEXT_PROBLEMS.items() if why(doc)]
     assert [TEXTS[text] in kind for kind in told] == ([True] if TEXTS[text] else [])

@@ -192,7 +192,7 @@ def test_the_code_of_a_metric_is_its_function_or_class(modules):
     shared = estimates.Count(function=functools.partial(measures.shared_images))
     assert code_of(shared) == "lmms_medtasks.suites.templates.measures.shared_images"
     # What can't be looked up by its name: built-in, nested, private.
-    for function in (len, public, measures._confidence):
+    for function in (len, public, measures._confidence_draw):
         assert code_of(estimates.Count(function=function)) == ""
 
 

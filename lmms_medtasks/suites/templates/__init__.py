@@ -75,13 +75,13 @@ def module_of(hook: Any) -> str:
 
 def names() -> tuple[str, ...]:
     """The templates' names, in the order of templates.yml."""
-    return tuple(_read("templates.yml"))
+    return tuple(_load_yaml("templates.yml"))
 
 
 @functools.cache
 def get(name: str) -> Template:
     """The template called ``name``; UserError, with those that there are, when there is none."""
-    rows = _read("templates.yml")
+    rows = _load_yaml("templates.yml")
     if name not in rows:
         raise unknown("template", name, rows)
     row = rows[name]
@@ -115,7 +115,7 @@ def resource(name: str) -> str:
 
 
 @functools.cache
-def _read(name: str) -> dict[str, Any]:
+def _load_yaml(name: str) -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load(resource(name))
     return found
 

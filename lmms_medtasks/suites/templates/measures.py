@@ -80,11 +80,11 @@ def votes_of(rows: Samples) -> VoteTable:
     return votes(sorted((dict(zip(keys, row, strict=True)) for row in found), key=lambda each: each["id"]))
 
 
-def _confidence(rows: Samples) -> Draw:
+def _confidence_draw(rows: Samples) -> Draw:
     return Draw(*calibration.calibration_draw(votes_of(rows)))
 
 
-def _reliability(rows: Samples) -> Draw:
+def _reliability_plan(rows: Samples) -> Draw:
     return Draw(*reliability_draw(votes_of(rows), "share"))
 
 
@@ -95,7 +95,7 @@ _RELIABILITY = {
 }
 
 
-def _robustness(measure: str) -> Contrast:
+def _robustness_contrast(measure: str) -> Contrast:
     return Contrast(measure=measure, first=IID, second=OOD, main="ratio")
 
 
@@ -124,7 +124,7 @@ CHOICE_METRICS = (
     Metric("accuracy_ood", Mean(OOD), main=True, about="The same of the out-of-distribution test."),
     Metric(
         "relative_robustness",
-        _robustness("accuracy"),
+        _robustness_contrast("accuracy"),
         about="Accuracy out of distribution over accuracy i.i.d. (SURE-VQA, section 3.2).",
         unit="",
     ),
@@ -133,20 +133,20 @@ CHOICE_METRICS = (
     Metric("abstention_rate", Mean(measure="abstention"), higher_is_better=False),
     Metric(
         "confidence",
-        Custom(function=_confidence, main="confidence"),
+        Custom(function=_confidence_draw, main="confidence"),
         higher_is_better=None,
         about="Mean confidence from votes (MedQ-Deg, equation 3). Depends on the number of trials.",
     ),
     Metric(
         "calibration_shift",
-        Custom(function=_confidence, main="shift"),
+        Custom(function=_confidence_draw, main="shift"),
         higher_is_better=None,
         about="Mean confidence less accuracy (MedQ-Deg, equation 4). Depends on the number of trials; 0 is not "
         "calibrated. Compare tasks of the same number of trials only.",
         unit="points",
     ),
     *(
-        Metric(name, Custom(function=_reliability, main=name), higher_is_better=False, about=about, unit="")
+        Metric(name, Custom(function=_reliability_plan, main=name), higher_is_better=False, about=about, unit="")
         for name, about in _RELIABILITY.items()
     ),
     Metric(
@@ -168,7 +168,7 @@ JUDGED_METRICS = (
     Metric("score_ood", Mean(OOD, measure="score"), main=True, about="The same of the out-of-distribution test."),
     Metric(
         "score_relative_robustness",
-        _robustness("score"),
+        _robustness_contrast("score"),
         about="Score out of distribution over score i.i.d. (SURE-VQA, section 3.2).",
         unit="",
     ),
@@ -289,7 +289,7 @@ def of_config(
     template = metadata.get("template") if isinstance(metadata, Mapping) else None
     if not isinstance(metadata, Mapping) or not isinstance(template, str) or template not in templates.names():
         return None
-    name = benchmark or _name(str(metadata.get("benchmark") or ""), task, templates.get(template))
+    name = benchmark or _contributed_name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge, own = settings.get("judge"), own_parts.declared(metadata)
     if not own:
@@ -300,15 +300,15 @@ def of_config(
     return suite(name, known, own, folder)
 
 
-def _name(recorded: str, task: str, template: templates.Template) -> str:
+def _contributed_name(recorded: str, task: str, template: templates.Template) -> str:
     """A name that can be a file's and that nobody takes for an installed benchmark's: its folder is not known."""
     told = (recorded or _without_ending(task, template.variants)).lower()
     name = re.sub(r"[^a-z0-9_]+", "-", told).strip("-_")[:_LONGEST].strip("-_") or "task"
-    taken = {"index", *map(_letters, (path.name for path in folders.folder().iterdir() if path.is_dir()))}
-    return f"{name}_contributed" if _letters(name) in taken else name
+    taken = {"index", *map(_fold_name, (path.name for path in folders.folder().iterdir() if path.is_dir()))}
+    return f"{name}_contributed" if _fold_name(name) in taken else name
 
 
-def _letters(name: str) -> str:
+def _fold_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name)
 
 

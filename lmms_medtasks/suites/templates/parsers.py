@@ -57,7 +57,7 @@ def get(name: str, folder: Path | None = None) -> Parser:
     Raises:
         UserError: There is none, or it is no parser.
     """
-    return PARSERS[name] if name in PARSERS else _own(located(name, folder))
+    return PARSERS[name] if name in PARSERS else _load_custom(located(name, folder))
 
 
 def is_own(name: str) -> bool:
@@ -66,25 +66,25 @@ def is_own(name: str) -> bool:
 
 
 @functools.cache
-def _own(reference: str) -> Parser:
+def _load_custom(reference: str) -> Parser:
     return parser_of(load("parser", reference, tuple(PARSERS)))
 
 
 # --- Ours -------------------------------------------------------------------------------------------------------------
 
 
-def _letters(doc: Document) -> tuple[str, ...]:
+def _option_letters(doc: Document) -> tuple[str, ...]:
     if not doc["options"]:
         raise UserError(f"Question {doc['id']!r} has no options to read a letter of.")
     return tuple(parsing.option_letters(len(doc["options"])))
 
 
-def _answer(doc: Document) -> str:
+def _expected_answer(doc: Document) -> str:
     return str(doc["answer"])
 
 
 def _read_letter(doc: Document, reply: Reply | str | None) -> Answer:
-    found = read_first_capital(reply, len(_letters(doc)))
+    found = read_first_capital(reply, len(_option_letters(doc)))
     return Answer(found.status, found.value, found.rule)
 
 
@@ -98,7 +98,7 @@ MOST_OPTIONS = 10
 
 
 def _letter_sets(doc: Document) -> tuple[str, ...]:
-    letters = _letters(doc)
+    letters = _option_letters(doc)
     if len(letters) > MOST_OPTIONS:
         raise UserError(f"Question {doc['id']!r} has {len(letters)} options; where several are right at most "
                         f"{MOST_OPTIONS} are allowed.")  # fmt: skip
@@ -112,7 +112,7 @@ def _read_letters(doc: Document, reply: Reply | str | None) -> Answer:
 
 def _accepted_letters(doc: Document) -> str:
     """All letters that are right; each of them is an option's."""
-    expected, letters = _answer(doc), _letters(doc)
+    expected, letters = _expected_answer(doc), _option_letters(doc)
     if not expected or not set(expected) <= set(letters):
         raise UserError(f"Question {doc['id']!r}: {expected!r} are not letters of its {len(letters)} options.")
     return expected
@@ -131,48 +131,48 @@ def _read_position(doc: Document, reply: Reply | str | None) -> Answer:
     return read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
 
 
-def _positions(doc: Document) -> tuple[str, ...]:
+def _possible_positions(doc: Document) -> tuple[str, ...]:
     return (*parse_size(doc["grid"]).positions, NONE)
 
 
-def _position(doc: Document) -> str:
+def _expected_position(doc: Document) -> str:
     """The right position: the answer, or the text of the option whose letter it is."""
-    text = str(doc["options"][_letters(doc).index(doc["answer"])]) if doc["options"] else _answer(doc)
+    text = str(doc["options"][_option_letters(doc).index(doc["answer"])]) if doc["options"] else _expected_answer(doc)
     text = text.strip().casefold()
     found = NONE if text.startswith(NONE) else text
-    if found not in _positions(doc):
+    if found not in _possible_positions(doc):
         raise UserError(
             f"Question {doc['id']!r}: the answer {text!r} is no position of a {doc['grid']} grid. Allowed: "
-            f"{', '.join(_positions(doc))}."
+            f"{', '.join(_possible_positions(doc))}."
         )
     return found
 
 
-def _said(doc: Document) -> str:
-    return _folded(_answer(doc))
+def _expected_text(doc: Document) -> str:
+    return _fold_text(_expected_answer(doc))
 
 
 PARSERS: Mapping[str, Parser] = {
     "option": Parser(
-        "An option's letter or text as the reply states it; what is ambiguous is no answer.", _read_option, _letters,
-        _answer,
+        "An option's letter or text as the reply states it; what is ambiguous is no answer.", _read_option,
+        _option_letters, _expected_answer,
     ),
     "letter": Parser(
         "MedQ-Deg's rule, literally: a single letter, else the first capital letter. Only to compare with its paper.",
-        _read_letter, _letters, _answer,
+        _read_letter, _option_letters, _expected_answer,
     ),
     "several_letters": Parser(
         "The letters of several options, where several are right together: all of them and no other must be named.",
-        _read_letters, _letter_sets, _answer,
+        _read_letters, _letter_sets, _expected_answer,
     ),
     "any_letter": Parser(
         "An option's letter or text, read as `option` reads it, where several are right and one of them is asked for: "
-        "any of the right ones is right.", _read_option, _letters, _accepted_letters, _is_accepted,
+        "any of the right ones is right.", _read_option, _option_letters, _accepted_letters, _is_accepted,
     ),
-    "yes_no": Parser("Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _said),
+    "yes_no": Parser("Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _expected_text),
     "position": Parser(
         "A position in a grid, or that there is no outlier; the document's `grid` is its size, as in 2x2.",
-        _read_position, _positions, _position,
+        _read_position, _possible_positions, _expected_position,
     ),
 }  # fmt: skip
 """Name -> parser."""
@@ -246,10 +246,10 @@ def _own_expected(declared: Sequence[str], doc: Document) -> str:
     answer = str(doc["answer"])
     if doc.get("options"):
         return answer
-    return next((each for each in declared if _folded(each) == _folded(answer)), _folded(answer))
+    return next((each for each in declared if _fold_text(each) == _fold_text(answer)), _fold_text(answer))
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return text.strip().casefold()
 
 
@@ -274,12 +274,12 @@ def _read_own(
     if not isinstance(found, str):
         raise UserError(f"{said}: returns {found!r:.40} ({type(found).__name__}). Expected a text, or None.")
     possible = answers(doc)
-    folded = _folded(found)
+    folded = _fold_text(found)
     if not folded:
         raise UserError(f"{said}: returns an empty text. Return None for a reply without an answer.")
     if not possible:
         return Answer("ok", folded)
-    same = next((each for each in possible if _folded(each) == folded), None)
+    same = next((each for each in possible if _fold_text(each) == folded), None)
     if same is None:
         raise UserError(f"{said}: returns {found!r:.40}, which is no answer. Allowed: {', '.join(possible)}, or None.")
     return Answer("ok", same)
