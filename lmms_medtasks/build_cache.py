@@ -51,15 +51,15 @@ class BuildCache:
     @classmethod
     def at(cls, folder: Path) -> BuildCache:
         """The cache in ``folder``, which is made. Raises UserError where it can't be written."""
-        own = folder / _code_digest(confidence.level())
+        release_folder = folder / _code_digest(confidence.level())
         try:
-            own.mkdir(parents=True, exist_ok=True)
+            release_folder.mkdir(parents=True, exist_ok=True)
             _remove_unused(folder)
         except OSError as error:
             raise UserError(
                 f"--cache {folder} can't be written ({error}). Name another folder, or build with --no-cache."
             ) from error
-        return cls(own)
+        return cls(release_folder)
 
     def digest(self, path: Path) -> str:
         """SHA-256 of a file, computed once while its size and time stay as they are."""

@@ -51,22 +51,22 @@ def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
 
     ``settings``: its ``lmms_eval_specific_kwargs``. Raises UserError where the prompt's file is not there.
     """
-    found = {"package": package()}
+    digests = {"package": package()}
     if settings.get("prompt"):
-        found["prompt"] = digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
+        digests["prompt"] = digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
     if not settings.get("rendered") and settings.get("severity") != 0:
-        found["degradations"] = degraded_pixels()
-    return dict(sorted(found.items()))
+        digests["degradations"] = degraded_pixels()
+    return dict(sorted(digests.items()))
 
 
 def of_package(found: Mapping[str, str]) -> dict[str, str]:
     """Of a task's digests those that another version of the package may move though no number did."""
-    return {name: each for name, each in found.items() if name in OF_PACKAGE}
+    return {name: value for name, value in found.items() if name in OF_PACKAGE}
 
 
 def of_task(found: Mapping[str, str]) -> dict[str, str]:
     """Of a task's digests those that stay as long as its version does."""
-    return {name: each for name, each in found.items() if name not in OF_PACKAGE}
+    return {name: value for name, value in found.items() if name not in OF_PACKAGE}
 
 
 @functools.cache
@@ -108,10 +108,10 @@ def is_modified() -> bool | None:
 def _changed_files() -> frozenset[str] | None:
     """The names of files that are other than was installed or committed, are new or are not there."""
     try:
-        found = importlib.metadata.files("lmms-medtasks") or ()
+        files = importlib.metadata.files("lmms-medtasks") or ()
     except importlib.metadata.PackageNotFoundError:
-        found = ()
-    recorded = {each.as_posix(): each.hash.value for each in found if each.hash and _can_move_numbers(each.as_posix())}
+        files = ()
+    recorded = {each.as_posix(): each.hash.value for each in files if each.hash and _can_move_numbers(each.as_posix())}
     recorded_as = _recorded_as
     if not recorded:
         recorded, recorded_as = _committed_digests(), _committed_as
@@ -125,16 +125,16 @@ def _committed_digests() -> dict[str, str]:
     """Git's digests of such files in the commit that is checked out; {} where this is no working copy of ours."""
     command = ["git", "-C", str(Path(__file__).parent), "ls-tree", "-rz", "--full-tree", "HEAD", _PACKAGE, *_APART]
     try:
-        told = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+        listing = subprocess.run(command, capture_output=True, check=True).stdout.decode()
     except (OSError, subprocess.CalledProcessError):
         return {}
-    rows = (row.partition("\t") for row in told.split("\0") if row)
-    named = ((name if name.startswith(f"{_PACKAGE}/") else f"{_PACKAGE}/{name}", about) for about, _, name in rows)
-    return {name: about.split()[2] for name, about in named if _can_move_numbers(name)}
+    rows = (row.partition("\t") for row in listing.split("\0") if row)
+    named_rows = ((name if name.startswith(f"{_PACKAGE}/") else f"{_PACKAGE}/{name}", about) for about, _, name in rows)
+    return {name: about.split()[2] for name, about in named_rows if _can_move_numbers(name)}
 
 
 def _of_package(start: str) -> str:
-    files = (each for each in _number_files() if each[0].startswith(start))
+    files = (entry for entry in _number_files() if entry[0].startswith(start))
     return digest(*(content for name, path in files for content in (name.encode(), path.read_bytes())))
 
 
@@ -142,9 +142,9 @@ def _number_files() -> list[tuple[str, Path]]:
     """The files, each by its name in a wheel, sorted by that."""
     folders = {_PACKAGE: Path(__file__).parent}
     for name in _APART:
-        found = importlib.util.find_spec(f"{_PACKAGE}.{name}")
-        if found and found.origin:
-            folders[f"{_PACKAGE}/{name}"] = Path(found.origin).parent
+        spec = importlib.util.find_spec(f"{_PACKAGE}.{name}")
+        if spec and spec.origin:
+            folders[f"{_PACKAGE}/{name}"] = Path(spec.origin).parent
     return sorted(
         {name: path for start, folder in folders.items() for name, path in _files_in_folder(start, folder)}.items()
     )

@@ -40,12 +40,12 @@ def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "", lis
     """
     names = sorted(allowed)
     hint = nearest_match(got, names)
-    place = f" in {where}" if where else ""
-    said = f"Unknown {kind} {got!r}{place}.{hint}"
+    location = f" in {where}" if where else ""
+    sentence = f"Unknown {kind} {got!r}{location}.{hint}"
     if not listed_by or len(names) <= MOST_NAMES:
-        return UserError(f"{said} Allowed: {', '.join(names) or '(none)'}.")
+        return UserError(f"{sentence} Allowed: {', '.join(names) or '(none)'}.")
     near = difflib.get_close_matches(str(got), names, n=_NEAREST, cutoff=0.0)
-    return UserError(f"{said} Nearest of {len(names)}: {', '.join(near)}. All of them: {listed_by}")
+    return UserError(f"{sentence} Nearest of {len(names)}: {', '.join(near)}. All of them: {listed_by}")
 
 
 def nearest_match(got: object, names: Iterable[str]) -> str:
@@ -57,7 +57,7 @@ def nearest_match(got: object, names: Iterable[str]) -> str:
 def nearest_path(path: Path) -> str:
     """ " Did you mean PATH?" for what lies beside a path that is not there and has a name most like it; else ""."""
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
-    near = nearest(path.name, [each.name for each in beside], likeness=0.6)
+    near = nearest(path.name, [entry.name for entry in beside], likeness=0.6)
     return f" Did you mean {str(path.parent / near)!r}?" if near else ""
 
 
@@ -66,8 +66,8 @@ def nearest(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
 
     ``likeness``: the least ratio of difflib's SequenceMatcher, from 0 (nothing in common) to 1 (equal).
     """
-    found = difflib.get_close_matches(str(got), sorted(names), n=1, cutoff=likeness)
-    return found[0] if found else ""
+    matches = difflib.get_close_matches(str(got), sorted(names), n=1, cutoff=likeness)
+    return matches[0] if matches else ""
 
 
 class user_errors:  # noqa: N801 (a context manager, used like a function)

@@ -95,9 +95,11 @@ def portable(text: str, folder: Path | None) -> str:
 
 def raised(error: BaseException, file: Path | None) -> str:
     """What a part raised, for messages: "ValueError: too dark (parts.py, line 12)"."""
-    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if file and each.filename == str(file)]
-    place = f" ({file.name}, line {lines[-1]})" if file and lines else ""
-    return f"{type(error).__name__}: {error}{place}"
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == str(file)
+    ]
+    location = f" ({file.name}, line {lines[-1]})" if file and lines else ""
+    return f"{type(error).__name__}: {error}{location}"
 
 
 @functools.cache
@@ -107,17 +109,17 @@ def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
     Raises:
         UserError: Two packages offer a part of one name.
     """
-    found: dict[str, metadata.EntryPoint] = {}
-    for each in metadata.entry_points(group=GROUPS[kind]):
-        other = found.get(each.name)
-        if other is not None and other.value != each.value:
+    entries: dict[str, metadata.EntryPoint] = {}
+    for entry in metadata.entry_points(group=GROUPS[kind]):
+        same_name = entries.get(entry.name)
+        if same_name is not None and same_name.value != entry.value:
             raise UserError(
-                f"Two installed packages offer a {kind} called {each.name!r}: {_package_title(other)} ({other.value}) "
-                f"and {_package_title(each)} ({each.value}). Uninstall one, or name the one that is meant by "
-                f"{each.value}."
+                f"Two installed packages offer a {kind} called {entry.name!r}: {_package_title(same_name)} "
+                f"({same_name.value}) and {_package_title(entry)} ({entry.value}). Uninstall one, or name the one that is meant by "
+                f"{entry.value}."
             )
-        found[each.name] = each
-    return found
+        entries[entry.name] = entry
+    return entries
 
 
 def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
@@ -147,50 +149,50 @@ def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> 
     Raises:
         UserError: There is no such file, module or name in it, it can't be imported, or there is no part of that name.
     """
-    before = f"{where}: " if where else ""
+    prefix = f"{where}: " if where else ""
     if not is_reference(text):
         entry = installed(kind).get(text)
         if entry is None:
             raise UserError(
-                f"{before}{unknown(kind, text, names(kind, ours))} One of your own: FILE.py:NAME of a file beside the "
+                f"{prefix}{unknown(kind, text, names(kind, ours))} One of your own: FILE.py:NAME of a file beside the "
                 "YAML, or package.module:NAME."
             )
         part = load(
-            kind, entry.value.partition(" ")[0], ours, f"{before}the {kind} {text!r} of {_package_title(entry)}"
+            kind, entry.value.partition(" ")[0], ours, f"{prefix}the {kind} {text!r} of {_package_title(entry)}"
         )
         return Part(part.value, entry.name, part.reference, f"package {_package_title(entry)}", part.file)
     source, _, name = text.rpartition(":")
     if not name.isidentifier() or not source:
-        raise UserError(f"{before}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")
-    module = _import_source(source, f"{before}the {kind} {text!r}")
+        raise UserError(f"{prefix}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")
+    module = _import_source(source, f"{prefix}the {kind} {text!r}")
     if not hasattr(module, name):
-        near = nearest(name, [each for each in vars(module) if not each.startswith("_")])
+        near = nearest(name, [attribute for attribute in vars(module) if not attribute.startswith("_")])
         hint = f" Did you mean {near!r}?" if near else ""
-        raise UserError(f"{before}the {kind} {text!r}: {Path(source).name if source.endswith('.py') else source} has "
+        raise UserError(f"{prefix}the {kind} {text!r}: {Path(source).name if source.endswith('.py') else source} has "
                         f"no {name!r}.{hint}")  # fmt: skip
     path = getattr(module, "__file__", None)
     origin = Path(source).name if source.endswith(".py") else f"module {source}"
     return Part(getattr(module, name), name, text, origin, Path(path) if path else None)
 
 
-def _import_source(source: str, what: str) -> Any:
+def _import_source(source: str, subject: str) -> Any:
     try:
         return _import_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
     except UserError:
         raise
     except ModuleNotFoundError as error:
         if error.name is None or not (source == error.name or source.startswith(f"{error.name}.")):
-            raise UserError(f"{what} can't be imported: {error}.") from error
+            raise UserError(f"{subject} can't be imported: {error}.") from error
         raise UserError(
-            f"{what}: there is no module {error.name!r}. Install its package, put its folder on PYTHONPATH, or name a "
-            "file beside the YAML: FILE.py:NAME."
+            f"{subject}: there is no module {error.name!r}. Install its package, put its folder on PYTHONPATH, or name "
+            "a file beside the YAML: FILE.py:NAME."
         ) from error
     except FileNotFoundError as error:
-        raise UserError(f"{what}: there is no file {source}. It is looked for beside the task's YAML.") from error
+        raise UserError(f"{subject}: there is no file {source}. It is looked for beside the task's YAML.") from error
     except Exception as error:  # noqa: BLE001 (anyone's module may raise anything as it is imported)
-        lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == source]
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source]
         line = f", line {lines[-1]}" if lines else f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise UserError(f"{what} can't be imported: {type(error).__name__}: {error}{line}.") from error
+        raise UserError(f"{subject} can't be imported: {type(error).__name__}: {error}{line}.") from error
 
 
 def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where: str, wanted: str) -> None:
@@ -234,6 +236,6 @@ def _package_title(entry: metadata.EntryPoint) -> str:
 
 def digests(metadata: object) -> list[str]:
     """The digests of the code of a task's own parts."""
-    own = metadata.get(OWN_PARTS) if isinstance(metadata, Mapping) else None
-    parts = [own.get("parser"), *(own.get("metrics") or [])] if isinstance(own, Mapping) else []
-    return [f"{each.get('reference')} {each['digest']}" for each in parts if each and each.get("digest")]
+    described = metadata.get(OWN_PARTS) if isinstance(metadata, Mapping) else None
+    parts = [described.get("parser"), *(described.get("metrics") or [])] if isinstance(described, Mapping) else []
+    return [f"{part.get('reference')} {part['digest']}" for part in parts if part and part.get("digest")]

@@ -50,19 +50,21 @@ _SLOW = 5.0
 
 def _plain_phrasings(doc: Mapping[str, Any], answer: str, options: Sequence[str]) -> list[str]:
     """Ways in which a model may say ``answer`` plainly. ``options``: the texts of a question's, by letters."""
-    said = [answer, f"{answer}.", f"The answer is {answer}."]
-    place = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(answer) if len(answer) == 1 else -1
-    if 0 <= place < len(options):
-        said += [f"{answer}. {options[place]}", str(options[place])]
-    return said
+    phrasings = [answer, f"{answer}.", f"The answer is {answer}."]
+    index = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(answer) if len(answer) == 1 else -1
+    if 0 <= index < len(options):
+        phrasings += [f"{answer}. {options[index]}", str(options[index])]
+    return phrasings
 
 
 def plain_form(parser: Parser, doc: Mapping[str, Any], answer: str) -> str:
     """The first of :func:`_plain_phrasings` that the parser reads as ``answer``. Raises UserError if it reads none."""
-    read = {said: parser.read(doc, said) for said in _plain_phrasings(doc, answer, doc.get("options") or ())}
-    right = [said for said, each in read.items() if (each.status, each.value) == ("ok", answer)]
+    read = {
+        phrasing: parser.read(doc, phrasing) for phrasing in _plain_phrasings(doc, answer, doc.get("options") or ())
+    }
+    right = [phrasing for phrasing, each in read.items() if (each.status, each.value) == ("ok", answer)]
     if not right:
-        got = ", ".join(f"{said!r} as {each.value or each.status}" for said, each in list(read.items())[:3])
+        got = ", ".join(f"{phrasing!r} as {each.value or each.status}" for phrasing, each in list(read.items())[:3])
         raise UserError(
             f"it does not read the answer {answer!r} where it is said plainly: {got}. It must read one of "
             f"{', '.join(map(repr, read))}"
@@ -70,61 +72,61 @@ def plain_form(parser: Parser, doc: Mapping[str, Any], answer: str) -> str:
     return right[0]
 
 
-def check_parser(task: Loaded, name: str, parser: Parser, docs: Sequence[Mapping[str, Any]], found: Findings) -> bool:
+def check_parser(task: Loaded, name: str, parser: Parser, docs: Sequence[Mapping[str, Any]], log: Findings) -> bool:
     """Whether a parser copes with :data:`HOSTILE`, reads nothing out of nothing, and says the same twice."""
-    before = len(found.errors)
+    before = len(log.errors)
     doc = docs[0]
     for kind, reply in HOSTILE.items():
-        read = _read_timed(task, name, parser, doc, reply, kind, found)
+        read = _read_timed(task, name, parser, doc, reply, kind, log)
         if read is None:
             return False
         if kind in _EMPTY and read.status == "ok":
-            _add_problem(task, found, doc, f"the parser {name!r} finds the answer {read.value!r} in {kind}")
-        if _read_timed(task, name, parser, doc, reply, kind, found) != read:
+            _add_problem(task, log, doc, f"the parser {name!r} finds the answer {read.value!r} in {kind}")
+        if _read_timed(task, name, parser, doc, reply, kind, log) != read:
             message = (
                 f"the parser {name!r} reads {kind} otherwise the second time: use no random numbers and keep no state"
             )
-            _add_problem(task, found, doc, message)
+            _add_problem(task, log, doc, message)
     for row, each in enumerate(docs):
-        said = _SAID_NOTHING[row % len(_SAID_NOTHING)]
-        read = _read_timed(task, name, parser, each, said, repr(said), found)
+        reply_without_answer = _SAID_NOTHING[row % len(_SAID_NOTHING)]
+        read = _read_timed(task, name, parser, each, reply_without_answer, repr(reply_without_answer), log)
         if read is None:
             return False
         if read.status == "ok":
-            message = f"the parser {name!r} finds the answer {read.value!r} in {said!r}: it guesses"
-            found.add(task.path, message, key=f"question {each['id']!r}", level="warning")
+            message = f"the parser {name!r} finds the answer {read.value!r} in {reply_without_answer!r}: it guesses"
+            log.add(task.path, message, key=f"question {each['id']!r}", level="warning")
             break
-    if len(found.errors) == before:
-        _report_readings(task, name, parser, doc, found)
-    return len(found.errors) == before
+    if len(log.errors) == before:
+        _report_readings(task, name, parser, doc, log)
+    return len(log.errors) == before
 
 
 def _read_timed(
-    task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], reply: str | None, kind: str, found: Findings
+    task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], reply: str | None, kind: str, log: Findings
 ) -> Answer | None:
     import time
 
     started = time.monotonic()
-    what = f"the parser {name!r} fails on {kind}"
+    failure = f"the parser {name!r} fails on {kind}"
     key = f"question {doc['id']!r}"
-    read: Answer | None = task.attempt(parser.read, doc, reply, what=what, found=found, key=key)
+    read: Answer | None = task.attempt(parser.read, doc, reply, what=failure, log=log, key=key)
     took = time.monotonic() - started
     if read is not None and took > _SLOW:
-        found.add(task.path, f"the parser {name!r} takes {took:.0f} s for {kind}", key=key)
+        log.add(task.path, f"the parser {name!r} takes {took:.0f} s for {kind}", key=key)
         return None
     return read
 
 
-def _report_readings(task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], found: Findings) -> None:
+def _report_readings(task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], log: Findings) -> None:
     """What it makes of a few replies, for the reader to see."""
     answer = parser.expected(doc)
     replies = [answer, f"The answer is {answer}.", _SAID_NOTHING[0]]
-    said = [f"{reply!r} as {read.value or read.status}" for reply in replies for read in [parser.read(doc, reply)]]
-    found.told.append(f"{task.name}: the parser {name!r} reads {', '.join(said)}")
+    readings = [f"{reply!r} as {read.value or read.status}" for reply in replies for read in [parser.read(doc, reply)]]
+    log.told.append(f"{task.name}: the parser {name!r} reads {', '.join(readings)}")
 
 
-def _add_problem(task: Loaded, found: Findings, doc: Mapping[str, Any], message: str) -> None:
-    found.add(task.path, message, key=f"question {doc['id']!r}")
+def _add_problem(task: Loaded, log: Findings, doc: Mapping[str, Any], message: str) -> None:
+    log.add(task.path, message, key=f"question {doc['id']!r}")
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
@@ -140,13 +142,13 @@ def _custom_metrics(task: Loaded) -> list[OwnMetric]:
     return own_of(settings.get("own") or Own())
 
 
-def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say], found: Findings) -> bool:
+def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say], log: Findings) -> bool:
     """Score ``docs`` with each kind of reply, also such that say nothing or failed; tell what metrics make of it.
 
     ``replies``: by their kind. False where one could not be scored.
     """
-    own = _custom_metrics(task)
-    if not own:
+    custom_metrics = _custom_metrics(task)
+    if not custom_metrics:
         return True
     kinds: dict[str, Say] = {
         **replies,
@@ -164,54 +166,57 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
                 doc,
                 [say(doc)] * task.repeats,
                 what=f"can't be scored with {kind}",
-                found=found,
+                log=log,
                 key=f"row {row}, question {doc['id']!r}",
             )
             if scored is None:
                 return False
             values.append(scored)
         records += [each[KEY].record for each in values]
-        got[kind] = _aggregate_replies(task, own, values, kind, found)
+        got[kind] = _aggregate_replies(task, custom_metrics, values, kind, log)
     rows = Samples.of_records(records)
-    for each in own:
+    for each in custom_metrics:
         name = each.metric.name
         if each.metric.main:
-            task.attempt(contributions, [lambda: rows], each.metric.estimate, name, what=each.where, found=found,
+            task.attempt(contributions, [lambda: rows], each.metric.estimate, name, what=each.where, log=log,
                          key="metrics")  # fmt: skip
-        said = {kind: values.get(name) for kind, values in got.items()}
-        if all(value is None for value in said.values()):
-            found.add(task.path, f"{each.where} has no value, whatever is replied.{_describe_columns(task, each)}",
+        values_by_kind = {kind: values.get(name) for kind, values in got.items()}
+        if all(value is None for value in values_by_kind.values()):
+            log.add(task.path, f"{each.where} has no value, whatever is replied.{_describe_columns(task, each)}",
                       key="metrics", level="warning")  # fmt: skip
-        elif len({said[kind] for kind in replies}) == 1 and len(replies) > 1 and not _is_change(each):
-            message = f"{each.where} is {next(iter(said.values()))} for {' and for '.join(replies)}: it tells nothing"
-            found.add(task.path, message, key="metrics", level="warning")
-        shown = ", ".join(f"{kind} {'–' if value is None else f'{value:.3f}'}" for kind, value in said.items())
-        found.told.append(f"{task.name}: {name}: {shown}")
+        elif len({values_by_kind[kind] for kind in replies}) == 1 and len(replies) > 1 and not _is_change(each):
+            value = next(iter(values_by_kind.values()))
+            message = f"{each.where} is {value} for {' and for '.join(replies)}: it tells nothing"
+            log.add(task.path, message, key="metrics", level="warning")
+        listed_values = ", ".join(
+            f"{kind} {'–' if value is None else f'{value:.3f}'}" for kind, value in values_by_kind.items()
+        )
+        log.told.append(f"{task.name}: {name}: {listed_values}")
     return True
 
 
-def _is_change(own: OwnMetric) -> bool:
+def _is_change(custom: OwnMetric) -> bool:
     """Whether the metric is a change between two parts: replies that are all alike change nothing."""
-    return isinstance(own.metric.estimate, Contrast)
+    return isinstance(custom.metric.estimate, Contrast)
 
 
 def _aggregate_replies(
-    task: Loaded, own: Sequence[OwnMetric], values: Sequence[Mapping[str, Any]], kind: str, found: Findings
+    task: Loaded, custom_metrics: Sequence[OwnMetric], values: Sequence[Mapping[str, Any]], kind: str, log: Findings
 ) -> dict[str, Any]:
     listed = {each["metric"]: each["aggregation"] for each in task.config["metric_list"]}
     got = {}
-    for each in own:
+    for each in custom_metrics:
         name = each.metric.name
         got[name] = task.attempt(
-            listed[name], [scored[name] for scored in values], what=f"{each.where} raises on {kind}", found=found,
+            listed[name], [scored[name] for scored in values], what=f"{each.where} raises on {kind}", log=log,
             key="metrics",
         )  # fmt: skip
     return got
 
 
-def _describe_columns(task: Loaded, own: OwnMetric) -> str:
+def _describe_columns(task: Loaded, custom: OwnMetric) -> str:
     """Which values the columns have by which an estimate is restricted."""
-    names = [name for name in own.metric.estimate.columns if name in task.scored.column_names]
+    names = [name for name in custom.metric.estimate.columns if name in task.scored.column_names]
     return "".join(
         f" {name} is {', '.join(sorted(set(map(str, task.scored[name])))[:9])} in the questions." for name in names
     )

@@ -26,25 +26,25 @@ _LARGE = (1024, 768)
 _SHOWN = 5
 
 
-def check(task: Loaded, found: Findings) -> None:
+def check(task: Loaded, log: Findings) -> None:
     """Check every degradation of someone's own that the task names, in its settings or in a column."""
     settings = task.settings
     if settings.get("rendered") or settings.get("no_image"):
         return
-    named = settings.get("degradation")
+    stated = settings.get("degradation")
     column = task.documents["degradation"] if "degradation" in task.documents.column_names else []
-    names = [named] if named and named != DRAWN else sorted({each for each in column if each})
+    names = [stated] if stated and stated != DRAWN else sorted({each for each in column if each})
     for name in names:
         located = extensions.located(name, task.path.parent)
         if is_own(located):
-            _DegradationCheck(task, located, name, found).all()
+            _DegradationCheck(task, located, name, log).all()
 
 
 class _DegradationCheck:
     """The checks of one degradation."""
 
-    def __init__(self, task: Loaded, name: str, written: str, found: Findings) -> None:
-        self._task, self._name, self._found = task, name, found
+    def __init__(self, task: Loaded, name: str, written: str, log: Findings) -> None:
+        self._task, self._name, self._found = task, name, log
         self._own = own.get(degradations.canonical_name(name))
         self._key = f"degradation {written}"
 
@@ -55,9 +55,9 @@ class _DegradationCheck:
                 degradations.canonical_modality(modality)
             except UserError as error:
                 self._add_problem(f"a modality that it is for, or has settings for: {error}")
-        for what, picture in _made_up_images():
+        for label, picture in _made_up_images():
             for level in self._own.levels:
-                if not self._check_level(what, picture, level):
+                if not self._check_level(label, picture, level):
                     return
         self._check_order()
         if self._own.function is None or self._own.takes == "strength":
@@ -67,14 +67,14 @@ class _DegradationCheck:
         self._found.add(self._task.path, message, key=self._key, level=level)  # type: ignore[arg-type]
 
     def _used_modality(self) -> str | None:
-        said = self._own.made.modalities
-        return self._task.settings.get("modality") or (said[0] if said else None)
+        modalities = self._own.made.modalities
+        return self._task.settings.get("modality") or (modalities[0] if modalities else None)
 
     def _degrade(self, picture: Image.Image, level: int, modality: str | None) -> Image.Image:
         return degradations.apply(picture, self._name, severity=level, seed=_SEED, modality=modality, force=True)
 
-    def _check_level(self, what: str, picture: Image.Image, level: int) -> bool:
-        where = f"level {level}, {what}"
+    def _check_level(self, label: str, picture: Image.Image, level: int) -> bool:
+        location = f"level {level}, {label}"
         before = _random_states()
         try:
             first, second = (self._degrade(picture, level, self._used_modality()) for _ in range(2))
@@ -86,23 +86,23 @@ class _DegradationCheck:
             )
             unchanged = self._leaves_input(picture, drawn)
         except UserError as error:
-            self._add_problem(f"{where}: {error}")
+            self._add_problem(f"{location}: {error}")
             return False
         except Exception as error:  # noqa: BLE001 (anyone's record may raise anything)
-            self._add_problem(f"{where}: its parameters can't be stored: {extensions.raised(error, self._own.file)}")
+            self._add_problem(f"{location}: its parameters can't be stored: {extensions.raised(error, self._own.file)}")
             return False
-        wrong = ""
+        problem = ""
         if first.tobytes() != second.tobytes():
-            wrong = "the same seed gave two images: draw random numbers from the generator that is given, only"
+            problem = "the same seed gave two images: draw random numbers from the generator that is given, only"
         elif again.tobytes() != first.tobytes():
-            wrong = "the stored parameters give another image: what is drawn must stand in the record"
+            problem = "the stored parameters give another image: what is drawn must stand in the record"
         elif moved := [name for name, state in _random_states().items() if state != before.get(name, state)]:
-            wrong = f"it draws from the global generator of {moved[0]}: draw from the one that is given"
+            problem = f"it draws from the global generator of {moved[0]}: draw from the one that is given"
         elif not unchanged:
-            wrong = "it changes the image that it is given: work on a copy"
-        if wrong:
-            self._add_problem(f"{where}: {wrong}")
-        return not wrong
+            problem = "it changes the image that it is given: work on a copy"
+        if problem:
+            self._add_problem(f"{location}: {problem}")
+        return not problem
 
     def _restore_parameters(self, drawn: Any) -> Any:
         """The parameters as a log and another process would have them."""
@@ -119,27 +119,27 @@ class _DegradationCheck:
 
     def _leaves_input(self, picture: Image.Image, drawn: Any) -> bool:
         if self._own.function is not None:
-            given = picture.copy()
-            how = {self._own.takes: drawn.level} if self._own.takes else {}
-            self._own.function(given, np.random.default_rng(drawn.seed), **how)
-            return given.tobytes() == picture.tobytes()
+            copy = picture.copy()
+            strength_argument = {self._own.takes: drawn.level} if self._own.takes else {}
+            self._own.function(copy, np.random.default_rng(drawn.seed), **strength_argument)
+            return copy.tobytes() == picture.tobytes()
         unit = np.asarray(picture.convert("L"), np.float32) / 255
         given_unit = unit.copy()
-        made = np.asarray(self._own.made.apply(given_unit, drawn))
-        if np.mean((made < -_BEYOND) | (made > 1 + _BEYOND)) > _MOST:
+        degraded = np.asarray(self._own.made.apply(given_unit, drawn))
+        if np.mean((degraded < -_BEYOND) | (degraded > 1 + _BEYOND)) > _MOST:
             raise UserError(
-                f"apply gave values from {made.min():.3g} to {made.max():.3g}. An image comes as 0 to 1 and is to be "
-                "given back so; what is outside is cut off. Divide numbers that are meant for 0 to 255 by 255"
+                f"apply gave values from {degraded.min():.3g} to {degraded.max():.3g}. An image comes as 0 to 1 and is "
+                "to be given back so; what is outside is cut off. Divide numbers that are meant for 0 to 255 by 255"
             )
         return bool((given_unit == unit).all())
 
     def _check_order(self) -> None:
         """Warn where level 2 is not further from a picture of the task than level 1, as PSNR tells it."""
-        said = []
+        distances = []
         for number, (id_, picture, modality) in enumerate(_task_images(self._task)):
             clean = np.asarray(pictures.rgb8(picture))
             try:
-                far = [
+                ratios = [
                     psnr(
                         clean,
                         np.asarray(pictures.rgb8(self._degrade(picture, level, modality or self._used_modality()))),
@@ -149,14 +149,14 @@ class _DegradationCheck:
             except UserError as error:
                 self._add_problem(f"question {id_!r}: {error}")
                 return
-            if number == 0 and np.isinf(far[0]):
+            if number == 0 and np.isinf(ratios[0]):
                 self._add_problem(f"level 1 leaves the image of question {id_!r} as it is", "warning")
-            if len(far) == 2 and not far[1] < far[0]:
-                said.append(f"{id_!r}: {far[0]:.2f} and {far[1]:.2f} dB")
-        if said:
+            if len(ratios) == 2 and not ratios[1] < ratios[0]:
+                distances.append(f"{id_!r}: {ratios[0]:.2f} and {ratios[1]:.2f} dB")
+        if distances:
             self._add_problem(
                 "level 2 is not further from the clean image than level 1, as PSNR tells it, for question "
-                f"{'; '.join(said)}",
+                f"{'; '.join(distances)}",
                 "warning",
             )
 
@@ -166,23 +166,23 @@ class _DegradationCheck:
         level_2 = psnr(np.asarray(picture), np.asarray(self._degrade(picture, 2, self._used_modality())))
         for strength in _STRENGTHS:
             try:
-                made = degradations.apply(
+                degraded = degradations.apply(
                     picture, self._name, strength=strength, seed=_SEED, modality=self._used_modality(), force=True
                 )
             except UserError as error:
-                wrong = str(error)
+                problem = str(error)
             else:
-                found = psnr(np.asarray(picture), np.asarray(made))
-                if found <= level_2 + _ALLOWED:
+                ratio = psnr(np.asarray(picture), np.asarray(degraded))
+                if ratio <= level_2 + _ALLOWED:
                     continue
-                wrong = f"it is closer to the clean image than level 2, {found:.2f} and {level_2:.2f} dB PSNR."
+                problem = f"it is closer to the clean image than level 2, {ratio:.2f} and {level_2:.2f} dB PSNR."
             if self._own.function is None:
                 settings = registry.settings_at(self._name, strength, self._used_modality())[1]
-                wrong += (
+                problem += (
                     f" Beyond level 2 the settings go on as from level 1 to 2 (here {dict(settings)}). Let `sample` "
                     "stop them where they would do less."
                 )
-            self._add_problem(f"at strength {strength:g}: {wrong}", "warning")
+            self._add_problem(f"at strength {strength:g}: {problem}", "warning")
             return
 
 
@@ -227,4 +227,4 @@ def _random_states() -> dict[str, Any]:
 
 def _numpy_state() -> Any:
     state: Any = np.random.get_state()  # noqa: NPY002 (it is looked at, not drawn from)
-    return [each.tobytes() if isinstance(each, np.ndarray) else each for each in state]
+    return [part.tobytes() if isinstance(part, np.ndarray) else part for part in state]

@@ -36,8 +36,8 @@ class Loaded:
     @property
     def settings(self) -> dict[str, Any]:
         """What the harness gives to the hooks for prompt and pictures."""
-        given = self.config.get("lmms_eval_specific_kwargs") or {}
-        return {**given, **given.get("default", {})}
+        kwargs = self.config.get("lmms_eval_specific_kwargs") or {}
+        return {**kwargs, **kwargs.get("default", {})}
 
     @property
     def template(self) -> templates.Template | None:
@@ -61,12 +61,12 @@ class Loaded:
         return str(hook(doc) if callable(hook) else hook)
 
     def score(self, doc: Mapping[str, Any], replies: list[str]) -> dict[str, Any]:
-        found: dict[str, Any] = self.config["process_results"](doc, replies)
-        return found
+        values: dict[str, Any] = self.config["process_results"](doc, replies)
+        return values
 
-    def attempt(self, function: Callable[..., Any], *arguments: Any, what: str, found: Findings, key: str = "") -> Any:
+    def attempt(self, function: Callable[..., Any], *arguments: Any, what: str, log: Findings, key: str = "") -> Any:
         """See :func:`attempt`."""
-        return attempt(function, *arguments, path=self.path, what=what, found=found, key=key)
+        return attempt(function, *arguments, path=self.path, what=what, log=log, key=key)
 
     def _call_hook(self, key: str, doc: Mapping[str, Any]) -> Any:
         from lmms_medtasks.contribute.references import callable_arity
@@ -85,31 +85,31 @@ def _render_template(template: str, doc: Mapping[str, Any]) -> str:
     return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(**doc)
 
 
-def load(chain: Chain, found: Findings) -> Loaded | None:
-    """Load a task; None where its hooks or its data can't be had, told in ``found``."""
+def load(chain: Chain, log: Findings) -> Loaded | None:
+    """Load a task; None where its hooks or its data can't be had, told in ``log``."""
     path = chain.path
-    bound = attempt(_bind_hooks, chain, path=path, what="its hooks can't be had", found=found)
+    bound = attempt(_bind_hooks, chain, path=path, what="its hooks can't be had", log=log)
     if bound is None:
         return None
-    documents = attempt(_load_documents, bound, path=path, what="its data can't be had", found=found)
+    documents = attempt(_load_documents, bound, path=path, what="its data can't be had", log=log)
     if documents is None:
         return None
     return Loaded(path, bound, documents, _without_images(documents))
 
 
 def attempt(
-    function: Callable[..., Any], *arguments: Any, path: Path | str, what: str, found: Findings, key: str = ""
+    function: Callable[..., Any], *arguments: Any, path: Path | str, what: str, log: Findings, key: str = ""
 ) -> Any:
     """What ``function(*arguments)`` gives, or None and a problem: a hook of others may raise anything."""
     try:
         return function(*arguments)
     except UserError as error:
-        found.add(path, f"{what}: {error}", key=key)
+        log.add(path, f"{what}: {error}", key=key)
     except SystemExit as error:
-        found.add(path, f"{what}: it ends Python (SystemExit: {error})", key=key)
+        log.add(path, f"{what}: it ends Python (SystemExit: {error})", key=key)
     except Exception as error:  # noqa: BLE001 (told with its type; the hooks are anyone's)
         cause = error.__cause__ or error
-        found.add(path, f"{what}: {type(cause).__name__}: {cause}", key=key)
+        log.add(path, f"{what}: {type(cause).__name__}: {cause}", key=key)
     return None
 
 
@@ -122,11 +122,11 @@ def config(chain: Chain) -> dict[str, Any]:
 
     The harness's own would import torch and transformers first, which takes longer than all checks together.
     """
-    made = {key: _resolve_functions(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
-    kwargs = made.get("dataset_kwargs")
-    if made.get("dataset_path") in nodes.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
-        made["dataset_kwargs"] = {**kwargs, "data_files": nodes.located(kwargs["data_files"], chain.path.parent)}
-    return made
+    merged = {key: _resolve_functions(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
+    kwargs = merged.get("dataset_kwargs")
+    if merged.get("dataset_path") in nodes.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
+        merged["dataset_kwargs"] = {**kwargs, "data_files": nodes.located(kwargs["data_files"], chain.path.parent)}
+    return merged
 
 
 def _resolve_functions(value: Any, folder: Path) -> Any:
@@ -134,8 +134,8 @@ def _resolve_functions(value: Any, folder: Path) -> Any:
     if isinstance(value, nodes.Function):
         return _import_function(value.name, folder)
     if isinstance(value, dict):
-        return {key: _resolve_functions(each, folder) for key, each in value.items()}
-    return [_resolve_functions(each, folder) for each in value] if isinstance(value, list) else value
+        return {key: _resolve_functions(item, folder) for key, item in value.items()}
+    return [_resolve_functions(item, folder) for item in value] if isinstance(value, list) else value
 
 
 def _import_function(dotted: str, folder: Path) -> Any:

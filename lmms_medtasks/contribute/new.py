@@ -61,7 +61,7 @@ class Wanted:
         if not known and re.fullmatch(r"[\w.-]+/[\w.-]+", self.dataset) and not path.exists():
             return None  # on a hub
         if path.is_dir():
-            tables = sorted(each.name for each in path.iterdir() if each.suffix.lower() in text_tables.LOADERS)
+            tables = sorted(file.name for file in path.iterdir() if file.suffix.lower() in text_tables.LOADERS)
             raise UserError(
                 f"--dataset {self.dataset!r} is a folder. Name one table in it: {', '.join(tables[:10]) or '(none)'}."
             )
@@ -79,49 +79,49 @@ class Wanted:
         return path
 
 
-def adapter_arguments(wanted: Wanted) -> dict[str, Any]:
+def adapter_arguments(request: Wanted) -> dict[str, Any]:
     """The arguments of ``from_columns`` that differ from what they are without being said."""
-    given: dict[str, Any] = {key: value for key, value in wanted.columns.items() if value != key}
-    if "conversations" in wanted.columns:
-        given["conversations"] = wanted.columns["conversations"]
+    arguments: dict[str, Any] = {key: value for key, value in request.columns.items() if value != key}
+    if "conversations" in request.columns:
+        arguments["conversations"] = request.columns["conversations"]
     for key in ("options", "image"):
-        if "," in given.get(key, ""):
-            given[key] = given[key].split(",")
-    if given.get("image") == "images":
-        del given["image"]  # the standard name stands for both
+        if "," in arguments.get(key, ""):
+            arguments[key] = arguments[key].split(",")
+    if arguments.get("image") == "images":
+        del arguments["image"]  # the standard name stands for both
     for key in ("answer_is", "several", "lettered"):
-        if getattr(wanted, key):
-            given[key] = getattr(wanted, key)
-    if wanted.tags:
-        given["tags"] = list(wanted.tags)
-    return given
+        if getattr(request, key):
+            arguments[key] = getattr(request, key)
+    if request.tags:
+        arguments["tags"] = list(request.tags)
+    return arguments
 
 
-def adapter_of(wanted: Wanted) -> Columns:
+def adapter_of(request: Wanted) -> Columns:
     """The adapter that ``wanted`` has."""
-    return from_columns(**adapter_arguments(wanted))
+    return from_columns(**adapter_arguments(request))
 
 
-def write(wanted: Wanted) -> list[Path]:
+def write(request: Wanted) -> list[Path]:
     """Write the folder's files and return them; nothing is overwritten.
 
     Raises:
         UserError: a bad name, an unknown template, column or setting, a table that is elsewhere, files in the way.
     """
-    _check_name(wanted.name)
-    template = templates.get(wanted.template)
-    schema.check(wanted.settings, "new")
-    schema.check_fit({**template.settings, **wanted.settings}, template, "new")
-    have = _table_columns(wanted)
-    _check_columns(wanted, template, have)
-    files = _make_files(wanted, template)
-    taken = [name for name in files if (wanted.folder / name).exists()]
+    _check_name(request.name)
+    template = templates.get(request.template)
+    schema.check(request.settings, "new")
+    schema.check_fit({**template.settings, **request.settings}, template, "new")
+    have = _table_columns(request)
+    _check_columns(request, template, have)
+    files = _make_files(request, template)
+    taken = [name for name in files if (request.folder / name).exists()]
     if taken:
-        raise UserError(f"{wanted.folder / taken[0]} is there already. Nothing was written; choose another name.")
-    wanted.folder.mkdir(parents=True, exist_ok=True)
+        raise UserError(f"{request.folder / taken[0]} is there already. Nothing was written; choose another name.")
+    request.folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (wanted.folder / name).write_text(text, "utf-8")
-    return [wanted.folder / name for name in files]
+        (request.folder / name).write_text(text, "utf-8")
+    return [request.folder / name for name in files]
 
 
 def _check_name(name: str) -> None:
@@ -129,69 +129,72 @@ def _check_name(name: str) -> None:
         raise UserError(f"The name {name!r}: expected small letters, digits and underscores, a letter first, 2 to 61.")
 
 
-def _table_columns(wanted: Wanted) -> list[str] | None:
+def _table_columns(request: Wanted) -> list[str] | None:
     """The table's columns; None for data that lie elsewhere."""
-    path = wanted.table
+    path = request.table
     if path is None:
         return None
-    how = text_tables.loader(path)
-    if how == "parquet":
+    loader = text_tables.loader(path)
+    if loader == "parquet":
         return list(any_tables.columns(path))
-    return list(text_tables.columns(path, how, wanted.reader))
+    return list(text_tables.columns(path, loader, request.reader))
 
 
-def _check_columns(wanted: Wanted, template: templates.Template, have: Sequence[str] | None) -> None:
-    if wanted.columns.get("answer") and wanted.answer_is:
-        from_columns(answer_is=wanted.answer_is)  # type: ignore[arg-type]  # refuses what there is none of
+def _check_columns(request: Wanted, template: templates.Template, have: Sequence[str] | None) -> None:
+    if request.columns.get("answer") and request.answer_is:
+        from_columns(answer_is=request.answer_is)  # type: ignore[arg-type]  # refuses what there is none of
     if have is None:
         return
-    talks = "conversations" in wanted.columns
-    for ours in dict.fromkeys((*template.columns, *wanted.columns)):
-        optional = ours == "image" and (wanted.settings.get("no_image") or "images" in have)
-        optional |= (talks and ours in ("question", "answer")) or (_reads_yes_no(wanted) and ours == "options")
-        optional &= ours not in wanted.columns
-        for theirs in wanted.columns.get(ours, ours).split(","):
+    talks = "conversations" in request.columns
+    for ours in dict.fromkeys((*template.columns, *request.columns)):
+        optional = ours == "image" and (request.settings.get("no_image") or "images" in have)
+        optional |= (talks and ours in ("question", "answer")) or (_reads_yes_no(request) and ours == "options")
+        optional &= ours not in request.columns
+        for theirs in request.columns.get(ours, ours).split(","):
             if theirs in have or optional:
                 continue
-            if ours not in wanted.columns:
+            if ours not in request.columns:
                 listed = ", ".join(map(repr, have))
-                raise UserError(f"{wanted.dataset}: which column is the {ours}? Say --{ours} COLUMN. It has {listed}.")
-            raise unknown("column", theirs, have, f"{wanted.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
-    shift = wanted.settings.get("shift")
-    for name in (*wanted.tags, *([shift["column"]] if shift else [])):
+                raise UserError(f"{request.dataset}: which column is the {ours}? Say --{ours} COLUMN. It has {listed}.")
+            raise unknown("column", theirs, have, f"{request.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
+    shift = request.settings.get("shift")
+    for name in (*request.tags, *([shift["column"]] if shift else [])):
         if name not in have:
-            raise unknown("column", name, have, wanted.dataset)
+            raise unknown("column", name, have, request.dataset)
 
 
-def _reads_yes_no(wanted: Wanted) -> bool:
-    return wanted.settings.get("parser") == "yes_no"
+def _reads_yes_no(request: Wanted) -> bool:
+    return request.settings.get("parser") == "yes_no"
 
 
-def _make_files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
-    main = {**template.settings, **wanted.settings}
+def _make_files(request: Wanted, template: templates.Template) -> dict[str, str]:
+    main = {**template.settings, **request.settings}
     variants: dict[str, Mapping[str, Any]] = {"": {}}
     # Not what the task itself is already: severe, beside a task of severity 2.
     variants |= {f"_{ending}": new for ending, new in template.variants.items() if {**main, **new} != main}
-    name = wanted.name
+    name = request.name
     files = {
-        f"{name}{ending}.yaml": _task_yaml(wanted, template, ending, changed) for ending, changed in variants.items()
+        f"{name}{ending}.yaml": _task_yaml(request, template, ending, changed) for ending, changed in variants.items()
     }
-    adapter = _adapter_code(wanted)
+    adapter = _adapter_code(request)
     return {
         **files,
         templates.FILE: templates.text_of(template.name),
         "prompt.txt": templates.prompt(PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))) + "\n",
         **({"adapter.py": adapter} if adapter else {}),
-        "README.md": _make_card(wanted, template, [f"{name}{ending}" for ending in variants]),
+        "README.md": _make_card(request, template, [f"{name}{ending}" for ending in variants]),
     }
 
 
-def _task_yaml(wanted: Wanted, template: templates.Template, ending: str, changed: Mapping[str, Any]) -> str:
-    settings = {**_stated_settings(template), **wanted.settings, **changed, "prompt": "prompt.txt"}
-    lines = [f"include: {wanted.name}.yaml" if ending else f"include: {templates.FILE}", f"task: {wanted.name}{ending}"]
+def _task_yaml(request: Wanted, template: templates.Template, ending: str, changed: Mapping[str, Any]) -> str:
+    settings = {**_stated_settings(template), **request.settings, **changed, "prompt": "prompt.txt"}
+    lines = [
+        f"include: {request.name}.yaml" if ending else f"include: {templates.FILE}",
+        f"task: {request.name}{ending}",
+    ]
     if not ending:
-        lines += _data_lines(wanted)
-        lines += ["process_docs: !function adapter.documents"] if _adapter_code(wanted) else []
+        lines += _data_lines(request)
+        lines += ["process_docs: !function adapter.documents"] if _adapter_code(request) else []
     lines += ["lmms_eval_specific_kwargs:", "  default:"]
     lines += [f"    {key}: {_inline_yaml(value)}" for key, value in sorted(settings.items())]
     lines += ["metadata:", f"  template: {template.name}", "  version: 1.0"]
@@ -207,25 +210,25 @@ def _stated_settings(template: templates.Template) -> dict[str, Any]:
     }
 
 
-def _data_lines(wanted: Wanted) -> list[str]:
-    path = wanted.table
+def _data_lines(request: Wanted) -> list[str]:
+    path = request.table
     if path:
-        kind, inside = text_tables.loader(path), path.resolve().relative_to(wanted.folder.resolve()).as_posix()
-        extra = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in wanted.reader.items()]
+        kind, inside = text_tables.loader(path), path.resolve().relative_to(request.folder.resolve()).as_posix()
+        extra = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in request.reader.items()]
         source = [f"dataset_path: {kind}", "dataset_kwargs:", *extra, "  data_files:", f"    test: {inside}"]
         return [*source, "test_split: test"]
-    if wanted.dataset.startswith("medtasks://"):
-        files = ["dataset_kwargs:", "  data_files:", f"    test: {wanted.dataset}"]
+    if request.dataset.startswith("medtasks://"):
+        files = ["dataset_kwargs:", "  data_files:", f"    test: {request.dataset}"]
         return ["dataset_path: parquet", *files, "test_split: test"]
-    return [f"dataset_path: {wanted.dataset}", f"test_split: {wanted.split}"]
+    return [f"dataset_path: {request.dataset}", f"test_split: {request.split}"]
 
 
-def _adapter_code(wanted: Wanted) -> str:
+def _adapter_code(request: Wanted) -> str:
     """The one line of adapter.py; "" where all columns are called as ours."""
-    given = adapter_arguments(wanted)
-    if not given:
+    values = adapter_arguments(request)
+    if not values:
         return ""
-    arguments = ", ".join(f"{key}={_python_literal(value)}" for key, value in given.items())
+    arguments = ", ".join(f"{key}={_python_literal(value)}" for key, value in values.items())
     return f"from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
 
 
@@ -239,21 +242,21 @@ def _inline_yaml(value: Any) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_.-]*", value) else json.dumps(value)
 
 
-def _make_card(wanted: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
+def _make_card(request: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
     text = importlib.resources.files(__package__).joinpath("card_template.md").read_text("utf-8")
     missing = dict.fromkeys(("paper", "licence", "terms", "deviations", "about"), UNFILLED)
-    named = [f"`{theirs}` as `{ours}`" for ours, theirs in wanted.columns.items() if ours != theirs]
-    own = [f"`{column}`" for column in template.columns if wanted.columns.get(column, column) == column]
-    kept = [f"`{tag}` (kept)" for tag in wanted.tags]
-    metrics = wanted.settings.get("metrics") or template.metrics
+    renamed_columns = [f"`{theirs}` as `{ours}`" for ours, theirs in request.columns.items() if ours != theirs]
+    same_columns = [f"`{column}`" for column in template.columns if request.columns.get(column, column) == column]
+    tag_columns = [f"`{tag}` (kept)" for tag in request.tags]
+    metrics = request.settings.get("metrics") or template.metrics
     return Text(text).substitute(
-        {**missing, **{key: value for key, value in wanted.card.items() if value}},
-        name=wanted.name,
-        data=f"`{Path(wanted.dataset).name if wanted.table else wanted.dataset}`",
+        {**missing, **{key: value for key, value in request.card.items() if value}},
+        name=request.name,
+        data=f"`{Path(request.dataset).name if request.table else request.dataset}`",
         tasks="\n".join(f"- `{task}`" for task in tasks),
         template=template.name,
         template_about=template.about,
         metrics="\n".join(f"- `{metric}`" for metric in ([metrics] if isinstance(metrics, str) else metrics)),
-        columns=", ".join([*own, *named, *kept]),
-        prepare="nothing, the table lies in this folder" if wanted.table else "the harness loads it",
+        columns=", ".join([*same_columns, *renamed_columns, *tag_columns]),
+        prepare="nothing, the table lies in this folder" if request.table else "the harness loads it",
     )

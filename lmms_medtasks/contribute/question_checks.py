@@ -26,51 +26,51 @@ _ENOUGH_NEVER_CORRECT = 30
 _EXAMPLES = 3
 
 
-def check(task: Loaded, found: Findings) -> None:
+def check(task: Loaded, log: Findings) -> None:
     """Check the questions of a task on a template, whose documents are as they should be."""
     if task.template is None:
         return
     docs = [task.scored[row] for row in range(len(task.scored))]
-    _check_has_images(task, found)
-    _check_repeated_questions(task, docs, found)
-    _check_placeholders(task, docs, found)
+    _check_has_images(task, log)
+    _check_repeated_questions(task, docs, log)
+    _check_placeholders(task, docs, log)
     if task.template.kind == "choice" and task.settings.get("parser") in ("option", "letter"):
-        _check_correct_letters(task, docs, found)
-    _check_lettered_options(task, docs, found)
-    _check_texts(task, docs, found)
+        _check_correct_letters(task, docs, log)
+    _check_lettered_options(task, docs, log)
+    _check_texts(task, docs, log)
 
 
-def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str, found: Findings) -> None:
+def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str, log: Findings) -> None:
     """Check that a prompt asks the question and tells the options."""
     if task.template is None:
         return
     key = f"question {doc.get('id')!r}"
     if str(doc.get("question", "")).strip() not in prompt:
-        found.add(task.path, "the question's text is not in the prompt", key=key, value=prompt)
+        log.add(task.path, "the question's text is not in the prompt", key=key, value=prompt)
     missing = [text for text in doc.get("options") or () if text not in prompt]
     if missing:
-        found.add(task.path, f"the option {missing[0]!r} is not in the prompt: a model can't know its letter",
+        log.add(task.path, f"the option {missing[0]!r} is not in the prompt: a model can't know its letter",
                   key=key, value=prompt, level="warning")  # fmt: skip
 
 
-def _add_warning(task: Loaded, message: str, found: Findings) -> None:
-    found.add(task.path, message, key="questions", level="warning")
+def _add_warning(task: Loaded, message: str, log: Findings) -> None:
+    log.add(task.path, message, key="questions", level="warning")
 
 
-def _check_has_images(task: Loaded, found: Findings) -> None:
+def _check_has_images(task: Loaded, log: Findings) -> None:
     if task.settings.get("no_image"):
         return
     rows = picture_checks.encoded(task.documents)
     without = [number for number, row in enumerate(rows or ()) if not images_of(row)]
     count = len(task.documents)
     if rows is None or len(without) == count:
-        _add_warning(task, "no image is shown, and the settings do not say no_image: true", found)
+        _add_warning(task, "no image is shown, and the settings do not say no_image: true", log)
     elif without:
         first = task.documents["id"][without[0]]
-        _add_warning(task, f"{len(without)} of {count} questions have no image, the first is {first!r}", found)
+        _add_warning(task, f"{len(without)} of {count} questions have no image, the first is {first!r}", log)
 
 
-def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
     """The same question on the same pictures: with another right answer one of them is wrong."""
     seen: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     repeated = []
@@ -78,10 +78,16 @@ def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], f
         if doc.get("rotation"):
             continue
         options = tuple(doc["options"])
-        asked = (doc["question"], doc["image_id"], tuple(sorted(options)), doc.get("degradation"), doc.get("severity"))
+        question_key = (
+            doc["question"],
+            doc["image_id"],
+            tuple(sorted(options)),
+            doc.get("degradation"),
+            doc.get("severity"),
+        )
         if str(doc["image_id"]).startswith("none-"):
-            asked = (doc["question"], "", *asked[2:])
-        first = seen.setdefault(asked, doc)
+            question_key = (doc["question"], "", *question_key[2:])
+        first = seen.setdefault(question_key, doc)
         if first is doc:
             continue
         repeated.append(f"{first['id']!r} and {doc['id']!r}")
@@ -90,11 +96,11 @@ def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], f
                 f"is question {first['id']!r} again (same text, images and options), with another correct answer: "
                 f"{_correct_texts(first)} and {_correct_texts(doc)}"
             )
-            found.add(task.path, message, key=f"question {doc['id']!r}")
+            log.add(task.path, message, key=f"question {doc['id']!r}")
             return
     if repeated:
         more = f" and {len(repeated) - _EXAMPLES} more" if len(repeated) > _EXAMPLES else ""
-        _add_warning(task, f"the same question is asked twice: {', '.join(repeated[:_EXAMPLES])}{more}", found)
+        _add_warning(task, f"the same question is asked twice: {', '.join(repeated[:_EXAMPLES])}{more}", log)
 
 
 def _correct_texts(doc: Mapping[str, Any]) -> list[str]:
@@ -103,20 +109,20 @@ def _correct_texts(doc: Mapping[str, Any]) -> list[str]:
     if not options:
         return [str(doc["answer"])]
     letters = parsing.option_letters(len(options))
-    return sorted(options[letters.index(each)] for each in doc["answer"] if each in letters)
+    return sorted(options[letters.index(letter)] for letter in doc["answer"] if letter in letters)
 
 
-def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
     holding = [doc["id"] for doc in docs if "<image" in doc["question"]]
     if holding:
         message = (
             f"{len(holding)} questions hold <image>, the first is {holding[0]!r}: a model is shown it as text, and "
             "some count their images by it. Take it out"
         )
-        _add_warning(task, message, found)
+        _add_warning(task, message, log)
 
 
-def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
     """Right letters that no draw would give: all the same, or never the first or the last."""
     if any(doc.get("rotation") for doc in docs):
         return
@@ -126,7 +132,7 @@ def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], foun
             f"the correct answer of all {len(docs)} questions is {next(iter(counted))}: a model that always says so is "
             "always right. Shuffle the options"
         )
-        _add_warning(task, message, found)
+        _add_warning(task, message, log)
         return
     if len(docs) < _ENOUGH_NEVER_CORRECT or any(len(doc["options"]) < 3 for doc in docs):
         return
@@ -137,27 +143,31 @@ def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], foun
                 f"the {which} option is right in none of {len(docs)} questions. Do the answers count from "
                 f"{'0' if which == 'first' else '1'}, and not from {'1' if which == 'first' else '0'}?"
             )
-            _add_warning(task, message, found)
+            _add_warning(task, message, log)
 
 
-def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
     for doc in docs:
-        own = lettered(doc["options"])
-        if not own:
+        stated_letters = lettered(doc["options"])
+        if not stated_letters:
             continue
-        letters = list(parsing.option_letters(len(own)))
-        if own != letters and set(own) <= set(parsing.option_letters(26)) and len(set(own)) == len(own):
+        letters = list(parsing.option_letters(len(stated_letters)))
+        if (
+            stated_letters != letters
+            and set(stated_letters) <= set(parsing.option_letters(26))
+            and len(set(stated_letters)) == len(stated_letters)
+        ):
             message = (
-                f"its options begin with {', '.join(own)}, and the prompt calls them {', '.join(letters)}: a reply "
-                "could mean either. Put them in order, or take the letters off"
+                f"its options begin with {', '.join(stated_letters)}, and the prompt calls them {', '.join(letters)}: a "
+                "reply could mean either. Put them in order, or take the letters off"
             )
-            found.add(task.path, message, key=f"question {doc['id']!r}", value=" | ".join(doc["options"]))
+            log.add(task.path, message, key=f"question {doc['id']!r}", value=" | ".join(doc["options"]))
             return
         message = (
             f"the options of question {doc['id']!r} begin with their letters, which the prompt puts too "
             f'("A. {doc["options"][0]}"). Take them off with lettered=True in adapter.py'
         )
-        _add_warning(task, message, found)
+        _add_warning(task, message, log)
         return
 
 
@@ -175,14 +185,14 @@ _ANSWER_STATED = re.compile(r"\banswer\s*(?:is|:|=)\s*[(\[*\"']*([A-Za-z])\b(?![
 Document = Mapping[str, Any]
 
 
-def _check_texts(task: Loaded, docs: Sequence[Document], found: Findings) -> None:
+def _check_texts(task: Loaded, docs: Sequence[Document], log: Findings) -> None:
     """Warn of what is found in the texts of a task's questions."""
     for kind, why in _TEXT_PROBLEMS.items():
-        told = [(doc["id"], said) for doc in docs if (said := why(doc))]
-        if told and (kind != _GIVEN_AWAY or len(told) >= max(_ENOUGH_GIVEN_AWAY, len(docs) / 2)):
-            first, said = told[0]
-            message = f"{len(told)} of {len(docs)} questions {kind}, the first is {first!r}: {said}"
-            found.add(task.path, message, key="questions", level="warning")
+        problems = [(doc["id"], problem) for doc in docs if (problem := why(doc))]
+        if problems and (kind != _GIVEN_AWAY or len(problems) >= max(_ENOUGH_GIVEN_AWAY, len(docs) / 2)):
+            first, problem = problems[0]
+            message = f"{len(problems)} of {len(docs)} questions {kind}, the first is {first!r}: {problem}"
+            log.add(task.path, message, key="questions", level="warning")
 
 
 def _all_texts(doc: Document) -> list[str]:
@@ -194,9 +204,9 @@ def _damaged_text(doc: Document) -> str:
     for text in _all_texts(doc):
         if "\ufffd" in text:
             return f"{text[:60]!r} holds U+FFFD, which stands for a character that was lost"
-        for wrong in ("cp1252", "latin-1"):
+        for encoding in ("cp1252", "latin-1"):
             with contextlib.suppress(UnicodeError):
-                meant = text.encode(wrong).decode("utf-8")
+                meant = text.encode(encoding).decode("utf-8")
                 if meant != text:
                     return f"{text[:60]!r} was meant to be {meant[:60]!r}: read it as UTF-8 and write the table again"
     return ""
@@ -216,16 +226,16 @@ def _too_long(doc: Document) -> str:
 
 
 def _equal_options(doc: Document) -> str:
-    options = [folded(str(each)) for each in doc["options"] or ()]
-    twice = next((each for each in options if options.count(each) > 1), "")
+    options = [folded(str(option)) for option in doc["options"] or ()]
+    twice = next((option for option in options if options.count(option) > 1), "")
     return f"{twice!r}. A reply in words can't tell them apart" if twice else ""
 
 
 def _stated_answer(doc: Document) -> str:
     match = _ANSWER_STATED.search(str(doc["question"]))
     letters = parsing.option_letters(len(doc["options"])) if doc["options"] else ""
-    said = match[1].upper() if match else ""
-    return f"{match[0]!r}" if match and said in letters and said in str(doc["answer"]) else ""
+    letter = match[1].upper() if match else ""
+    return f"{match[0]!r}" if match and letter in letters and letter in str(doc["answer"]) else ""
 
 
 def _contained_answer(doc: Document) -> str:
@@ -239,8 +249,8 @@ def _contained_answer(doc: Document) -> str:
 
 
 def _listed_options(doc: Document) -> str:
-    options = [str(each) for each in doc["options"] or ()]
-    listed = len(options) > 1 and all(each in str(doc["question"]) for each in options)
+    options = [str(option) for option in doc["options"] or ()]
+    listed = len(options) > 1 and all(option in str(doc["question"]) for option in options)
     lettered = listed and re.search(r"\bA[.):]", str(doc["question"]))
     return "a model gets them twice, once from the prompt. Take them out of the question" if lettered else ""
 
@@ -276,7 +286,7 @@ _IMAGE_PROBLEMS = {
 }
 
 
-def check_images(task: Loaded, found: Findings) -> None:
+def check_images(task: Loaded, log: Findings) -> None:
     """Warn of what is found among the first pictures of a task on a template."""
     rows = picture_checks.encoded(task.documents)
     if rows is None or task.settings.get("no_image"):
@@ -287,10 +297,11 @@ def check_images(task: Loaded, found: Findings) -> None:
         count += 1
         for kind in _image_problems(picture):
             ids[kind].append(name)
-    for kind, named in ids.items():
-        if named:
-            message = f"{len(named)} of {count} images looked at (question {named[0]!r} first) {_IMAGE_PROBLEMS[kind]}"
-            found.add(task.path, message, key="pictures", level="warning")
+    for kind, question_ids in ids.items():
+        if question_ids:
+            first = f"(question {question_ids[0]!r} first)"
+            message = f"{len(question_ids)} of {count} images looked at {first} {_IMAGE_PROBLEMS[kind]}"
+            log.add(task.path, message, key="pictures", level="warning")
 
 
 def _first_images(rows: Any, ids: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:

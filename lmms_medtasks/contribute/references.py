@@ -45,23 +45,23 @@ _NOT_LOOKED_INTO = "is of another package, which was not looked into: whoever ru
 # --- Functions --------------------------------------------------------------------------------------------------------
 
 
-def check_functions(chain: Chain, wrong_keys: Collection[str], found: Findings) -> None:
+def check_functions(chain: Chain, wrong_keys: Collection[str], log: Findings) -> None:
     """Check every function that a task names; ``wrong_keys``: keys whose values are not what they should be."""
     for key, field in keys.Task.model_fields.items():
         if key in chain.entries and key not in wrong_keys:
-            _check_function(chain.entries[key], key, field.metadata, found)
+            _check_function(chain.entries[key], key, field.metadata, log)
     rows = chain.entries.get("metric_list")
     if rows is not None and "metric_list" not in wrong_keys and not isinstance(rows.value, Function):
         metadata = keys.MetricRow.model_fields["aggregation"].metadata
         for node in rows.node.value:
             row = inner(Entry(rows.file, node, node))["aggregation"]
-            _check_function(row, "metric_list.aggregation", metadata, found)
+            _check_function(row, "metric_list.aggregation", metadata, log)
 
 
-def _check_function(entry: Entry, key: str, metadata: Collection[Any], found: Findings) -> None:
-    called_with = next((each for each in metadata if isinstance(each, keys.Arguments)), None)
+def _check_function(entry: Entry, key: str, metadata: Collection[Any], log: Findings) -> None:
+    called_with = next((marker for marker in metadata if isinstance(marker, keys.Arguments)), None)
     if called_with and isinstance(entry.value, Function):
-        _FunctionCheck(entry, key, called_with, found).check()
+        _FunctionCheck(entry, key, called_with, log).check()
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class _FunctionCheck:
 
     def _check_harness(self, module: str) -> None:
         spec = importlib.util.find_spec(_HARNESS)
-        roots = [Path(each) for each in (spec.submodule_search_locations if spec else None) or ()]
+        roots = [Path(location) for location in (spec.submodule_search_locations if spec else None) or ()]
         relative = Path(*module.split(".")[1:])
         if not any(is_file((root / relative).with_suffix(".py")) or os.path.isdir(root / relative) for root in roots):
             self._add("lmms-eval has no such module")
@@ -168,8 +168,8 @@ def _read_definitions(path: Path) -> dict[str, ast.AST | None] | None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             definitions[node.name] = node
         elif isinstance(node, ast.Assign):
-            definitions.update({each.id: node.value for target in node.targets for each in ast.walk(target)
-                                if isinstance(each, ast.Name)})  # fmt: skip
+            definitions.update({name.id: node.value for target in node.targets for name in ast.walk(target)
+                                if isinstance(name, ast.Name)})  # fmt: skip
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             definitions[node.target.id] = node.value
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -191,28 +191,36 @@ def callable_arity(function: Callable[..., Any]) -> tuple[int, int | None]:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return 0, None
-    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    needed = sum(each.default is each.empty for each in positional)
-    keywords = [each for each in parameters if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
-    takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    positional = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    needed = sum(parameter.default is parameter.empty for parameter in positional)
+    keywords = [
+        parameter
+        for parameter in parameters
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
+    ]
+    takes_any = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     return needed + _NEVER_GIVEN * len(keywords), None if takes_any else len(positional)
 
 
 # --- Data files -------------------------------------------------------------------------------------------------------
 
 
-def check_data_files(chain: Chain, found: Findings) -> None:
+def check_data_files(chain: Chain, log: Findings) -> None:
     """Check that the files are there which ``dataset_kwargs: data_files`` of a task names."""
     kwargs = chain.value("dataset_kwargs") or {}
     if kwargs.get("trust_remote_code"):
         file, line = chain.place(("dataset_kwargs", "trust_remote_code"))
-        found.add(file, "executes code of the data set's author", line=line, key="dataset_kwargs.trust_remote_code",
+        log.add(file, "executes code of the data set's author", line=line, key="dataset_kwargs.trust_remote_code",
                   value="True", level="warning")  # fmt: skip
     for split, names in (kwargs.get("data_files") or {}).items():
         file, line = chain.place(("dataset_kwargs", "data_files", split))
         for name in names if isinstance(names, list) else [names]:
             location = {"line": line, "key": f"dataset_kwargs.data_files.{split}", "value": name}
-            _check_data_file(chain, name, functools.partial(found.add, file, **location))
+            _check_data_file(chain, name, functools.partial(log.add, file, **location))
 
 
 def missing_data_files(chain: Chain) -> list[str]:
@@ -270,26 +278,26 @@ def _default_settings(chain: Chain) -> Mapping[str, Any]:
     return (chain.value(SETTINGS) or {}).get("default") or {}
 
 
-def check_prompt_file(chain: Chain, found: Findings) -> None:
+def check_prompt_file(chain: Chain, log: Findings) -> None:
     """Check the setting ``prompt`` of a task whose settings are right, and the file that it names."""
-    given = _default_settings(chain)
-    name = given.get("prompt")
+    default_settings = _default_settings(chain)
+    name = default_settings.get("prompt")
     if not isinstance(name, str):
         return
     template = keys.template_of(chain)
-    settings = {**(template.settings if template else {}), **given}
+    settings = {**(template.settings if template else {}), **default_settings}
     file, line = chain.place((SETTINGS, "default", "prompt"))
     location: dict[str, Any] = {"line": line, "key": f"{SETTINGS}.default.prompt", "value": name}
     path = chain.path.parent / name
     if "{question}" in name:
-        _check_placeholders(file, name, settings, found)
+        _check_placeholders(file, name, settings, log)
     elif not inside(path, chain.path.parent):
-        found.add(file, _LEADS_OUT, **location)
+        log.add(file, _LEADS_OUT, **location)
     elif is_file(path):
-        _check_prompt_text(path, settings, found)
+        _check_prompt_text(path, settings, log)
     elif name not in templates.prompts() and not is_file(_built_in_prompt(name)):
         prompts = (*(each.name for each in chain.path.parent.glob("*.txt")), *templates.prompts())
-        found.add(file, "no such file beside the YAML, and no built-in prompt", near=nearest(name, prompts),
+        log.add(file, "no such file beside the YAML, and no built-in prompt", near=nearest(name, prompts),
                   allowed=prompts, **location)  # fmt: skip
 
 
@@ -297,55 +305,55 @@ def _built_in_prompt(name: str) -> Any:
     return importlib.resources.files("lmms_medtasks.task_configs").joinpath(name)
 
 
-def _check_prompt_text(path: Path, settings: Mapping[str, Any], found: Findings) -> None:
+def _check_prompt_text(path: Path, settings: Mapping[str, Any], log: Findings) -> None:
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        found.add(path, f"byte {error.object[error.start]:#04x} is not UTF-8: save the file as UTF-8")
+        log.add(path, f"byte {error.object[error.start]:#04x} is not UTF-8: save the file as UTF-8")
         return
     if "{question}" not in text:
-        found.add(path, "has no {question} in it: the question would not be asked")
+        log.add(path, "has no {question} in it: the question would not be asked")
         return
-    _check_placeholders(path, text, settings, found)
+    _check_placeholders(path, text, settings, log)
 
 
-def _check_placeholders(path: Path, text: str, settings: Mapping[str, Any], found: Findings) -> None:
+def _check_placeholders(path: Path, text: str, settings: Mapping[str, Any], log: Findings) -> None:
     """Check what stands in braces: a known name is filled in, any other is shown to the model as it is."""
     if settings.get("parser") in ("option", "letter") and "{options}" not in text:
-        found.add(path, "the prompt has no {options} in it: a model is not told which letter means what",
+        log.add(path, "the prompt has no {options} in it: a model is not told which letter means what",
                   level="warning")  # fmt: skip
     for word in dict.fromkeys(re.findall(r"\{(\w+)\}", text)):
         if word not in ("question", "options"):
-            found.add(path, "nothing is filled in for this: the model is shown it as it is", level="warning",
+            log.add(path, "nothing is filled in for this: the model is shown it as it is", level="warning",
                       value=f"{{{word}}}", near=nearest(f"{{{word}}}", ("{question}", "{options}")))  # fmt: skip
 
 
 # --- Custom parts -----------------------------------------------------------------------------------------------------
 
 
-def check_custom_parts(chain: Chain, found: Findings) -> None:
+def check_custom_parts(chain: Chain, log: Findings) -> None:
     """Check the files that a task's settings, which are right in form, name for custom parts."""
     settings = _default_settings(chain)
     for key in ("parser", "metrics", "judge", "degradation"):
         names = settings.get(key)
         for name in names if isinstance(names, list) else [names]:
             if isinstance(name, str) and (is_reference(name) or (key == "judge" and is_rubric(name))):
-                _check_custom_part(chain, key, name, found)
+                _check_custom_part(chain, key, name, log)
 
 
-def _check_custom_part(chain: Chain, key: str, reference: str, found: Findings) -> None:
+def _check_custom_part(chain: Chain, key: str, reference: str, log: Findings) -> None:
     file, line = chain.place((SETTINGS, "default", key))
     location: dict[str, Any] = {"line": line, "key": f"{SETTINGS}.default.{key}", "value": reference}
     name, attribute = (reference, "") if is_rubric(reference) else reference.rsplit(":", 1)
     if not is_rubric(reference) and not name.endswith(".py"):
-        found.add(file, _NOT_LOOKED_INTO, level="warning", **location)
+        log.add(file, _NOT_LOOKED_INTO, level="warning", **location)
         return
     folder = chain.path.parent
     path = folder / name
     if not inside(path, folder):
-        found.add(file, _LEADS_OUT, **location)
+        log.add(file, _LEADS_OUT, **location)
     elif not is_file(path):
         near = nearest(name, [each.name for each in folder.glob(f"*{path.suffix}")])
-        found.add(file, f"there is no file {name} beside the YAML", near=near, **location)
+        log.add(file, f"there is no file {name} beside the YAML", near=near, **location)
     elif attribute and (definitions := _read_definitions(path)) is not None and attribute not in definitions:
-        found.add(file, f"{name} does not define {attribute!r}", near=nearest(attribute, definitions), **location)
+        log.add(file, f"{name} does not define {attribute!r}", near=nearest(attribute, definitions), **location)

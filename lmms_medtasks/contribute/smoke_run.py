@@ -39,9 +39,9 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> li
     Raises:
         UserError: the folder holds no task, or a task gave no result.
     """
-    found = Findings()
-    chains = static.check(path, found)
-    unreadable = [each for each in found.errors if not each.file.endswith(".md")]
+    log = Findings()
+    chains = static.check(path, log)
+    unreadable = [each for each in log.errors if not each.file.endswith(".md")]
     if unreadable:
         raise UserError(f"{unreadable[0]} Run `lmms-medtasks validate` first.")
     every = [str(chain.value("task")) for chain in chains]

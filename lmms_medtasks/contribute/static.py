@@ -30,44 +30,44 @@ def folder_of(path: Path) -> Path:
     raise UserError(f"{str(path)!r} is no folder with task YAMLs, and no YAML.")
 
 
-def check(path: Path, found: Findings) -> list[Chain]:
+def check(path: Path, log: Findings) -> list[Chain]:
     """Check a folder, or one YAML of it; the chains of the tasks that could be read."""
     folder = folder_of(path)
     chosen = [path] if path.is_file() else sorted(folder.glob("*.yaml"))
     if not chosen:
-        found.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
-    _register_modalities(folder, found)
-    strange = _check_links(folder, found)
-    chains = [chain for each in chosen if each not in strange and (chain := follow(each, folder, found))]
+        log.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
+    _register_modalities(folder, log)
+    strange = _check_links(folder, log)
+    chains = [chain for yaml_path in chosen if yaml_path not in strange and (chain := follow(yaml_path, folder, log))]
     for chain in chains:
-        _check_chain(chain, found)
-    _check_names(chains, found)
-    _check_group_metrics(chains, found)
-    _check_python(folder, found, strange)
+        _check_chain(chain, log)
+    _check_names(chains, log)
+    _check_group_metrics(chains, log)
+    _check_python(folder, log, strange)
     if folder / "README.md" not in strange:
-        _check_card(folder / "README.md", found)
-    _drop_repeated(found)
+        _check_card(folder / "README.md", log)
+    _drop_repeated(log)
     return [chain for chain in chains if not _is_group(chain)]
 
 
-def _check_card(path: Path, found: Findings) -> None:
+def _check_card(path: Path, log: Findings) -> None:
     """Check that the card is there and filled in: paper, licence, data-use terms and changelog."""
     if not path.is_file():
-        found.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
+        log.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
         return
     lines = path.read_text("utf-8", errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         if UNFILLED in line:
-            found.add(path, "is not filled in yet", line=number, value=line.strip())
+            log.add(path, "is not filled in yet", line=number, value=line.strip())
     for row in _ROWS:
         if not any(line.startswith(f"| {row} |") for line in lines):
-            found.add(path, f"has no row {row!r} in its table: '| {row} | ... |'")
+            log.add(path, f"has no row {row!r} in its table: '| {row} | ... |'")
     for section in _SECTIONS:
         if f"## {section}" not in lines:
-            found.add(path, f"has no section '## {section}'")
+            log.add(path, f"has no section '## {section}'")
 
 
-def _check_python(folder: Path, found: Findings, but: Collection[Path]) -> None:
+def _check_python(folder: Path, log: Findings, but: Collection[Path]) -> None:
     """Report every file of ``folder`` that is no Python, unexecuted; ``but``: files that must not be opened."""
     for path in sorted(folder.rglob("*.py")):
         if path in but or not path.is_file():
@@ -76,74 +76,74 @@ def _check_python(folder: Path, found: Findings, but: Collection[Path]) -> None:
             ast.parse(path.read_bytes())
         except (SyntaxError, ValueError) as error:
             name = path.relative_to(folder).as_posix()
-            found.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
+            log.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
 
 
-def _register_modalities(folder: Path, found: Findings) -> None:
+def _register_modalities(folder: Path, log: Findings) -> None:
     """Make the modalities known that the folder brings: settings name them."""
     path = folder / own_modalities.FILE
     if path.is_file():
         try:
             modality_files.give([path], execute=False)
         except UserError as error:
-            found.add(path, str(error))
+            log.add(path, str(error))
 
 
-def _drop_repeated(found: Findings) -> None:
+def _drop_repeated(log: Findings) -> None:
     """What several tasks include is wrong once."""
-    found.problems = list(dict.fromkeys(found.problems))
+    log.problems = list(dict.fromkeys(log.problems))
 
 
 def _is_group(chain: Chain) -> bool:
     return isinstance(chain.value("task"), list)
 
 
-def _check_chain(chain: Chain, found: Findings) -> None:
+def _check_chain(chain: Chain, log: Findings) -> None:
     problems = keys.problems(chain)
-    found.problems += problems
-    wrong = {each.key.partition(".")[0] for each in problems}
-    _check_file_name(chain, wrong, found)
+    log.problems += problems
+    wrong_keys = {each.key.partition(".")[0] for each in problems}
+    _check_file_name(chain, wrong_keys, log)
     if _is_group(chain):
         return
-    references.check_functions(chain, wrong, found)
-    if not wrong & {"dataset_path", "dataset_kwargs", "test_split", "training_split"}:
-        references.check_data_files(chain, found)
-    if not wrong & {"process_results", "metadata", SETTINGS}:
+    references.check_functions(chain, wrong_keys, log)
+    if not wrong_keys & {"dataset_path", "dataset_kwargs", "test_split", "training_split"}:
+        references.check_data_files(chain, log)
+    if not wrong_keys & {"process_results", "metadata", SETTINGS}:
         if keys.reads_settings(chain):
-            references.check_prompt_file(chain, found)
-            references.check_custom_parts(chain, found)
-        _check_copy(chain, found)
+            references.check_prompt_file(chain, log)
+            references.check_custom_parts(chain, log)
+        _check_copy(chain, log)
 
 
-def _check_file_name(chain: Chain, wrong: Collection[str], found: Findings) -> None:
+def _check_file_name(chain: Chain, wrong_keys: Collection[str], log: Findings) -> None:
     key = "group" if _is_group(chain) else "task"
     name = chain.value(key)
     # A name that is taken is to be changed, not given to the file too.
-    if key in chain.entries and key not in wrong and name != chain.path.stem and not _name_owner(chain, name):
+    if key in chain.entries and key not in wrong_keys and name != chain.path.stem and not _name_owner(chain, name):
         entry = chain.entries[key]
-        found.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
+        log.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
                   value=name)  # fmt: skip
 
 
-def _check_copy(chain: Chain, found: Findings) -> None:
+def _check_copy(chain: Chain, log: Findings) -> None:
     """The folder's copy of a template's lines against the installed one."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
     if template is not None and copy is not None and copy.read_text("utf-8") != templates.text_of(template.name):
-        found.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
+        log.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
                   "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
 
 
-def _check_names(chains: list[Chain], found: Findings) -> None:
+def _check_names(chains: list[Chain], log: Findings) -> None:
     """Names must be free: in the folder, among ours, and among the harness's own, which win in silence."""
     seen: dict[str, Path] = {}
     for chain, name in _named_chains(chains):
         entry = chain.entries["group" if _is_group(chain) else "task"]
         if name in seen:
-            found.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
+            log.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
         if owner := _name_owner(chain, name):
-            found.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
+            log.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
 
 
 def _name_owner(chain: Chain, name: Any) -> str | None:
@@ -158,15 +158,15 @@ def _named_chains(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
             yield chain, name
 
 
-def _check_links(folder: Path, found: Findings) -> set[Path]:
+def _check_links(folder: Path, log: Findings) -> set[Path]:
     """Report links out of ``folder``, pipes and devices; these paths, which nobody should open."""
     strange = set()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if not inside(path, folder):
-            found.add(name, "a link that leads out of the task's folder")
+            log.add(name, "a link that leads out of the task's folder")
         elif not path.is_dir() and not path.is_file():
-            found.add(name, "is no file, but a pipe, a device or a link to nothing")
+            log.add(name, "is no file, but a pipe, a device or a link to nothing")
         else:
             continue
         strange.add(path)
@@ -176,13 +176,13 @@ def _check_links(folder: Path, found: Findings) -> set[Path]:
 # --- Groups -----------------------------------------------------------------------------------------------------------
 
 
-def _check_group_metrics(chains: Sequence[Chain], found: Findings) -> None:
+def _check_group_metrics(chains: Sequence[Chain], log: Findings) -> None:
     """Tell of each metric that no task of its group has: the harness leaves the row empty, and says nothing.
 
     ``chains``: all of the folder. A group with a task that is neither there nor installed is not looked at.
     """
-    named = [(chain.value("group" if _is_group(chain) else "task"), chain) for chain in chains]
-    by_name = {name: chain for name, chain in named if isinstance(name, str)}
+    named_chains = [(chain.value("group" if _is_group(chain) else "task"), chain) for chain in chains]
+    by_name = {name: chain for name, chain in named_chains if isinstance(name, str)}
     for group in filter(_is_group, chains):
         listed = group.value("aggregate_metric_list")
         members = list(_member_tasks(group, by_name, set()))
@@ -195,7 +195,7 @@ def _check_group_metrics(chains: Sequence[Chain], found: Findings) -> None:
             metric = str(row.get("metric") if isinstance(row, Mapping) else row)
             # As the harness matches them: "accuracy" takes "accuracy_iid" too.
             if not any(metric in name for name in names):
-                found.add(
+                log.add(
                     entry.file, "no task of the group has this metric: its row would stay empty", line=entry.line,
                     key="aggregate_metric_list", value=metric, allowed=names, near=nearest(metric, names),
                 )  # fmt: skip

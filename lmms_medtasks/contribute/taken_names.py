@@ -26,15 +26,15 @@ def owner(name: str, but: Path | None = None) -> str:
 @functools.cache
 def harness() -> dict[str, str]:
     """The names of the harness's own tasks, groups and tags, each with a file that has it; read, not parsed."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for folder in _harness_folders():
-        found = {**names_in(folder), **found}
-    return found
+        names = {**names_in(folder), **names}
+    return names
 
 
 def _harness_folders() -> list[Path]:
     spec = importlib.util.find_spec("lmms_eval")
-    return [Path(each) / "tasks" for each in (spec.submodule_search_locations if spec else None) or ()]
+    return [Path(location) / "tasks" for location in (spec.submodule_search_locations if spec else None) or ()]
 
 
 def is_mentioned(name: str, folder: Path | None = None) -> bool:
@@ -44,7 +44,10 @@ def is_mentioned(name: str, folder: Path | None = None) -> bool:
     """
     word = re.compile(rf"(?<![\w+-]){re.escape(name)}(?![\w+-])")
     texts = [
-        path for each in _harness_folders() for path in each.rglob("*") if path.suffix in _TEXTS and path.is_file()
+        path
+        for tasks_folder in _harness_folders()
+        for path in tasks_folder.rglob("*")
+        if path.suffix in _TEXTS and path.is_file()
     ]
     texts += folder.rglob("*.yaml") if folder else ()
     return any(word.search(path.read_text("utf-8", errors="replace")) for path in texts)
@@ -52,8 +55,8 @@ def is_mentioned(name: str, folder: Path | None = None) -> bool:
 
 def names_in(folder: Path) -> dict[str, str]:
     """The names of tasks, groups and tags in the YAMLs below a folder, each with a file that has it."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for path in folder.rglob("*.yaml"):
         for name in _NAME.findall(path.read_text("utf-8", errors="replace")):
-            found.setdefault(name, path.relative_to(folder).as_posix())
-    return found
+            names.setdefault(name, path.relative_to(folder).as_posix())
+    return names

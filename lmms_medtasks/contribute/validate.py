@@ -39,18 +39,18 @@ def validate(
     Raises:
         UserError: no such folder, no such revision.
     """
-    found = Findings()
-    chains = static.check(path, found)
+    log = Findings()
+    chains = static.check(path, log)
     if base:
-        versions.check(static.folder_of(path), chains, base, found)
+        versions.check(static.folder_of(path), chains, base, log)
     # A card that is still to be filled in keeps nobody from seeing whether the rest is right.
-    if static_only or _has_errors_beyond_card(found):
+    if static_only or _has_errors_beyond_card(log):
         if write:
-            found.told.append(_NOT_WRITTEN)
-        return found
-    _check_live(path, chains, show, write, found)
-    found.problems = _merge_same_problems(found.problems)
-    return found
+            log.told.append(_NOT_WRITTEN)
+        return log
+    _check_live(path, chains, show, write, log)
+    log.problems = _merge_same_problems(log.problems)
+    return log
 
 
 def _merge_same_problems(problems: list[Problem]) -> list[Problem]:
@@ -62,9 +62,9 @@ def _merge_same_problems(problems: list[Problem]) -> list[Problem]:
     return [replace(same[0], file=", ".join(dict.fromkeys(each.file for each in same))) for same in groups.values()]
 
 
-def _has_errors_beyond_card(found: Findings) -> bool:
+def _has_errors_beyond_card(log: Findings) -> bool:
     """Whether something other than the card's text is wrong."""
-    return any(not each.file.endswith(".md") for each in found.errors)
+    return any(not each.file.endswith(".md") for each in log.errors)
 
 
 def _read_report(folder: Path) -> None:
@@ -72,26 +72,26 @@ def _read_report(folder: Path) -> None:
     reported_suites.declared(folder.name)
 
 
-def _check_live(path: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
+def _check_live(path: Path, chains: list[Chain], show: Path | None, write: bool, log: Findings) -> None:
     folder = static.folder_of(path)
     tasks: list[Loaded] = []
     pages = []
     for chain in chains:
-        task, shown = live.check(chain, found)
-        pages.append((chain.path.stem, shown))
+        task, questions = live.check(chain, log)
+        pages.append((chain.path.stem, questions))
         if task is not None:
             tasks.append(task)
     if (folder / "report.py").is_file():
-        attempt(_read_report, folder.resolve(), path="report.py", what="can't be used", found=found)
-    if write and _has_errors_beyond_card(found):
-        found.told.append(_NOT_WRITTEN)
+        attempt(_read_report, folder.resolve(), path="report.py", what="can't be used", log=log)
+    if write and _has_errors_beyond_card(log):
+        log.told.append(_NOT_WRITTEN)
     elif write:
-        found.told.append(f"Written: {live.write_snapshot(folder, tasks, whole=path.is_dir())}")
+        log.told.append(f"Written: {live.write_snapshot(folder, tasks, whole=path.is_dir())}")
     elif len(tasks) == len(chains):
-        live.check_snapshot(folder, tasks, found)
+        live.check_snapshot(folder, tasks, log)
     if show is not None:
         write_text(show, _render_page(folder.resolve().name, pages))
-        found.told.append(f"Written: {show}")
+        log.told.append(f"Written: {show}")
 
 
 def _render_page(title: str, tasks: Sequence[tuple[str, Sequence[live.ShownQuestion]]]) -> str:
@@ -100,13 +100,21 @@ def _render_page(title: str, tasks: Sequence[tuple[str, Sequence[live.ShownQuest
 
     text = importlib.resources.files(__package__).joinpath("page.html").read_text("utf-8")
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(text)
-    listed = [(name, [_page_question(each) for each in shown]) for name, shown in tasks]
+    listed = [(name, [_page_question(question) for question in shown]) for name, shown in tasks]
     return page.render(title=title, count=live.SHOWN, tasks=listed)
 
 
-def _page_question(shown: live.ShownQuestion) -> dict[str, Any]:
-    pictures = [{"source": _data_url(each), "about": f"{each.width} x {each.height} pixels"} for each in shown.pictures]
-    return {"id": shown.id, "prompt": shown.prompt, "target": shown.target, "pictures": pictures, "about": shown.about}
+def _page_question(question: live.ShownQuestion) -> dict[str, Any]:
+    pictures = [
+        {"source": _data_url(image), "about": f"{image.width} x {image.height} pixels"} for image in question.pictures
+    ]
+    return {
+        "id": question.id,
+        "prompt": question.prompt,
+        "target": question.target,
+        "pictures": pictures,
+        "about": question.about,
+    }
 
 
 def _data_url(picture: Any) -> str:

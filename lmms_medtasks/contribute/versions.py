@@ -18,7 +18,7 @@ _NO_DATA = ("README.md", "prompts.json", templates.FILE)
 """Files that are compared otherwise, or decide nothing."""
 
 
-def check(folder: Path, chains: list[Chain], base: str, found: Findings) -> None:
+def check(folder: Path, chains: list[Chain], base: str, log: Findings) -> None:
     """Compare each task of ``folder`` with what it was at ``base``; one that was not there is new.
 
     Raises:
@@ -31,9 +31,9 @@ def check(folder: Path, chains: list[Chain], base: str, found: Findings) -> None
         for chain in chains:
             path = before / chain.path.name
             if is_file(path):
-                _check_version(chain, follow(path, before, Findings()) or Chain(path), files, base, found)
+                _check_version(chain, follow(path, before, Findings()) or Chain(path), files, base, log)
             else:
-                found.told.append(f"{chain.path.stem}: new since {base}")
+                log.told.append(f"{chain.path.stem}: new since {base}")
 
 
 def _extract_folder(folder: Path, base: str, to: Path) -> None:
@@ -49,30 +49,30 @@ def _changed_files(before: Path, folder: Path) -> list[str]:
 
     What Python compiled of a parser or an adapter, committed where nobody ignores it, is made again by each run.
     """
-    names = [each.relative_to(before) for each in sorted(before.rglob("*")) if each.is_file()]
-    names = [each for each in names if each.name not in _NO_DATA and each.suffix not in (".yaml", ".pyc")]
+    names = [name.relative_to(before) for name in sorted(before.rglob("*")) if name.is_file()]
+    names = [name for name in names if name.name not in _NO_DATA and name.suffix not in (".yaml", ".pyc")]
     names += [] if Path("adapter.py") in names or not (folder / "adapter.py").is_file() else [Path("adapter.py")]
-    changed = [each.as_posix() for each in names if _read_content(before / each) != _read_content(folder / each)]
+    changed = [name.as_posix() for name in names if _read_content(before / name) != _read_content(folder / name)]
     return [changed[0] + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")] if changed else []
 
 
-def _check_version(chain: Chain, before: Chain, files: list[str], base: str, found: Findings) -> None:
+def _check_version(chain: Chain, before: Chain, files: list[str], base: str, log: Findings) -> None:
     keys = sorted({*before.entries, *chain.entries} - {"metadata", "task_alias", "tag"})
     changed = [key for key in keys if before.value(key) != chain.value(key)] + files
     new, old = _version_of(chain), _version_of(before)
     entry = chain.entries.get("metadata")
-    wrong = ""
+    problem = ""
     if changed and (new is None or old is None or new <= old):
-        wrong = (
+        problem = (
             f"still the version at {base}, but {', '.join(changed)} changed since: raise it, and say why in the card's "
             "changelog"
         )
     elif old is not None and (new is None or new < old):
-        wrong = f"below the version at {base}, {old}"
+        problem = f"below the version at {base}, {old}"
     elif not changed and new != old:
-        found.told.append(f"{chain.path.stem}: version {old} -> {new}, nothing else changed")
-    if wrong:
-        found.add(entry.file if entry else chain.path, wrong, key="metadata.version",
+        log.told.append(f"{chain.path.stem}: version {old} -> {new}, nothing else changed")
+    if problem:
+        log.add(entry.file if entry else chain.path, problem, key="metadata.version",
                   line=entry.line if entry else None, value=str(new))  # fmt: skip
 
 
@@ -92,6 +92,8 @@ def _run_git(folder: Path, *arguments: str) -> bytes:
     except FileNotFoundError as error:
         raise UserError("--base wants git, which is not installed.") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip() or f"no such revision: {arguments[-1].partition('^')[0]!r}"
-        raise UserError(f"--base: {said} (in {folder})")
+        reason = (
+            done.stderr.decode(errors="replace").strip() or f"no such revision: {arguments[-1].partition('^')[0]!r}"
+        )
+        raise UserError(f"--base: {reason} (in {folder})")
     return done.stdout

@@ -40,10 +40,10 @@ def outcome_of(reading: str) -> str:
 
 def outcomes(rows: Samples) -> dict[str, int]:
     """How many trials have each of :data:`OUTCOMES`, in that order. Of a judged reply "answered": it has a text."""
-    found = dict.fromkeys(OUTCOMES, 0)
-    for each in pc.value_counts(rows.texts("trials")[1]) if len(rows) else ():
-        found[outcome_of(str(each["values"]))] += each["counts"].as_py()
-    return found
+    counts = dict.fromkeys(OUTCOMES, 0)
+    for row in pc.value_counts(rows.texts("trials")[1]) if len(rows) else ():
+        counts[outcome_of(str(row["values"]))] += row["counts"].as_py()
+    return counts
 
 
 def said(counts: Mapping[str, int], names: Iterable[str] = OUTCOMES) -> str:

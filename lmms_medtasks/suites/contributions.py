@@ -109,18 +109,23 @@ def contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = ""
 def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: str = "") -> PairedChange:
     """Compare two models by ``estimate``; see :func:`contributions`."""
     tables = (first, second)
-    one, other = numbers = list(_model_numbers(tables, _common_rows(tables, estimate), estimate))
-    found = _linear_contributions(numbers, name) or _smooth_contributions(numbers)
-    if found is None or one is None or other is None:
+    first_number, second_number = numbers = list(_model_numbers(tables, _common_rows(tables, estimate), estimate))
+    contributions = _linear_contributions(numbers, name) or _smooth_contributions(numbers)
+    if contributions is None or first_number is None or second_number is None:
         before, after = (None if each is None else each.value for each in numbers)
         return PairedChange(before, after, EMPTY, None, np.zeros(0), None)
-    if found.linear:
-        apart = {name: rows.columns - one.own[name].columns for name, rows in other.own.items()}
-        sums = _Weighed(one).by_image(apart)
+    if contributions.linear:
+        apart = {name: rows.columns - first_number.own[name].columns for name, rows in second_number.own.items()}
+        sums = _Weighed(first_number).by_image(apart)
     else:
-        sums = found.sums[:, 1] - found.sums[:, 0]
-    shown, p = _paired_intervals(one, other, found.linear), None if found.reason else sign_flip(sums)
-    return PairedChange(shown["first"].estimate, shown["second"].estimate, shown["change"], found, sums, p)
+        sums = contributions.sums[:, 1] - contributions.sums[:, 0]
+    estimates, p = (
+        _paired_intervals(first_number, second_number, contributions.linear),
+        None if contributions.reason else sign_flip(sums),
+    )
+    return PairedChange(
+        estimates["first"].estimate, estimates["second"].estimate, estimates["change"], contributions, sums, p
+    )
 
 
 @dataclass(frozen=True)
@@ -137,13 +142,13 @@ class _Number:
 
     @property
     def rows(self) -> int:
-        return sum(len(each.clusters) for each in self.own.values())
+        return sum(len(group.clusters) for group in self.own.values())
 
     @functools.cached_property
     def value(self) -> float | None:
         totals = {}
         for name, each in self.own.items():
-            columns = [np.bincount(each.cells, own, each.cell_count) for own in (None, *each.columns.T)]
+            columns = [np.bincount(each.cells, weights, each.cell_count) for weights in (None, *each.columns.T)]
             totals[name] = np.stack(columns, axis=-1)[None]
         (value,) = evaluate(self.statistic, totals).tolist()
         return None if np.isnan(value) else float(value)
@@ -192,17 +197,17 @@ def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:
     if "trials" in rows.columns:
         of, trials = rows.texts("trials")
         came = np.bincount(of[pc.not_equal(trials, FAILED).to_numpy(zero_copy_only=False)], minlength=len(rows)) > 0
-    found = {}
+    lacking = {}
     for name in rows.measures:
         none = np.isnan(rows.column(f"{name}.score"))
         if not none.all():
-            found[name] = none & (~came | (rows.column(f"{name}.requested") > 0))
-    return found
+            lacking[name] = none & (~came | (rows.column(f"{name}.requested") > 0))
+    return lacking
 
 
 def _estimated_rows(rows: Samples, estimate: Estimate) -> Samples:
-    own, measure = rows.where(estimate.where), _measure_name(estimate)
-    return own.scored(measure) if measure else own
+    restricted, measure = rows.where(estimate.where), _measure_name(estimate)
+    return restricted.scored(measure) if measure else restricted
 
 
 def _measure_name(estimate: Estimate) -> str | None:
@@ -215,8 +220,8 @@ def _model_numbers(
     """The models' numbers, one after the other; None where nothing can be estimated."""
     for make, rows in zip(tables, chosen, strict=True):
         drawn = estimate.draw(make().take(rows))
-        there = drawn is not None and estimate.main in drawn.statistics
-        yield _Number(drawn.groups, drawn.statistics[estimate.main]) if drawn and there else None
+        has_statistic = drawn is not None and estimate.main in drawn.statistics
+        yield _Number(drawn.groups, drawn.statistics[estimate.main]) if drawn and has_statistic else None
 
 
 class _Weighed:
@@ -295,51 +300,51 @@ def _linear_contributions(numbers: Iterable[_Number | None], name: str) -> Contr
     return base.contributions(sums) if base else None
 
 
-def _check_adds_up(made: float, value: float, name: str) -> None:
-    if not abs(made - value) <= _SAME * max(1.0, abs(value)):  # nor NaN
+def _check_adds_up(total: float, value: float, name: str) -> None:
+    if not abs(total - value) <= _SAME * max(1.0, abs(value)):  # nor NaN
         raise UserError(
             f"The metric {name!r} says that it is linear (Statistic(mean=True)): what its rows add to it must add up "
-            f"to its value. They give {made:.9g}, its value is {value:.9g}. Declare the statistic with mean=False."
+            f"to its value. They give {total:.9g}, its value is {value:.9g}. Declare the statistic with mean=False."
         )
 
 
 def _smooth_contributions(numbers: Iterable[_Number | None]) -> Contributions | None:
     """Pseudo-values of each model: the value, and the jackknife's deviation times the images less one."""
-    found: list[tuple[float, list[str], np.ndarray]] = []
+    parts: list[tuple[float, list[str], np.ndarray]] = []
     rows, reason, other_rows = 0, "", True
     for number in numbers:
         if number is None or number.value is None:
             return None
         other_rows &= _is_linear(number.statistic)
         images, deviations, why = jackknife(number.own, number.statistic)
-        found.append((number.value, images, deviations))
+        parts.append((number.value, images, deviations))
         few_in_group = why == FEW and len(images) >= MINIMUM
         rows, reason = max(rows, number.rows), reason or (FEW_IN_GROUP if few_in_group else why)
     if reason:
-        return Contributions(np.zeros((0, len(found))), np.zeros(0), np.zeros(0, str), False, rows, reason)
-    images = sorted(set().union(*(own for _, own, _ in found)))
+        return Contributions(np.zeros((0, len(parts))), np.zeros(0), np.zeros(0, str), False, rows, reason)
+    images = sorted(set().union(*(model_images for _, model_images, _ in parts)))
     codes = {image: code for code, image in enumerate(images)}
-    pseudo = np.tile([value for value, _, _ in found], (len(images), 1))
-    for model, (_, own, deviations) in enumerate(found):
+    pseudo = np.tile([value for value, _, _ in parts], (len(images), 1))
+    for model, (_, model_images, deviations) in enumerate(parts):
         # Where a model has no row of an image, leaving it out changes nothing.
-        pseudo[[codes[image] for image in own], model] += (len(images) - 1) * deviations
+        pseudo[[codes[image] for image in model_images], model] += (len(images) - 1) * deviations
     share = rows / len(images)
     sizes = np.full(len(images), share)
     return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows, other_rows=other_rows)
 
 
-def _paired_intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Interval]:
+def _paired_intervals(first: _Number, second: _Number, same_rows: bool) -> dict[str, Interval]:
     """Both numbers, and second less first; of a mean, macro or not, with the interval of the rows' differences."""
-    sides = {"first": one, "second": other}
+    sides = {"first": first, "second": second}
     groups = {f"{side} {name}": rows for side, number in sides.items() for name, rows in number.groups.items()}
     statistics = {side: _rename_groups(number.statistic, side) for side, number in sides.items()}
     change: AnyStatistic = Difference(statistics["second"], statistics["first"])
-    plain = one.statistic.value if isinstance(one.statistic, Through) else one.statistic
+    plain = first.statistic.value if isinstance(first.statistic, Through) else first.statistic
     if same_rows and isinstance(plain, Statistic) and plain.function in (mean, mean_of_means):
-        rows, others = (each.groups[plain.groups[0]] for each in (one, other))
+        rows, others = (each.groups[plain.groups[0]] for each in (first, second))
         apart = others.columns[:, 0] - rows.columns[:, 0]
         groups["pairs"] = scored(rows.clusters, apart, cells=rows.cells, cell_count=rows.cell_count)
-        ranges = [bounds_of(each.statistic) for each in (one, other)]
+        ranges = [bounds_of(each.statistic) for each in (first, second)]
         ends = [end for each in ranges if each for end in each]
         width = None if None in ranges else (min(ends) - max(ends), max(ends) - min(ends))
         change = Through(change, mean_statistic("pairs", width, plain.function))

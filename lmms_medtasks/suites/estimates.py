@@ -77,9 +77,9 @@ class Estimate:
     def columns(self) -> list[str]:
         """The columns by which it, or a part of it, chooses, groups or pairs questions."""
         values = [each for value in vars(self).values() for each in (value if isinstance(value, tuple) else (value,))]
-        found = [name for value in values if isinstance(value, Mapping) for name in value]
-        named = (getattr(self, "by", ""), *getattr(self, "pair", ()))
-        return list(dict.fromkeys([*found, *filter(None, named)]))
+        restricting = [name for value in values if isinstance(value, Mapping) for name in value]
+        pairing = (getattr(self, "by", ""), *getattr(self, "pair", ()))
+        return list(dict.fromkeys([*restricting, *filter(None, pairing)]))
 
     def value(self, rows: Samples) -> float | int | None:
         """The main statistic without its interval: the number in the harness's table."""
@@ -104,9 +104,9 @@ class Mean(Estimate):
 
     def draw(self, rows: Samples) -> Draw:
         """The questions with a score; their mean."""
-        found = rows.scored(self.measure)
-        scores = found.column(f"{self.measure}.score")
-        questions = scored(found.column("cluster").tolist(), scores)
+        scored_rows = rows.scored(self.measure)
+        scores = scored_rows.column(f"{self.measure}.score")
+        questions = scored(scored_rows.column("cluster").tolist(), scores)
         return Draw({"": questions}, {"mean": mean_statistic("", range_of(scores, self.bounds))})
 
 
@@ -163,7 +163,7 @@ class MacroContrast(Estimate):
         groups = {name: drawn.groups[""] for name, drawn in sides.items() if drawn}
         if len(groups) < len(sides):
             return None
-        bounds = range_of(np.concatenate([each.columns[:, 0] for each in groups.values()]), self.bounds)
+        bounds = range_of(np.concatenate([cells.columns[:, 0] for cells in groups.values()]), self.bounds)
         first, second = (mean_statistic(name, bounds, mean_of_means) for name in ("first", "second"))
         return Draw(groups, {"first": first, "second": second, "change": Difference(second, first)})
 
@@ -192,15 +192,15 @@ class Contrast(Estimate):
         first, second = (rows.where(each).scored(self.measure) for each in (self.first, self.second))
         if self.pair:
             first, second = first.paired(second, self.pair)
-        one, other = (each.column(f"{self.measure}.score") for each in (first, second))
-        bounds = range_of(np.concatenate([one, other]), self.bounds)
+        first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
+        bounds = range_of(np.concatenate([first_scores, second_scores]), self.bounds)
         clusters = first.column("cluster").tolist()
-        own = clusters if self.pair else second.column("cluster").tolist()
-        groups = {"first": scored(clusters, one), "second": scored(own, other)}
+        second_clusters = clusters if self.pair else second.column("cluster").tolist()
+        groups = {"first": scored(clusters, first_scores), "second": scored(second_clusters, second_scores)}
         before, after = mean_statistic("first", bounds), mean_statistic("second", bounds)
         statistics: dict[str, AnyStatistic] = {"first": before, "second": after, "change": Difference(after, before)}
         if self.pair:
-            groups["pairs"] = scored(clusters, other - one)
+            groups["pairs"] = scored(clusters, second_scores - first_scores)
             width = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
             statistics["change"] = Through(Difference(after, before), mean_statistic("pairs", width))
         if self.ratio or self.main == "ratio":
@@ -281,8 +281,8 @@ class Count(Estimate):
     def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
         """The number; ``n`` is the number of rows."""
         counted = self.value(rows)
-        own = rows.where(self.where)
-        return {"count": Interval(counted, None, None, len(own), len(set(own.column("cluster"))))}
+        restricted = rows.where(self.where)
+        return {"count": Interval(counted, None, None, len(restricted), len(set(restricted.column("cluster"))))}
 
     def value(self, rows: Samples) -> float | int | None:
         """The number."""
@@ -336,18 +336,18 @@ class LostBenefit(Estimate):
         if not len(first) or not len(second):
             return None
         clusters = first.column("cluster").tolist()
-        own = clusters if self.pair else second.column("cluster").tolist()
-        one, other = (each.column(f"{self.measure}.score") for each in (first, second))
-        floor, other_floor = (self._floor_scores(each) for each in (first, second))
-        bounds = range_of(np.concatenate([one, other, floor, other_floor]), self.bounds)
+        second_clusters = clusters if self.pair else second.column("cluster").tolist()
+        first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
+        first_floor, second_floor = (self._floor_scores(each) for each in (first, second))
+        bounds = range_of(np.concatenate([first_scores, second_scores, first_floor, second_floor]), self.bounds)
         change = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
         groups = {
-            "first": scored(clusters, one),
-            "second": scored(own, other),
-            "floor": scored(clusters, floor),
-            "second_floor": scored(own, other_floor),
-            "benefit": scored(clusters, one - floor),
-            "second_benefit": scored(own, other - other_floor),
+            "first": scored(clusters, first_scores),
+            "second": scored(second_clusters, second_scores),
+            "floor": scored(clusters, first_floor),
+            "second_floor": scored(second_clusters, second_floor),
+            "benefit": scored(clusters, first_scores - first_floor),
+            "second_benefit": scored(second_clusters, second_scores - second_floor),
         }
         statistics: dict[str, AnyStatistic] = {
             name: mean_statistic(name, change if "benefit" in name else bounds) for name in groups
@@ -355,7 +355,7 @@ class LostBenefit(Estimate):
         statistics["drop"] = Difference(statistics["first"], statistics["second"])
         loss: AnyStatistic = Difference(statistics["benefit"], statistics["second_benefit"])
         if self.pair:
-            groups["pairs"] = scored(clusters, one - other)
+            groups["pairs"] = scored(clusters, first_scores - second_scores)
             # The same question has the same score without its image, so that what is lost of the benefit is the drop.
             drop = mean_statistic("pairs", change)
             statistics["drop"], loss = Through(statistics["drop"], drop), Through(loss, drop)
@@ -364,19 +364,19 @@ class LostBenefit(Estimate):
 
     def _with_floor(self, rows: Samples) -> Samples:
         known = rows.scored(self.measure)
-        return known.take(np.array([each in self.floor for each in _question_keys(known, self.question)], dtype=bool))
+        return known.take(np.array([key in self.floor for key in _question_keys(known, self.question)], dtype=bool))
 
     def _floor_scores(self, rows: Samples) -> np.ndarray:
-        return np.array([self.floor[each] for each in _question_keys(rows, self.question)])
+        return np.array([self.floor[key] for key in _question_keys(rows, self.question)])
 
 
 def floor_of(rows: Samples, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
     """The scores of questions that were asked without their image, by the columns ``question``: of several the mean."""
     scored = rows.scored(measure)
-    found: dict[Question, list[float]] = {}
-    for each, score in zip(_question_keys(scored, question), scored.column(f"{measure}.score"), strict=True):
-        found.setdefault(each, []).append(float(score))
-    return {each: math.fsum(scores) / len(scores) for each, scores in found.items()}
+    scores_by_question: dict[Question, list[float]] = {}
+    for key, score in zip(_question_keys(scored, question), scored.column(f"{measure}.score"), strict=True):
+        scores_by_question.setdefault(key, []).append(float(score))
+    return {key: math.fsum(scores) / len(scores) for key, scores in scores_by_question.items()}
 
 
 def _question_keys(rows: Samples, names: Sequence[str]) -> list[Question]:

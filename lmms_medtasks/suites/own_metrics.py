@@ -52,8 +52,8 @@ class QuestionMetric:
     @property
     def metric(self) -> Metric:
         """The mean over the questions that have a number."""
-        own = self.measure
-        return Metric(own.name, Mean(measure=own.name), own.higher_is_better, own.about, self.main)
+        measure = self.measure
+        return Metric(measure.name, Mean(measure=measure.name), measure.higher_is_better, measure.about, self.main)
 
 
 def question_metric(
@@ -119,36 +119,38 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
         UserError: There is none, it is none, or its name is taken or can't stand in tables.
     """
     part = load("metric", reference, ours)
-    where = f"{part.origin}{_line_of_part(part)}: the metric {part.name!r}"
-    found = _metric_from_part(part, where)
-    name = found.metric.name
+    subject = f"{part.origin}{_line_of_part(part)}: the metric {part.name!r}"
+    custom = _metric_from_part(part, subject)
+    name = custom.metric.name
     if not _NAME.fullmatch(name) or name.endswith("_stderr"):
-        raise UserError(f"{where} is called {name!r}: expected small letters, digits and underscores, a letter first.")
+        raise UserError(
+            f"{subject} is called {name!r}: expected small letters, digits and underscores, a letter first."
+        )
     if name in ours:
-        raise UserError(f"{where} is called {name!r}, which is one of ours. Give it another name.")
-    if "." in name or (found.measure and not found.measure.low < found.measure.high):
-        raise UserError(f"{where}: its range is {found.measure and found.measure.range}, expected the lower first.")
-    if why := why_not_main(found.metric):
-        raise UserError(f"{where} {why}")
-    return found
+        raise UserError(f"{subject} is called {name!r}, which is one of ours. Give it another name.")
+    if "." in name or (custom.measure and not custom.measure.low < custom.measure.high):
+        raise UserError(f"{subject}: its range is {custom.measure and custom.measure.range}, expected the lower first.")
+    if why := why_not_main(custom.metric):
+        raise UserError(f"{subject} {why}")
+    return custom
 
 
 def _line_of_part(part: Part) -> str:
     """Where its file has the name that the reference ends in, as ", line 3"; "" where it is not written there."""
     text = part.file.read_text("utf-8", "replace") if part.file and part.file.suffix == ".py" else ""
     name = part.reference.rpartition(":")[2]
-    found = re.search(rf"^(def |class )?{re.escape(name)}\b", text, re.MULTILINE)
-    if not found:
+    match = re.search(rf"^(def |class )?{re.escape(name)}\b", text, re.MULTILINE)
+    if not match:
         return ""
-    return ", line " + str(text.count("\n", 0, found.start()) + 1)
+    return ", line " + str(text.count("\n", 0, match.start()) + 1)
 
 
-def _metric_from_part(part: Part, where: str) -> OwnMetric:
+def _metric_from_part(part: Part, subject: str) -> OwnMetric:
     value = part.value
     if isinstance(value, Metric):
         if not isinstance(value.estimate, Estimate):
             raise UserError(
-                f"{where}: its estimate is {value.estimate!r:.40}, expected one of "
+                f"{subject}: its estimate is {value.estimate!r:.40}, expected one of "
                 "lmms_medtasks.suites.estimates, such as Mean({'finding': 'yes'})."
             )
         return OwnMetric(value, part)
@@ -157,48 +159,52 @@ def _metric_from_part(part: Part, where: str) -> OwnMetric:
     elif callable(value) and not inspect.isclass(value):
         function, measure, main = value, Measure(""), False
     else:
-        raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
-    check_arguments(function, ("a record",), "one record", where, _WANTED)
+        raise UserError(f"{subject} is no function ({type(value).__name__}). {_WANTED}")
+    check_arguments(function, ("a record",), "one record", subject, _WANTED)
     about = measure.about or (inspect.getdoc(function) or "").partition("\n")[0]
     measure = replace(measure, name=measure.name or part.name, about=about)
     return OwnMetric(QuestionMetric(function, measure, main).metric, part, measure, function)
 
 
-def with_values(record: Record, own: Sequence[OwnMetric]) -> Record:
+def with_values(record: Record, custom_metrics: Sequence[OwnMetric]) -> Record:
     """The record with the numbers of these metrics' functions among its measures.
 
     Raises:
         UserError: A function raises, or returns what is no number within its range.
     """
-    found = {each.metric.name: value for each in own if (value := _question_value(each, record)) is not None}
-    if not found:
+    values = {
+        number.metric.name: value for number in custom_metrics if (value := _question_value(number, record)) is not None
+    }
+    if not values:
         return record
-    return replace(record, measures={**record.measures, **{name: MeasureValue(each) for name, each in found.items()}})
+    return replace(
+        record, measures={**record.measures, **{name: MeasureValue(number) for name, number in values.items()}}
+    )
 
 
-def _question_value(own: OwnMetric, record: Record) -> float | None:
-    if own.function is None or own.measure is None:
+def _question_value(custom: OwnMetric, record: Record) -> float | None:
+    if custom.function is None or custom.measure is None:
         return None
-    said = f"{own.where} on question {record.id!r}"
+    subject = f"{custom.where} on question {record.id!r}"
     try:
-        value = own.function(record)
+        value = custom.function(record)
     except KeyError as error:
-        raise UserError(f"{said}: there is no {error}{line_of(error)}. {_describe_record(record)}") from error
+        raise UserError(f"{subject}: there is no {error}{line_of(error)}. {_describe_record(record)}") from error
     except Exception as error:  # anyone's function may raise anything
         raise UserError(
-            f"{said}: {type(error).__name__}: {error}{line_of(error)}. Return None for a question that it says nothing "
-            "of."
+            f"{subject}: {type(error).__name__}: {error}{line_of(error)}. Return None for a question that it says "
+            "nothing of."
         ) from error
     if value is None:
         return None
     if not isinstance(value, numbers.Real):
-        raise UserError(f"{said}: returns {value!r:.40} ({type(value).__name__}). Expected a number, or None.")
-    number, (low, high) = float(value), own.measure.range
+        raise UserError(f"{subject}: returns {value!r:.40} ({type(value).__name__}). Expected a number, or None.")
+    number, (low, high) = float(value), custom.measure.range
     if not math.isfinite(number):
-        raise UserError(f"{said}: returns {number}. Expected a finite number, or None where there is none.")
+        raise UserError(f"{subject}: returns {number}. Expected a finite number, or None where there is none.")
     if not low - _ROUNDING <= number <= high + _ROUNDING:
         raise UserError(
-            f"{said}: returns {number:g}, expected {low:g} to {high:g}. Another range: "
+            f"{subject}: returns {number:g}, expected {low:g} to {high:g}. Another range: "
             f"@question_metric(low=..., high=...) of {__name__}."
         )
     return number
@@ -208,11 +214,11 @@ def _describe_record(record: Record) -> str:
     return f"Tags: {', '.join(record.tags) or 'none'}. Measures: {', '.join(record.measures) or 'none'}."
 
 
-def check_columns(own: Sequence[OwnMetric], columns: Collection[str]) -> None:
+def check_columns(custom_metrics: Sequence[OwnMetric], columns: Collection[str]) -> None:
     """Raise UserError where an estimate chooses by a column that questions have not."""
     from lmms_medtasks.errors import unknown
 
-    for each in own:
-        for name in each.metric.estimate.columns:
+    for custom in custom_metrics:
+        for name in custom.metric.estimate.columns:
             if name not in columns:
-                raise unknown("tag", name, columns, f"{each.where}. Columns become tags by `tags=` in the adapter")
+                raise unknown("tag", name, columns, f"{custom.where}. Columns become tags by `tags=` in the adapter")

@@ -54,18 +54,18 @@ def described(
 
     ``parser``: its reference as the YAML has it, and what it led to.
     """
-    found: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     if parser:
-        found["parser"] = {"reference": parser[0], **_describe_origin(parser[1])}
+        description["parser"] = {"reference": parser[0], **_describe_origin(parser[1])}
     if metrics:
-        found["metrics"] = [_describe_metric(each) for each in metrics]
+        description["metrics"] = [_describe_metric(each) for each in metrics]
     if protocol is not None and protocol.reference:
-        found["judge"] = {
+        description["judge"] = {
             "name": protocol.name,
             "reference": own_scales.without_folder(protocol.reference),
             "scale": own_scales.scale_of(protocol),
         }
-    return found
+    return description
 
 
 def _describe_origin(part: Part) -> dict[str, str]:
@@ -84,33 +84,33 @@ def digest(file: Path | None) -> str:
     return digests.of_files(files)
 
 
-def _describe_metric(own: OwnMetric) -> dict[str, Any]:
-    metric = own.metric
-    found: dict[str, Any] = {
+def _describe_metric(custom: OwnMetric) -> dict[str, Any]:
+    metric = custom.metric
+    description: dict[str, Any] = {
         "name": metric.name,
-        "reference": own_scales.without_folder(own.part.reference),
-        **_describe_origin(own.part),
+        "reference": own_scales.without_folder(custom.part.reference),
+        **_describe_origin(custom.part),
         "about": metric.about,
         "higher_is_better": metric.higher_is_better,
         "main": metric.main,
         "unit": metric.unit,
     }
-    if own.measure is not None:
-        found["measure"] = asdict(own.measure)
+    if custom.measure is not None:
+        description["measure"] = asdict(custom.measure)
     if type(metric.estimate).__name__ in _AS_DATA and type(metric.estimate) in _AS_DATA.values():
-        found["estimate"] = _describe_estimate(metric.estimate)
-    return found
+        description["estimate"] = _describe_estimate(metric.estimate)
+    return description
 
 
 def _describe_estimate(estimate: Estimate) -> dict[str, Any]:
     changed = {}
-    for each in fields(estimate):
-        value = getattr(estimate, each.name)
-        default = each.default_factory() if each.default_factory is not MISSING else each.default
+    for attribute in fields(estimate):
+        value = getattr(estimate, attribute.name)
+        default = attribute.default_factory() if attribute.default_factory is not MISSING else attribute.default
         if value != default:
-            changed[each.name] = value
-    found: dict[str, Any] = json.loads(json.dumps({"kind": type(estimate).__name__, **changed}, default=str))
-    return found
+            changed[attribute.name] = value
+    description: dict[str, Any] = json.loads(json.dumps({"kind": type(estimate).__name__, **changed}, default=str))
+    return description
 
 
 def declared(metadata: object) -> str:
@@ -118,10 +118,10 @@ def declared(metadata: object) -> str:
 
     The same for two versions of the code that declare the same.
     """
-    own = metadata.get(KEY) if isinstance(metadata, Mapping) else None
-    if isinstance(own, str):
-        return own  # of a leaderboard's entry
-    if not isinstance(own, Mapping):
+    described = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    if isinstance(described, str):
+        return described  # of a leaderboard's entry
+    if not isinstance(described, Mapping):
         return ""
     metrics = [
         {
@@ -129,11 +129,11 @@ def declared(metadata: object) -> str:
             for key, value in each.items()
             if key not in _NOT_DECLARED or (key == "reference" and _is_code_only(each))
         }
-        for each in own.get("metrics") or []
+        for each in described.get("metrics") or []
     ]
-    judge = {key: value for key, value in (own.get("judge") or {}).items() if key not in _NOT_DECLARED}
-    found = {name: value for name, value in (("metrics", metrics), ("judge", judge)) if value}
-    return json.dumps(found, sort_keys=False) if found else ""
+    judge = {key: value for key, value in (described.get("judge") or {}).items() if key not in _NOT_DECLARED}
+    declaration = {name: value for name, value in (("metrics", metrics), ("judge", judge)) if value}
+    return json.dumps(declaration, sort_keys=False) if declaration else ""
 
 
 def _is_code_only(described_metric: Mapping[str, Any]) -> bool:
@@ -161,8 +161,10 @@ def restored(text: str, folder: Path | None) -> Declared:
     """
     try:
         content = json.loads(text) if text else {}
-        metrics = [_metric_from_json(each, folder) for each in content.get("metrics") or []]
-        measures = tuple(Measure(**each["measure"]) for each in content.get("metrics") or [] if each.get("measure"))
+        metrics = [_metric_from_json(metric, folder) for metric in content.get("metrics") or []]
+        measures = tuple(
+            Measure(**metric["measure"]) for metric in content.get("metrics") or [] if metric.get("measure")
+        )
         judge = content.get("judge")
         protocol = own_scales.restored(judge["name"], judge["scale"]) if judge else None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -173,11 +175,11 @@ def restored(text: str, folder: Path | None) -> Declared:
 
 
 def _metric_from_json(described_metric: Mapping[str, Any], folder: Path | None) -> Metric:
-    name, own = str(described_metric["name"]), described_metric.get("estimate")
+    name, stated = str(described_metric["name"]), described_metric.get("estimate")
     estimate: Estimate
-    if own is not None:
-        kind = _AS_DATA[own["kind"]]
-        values = {key: _lists_to_tuples(value) for key, value in own.items() if key != "kind"}
+    if stated is not None:
+        kind = _AS_DATA[stated["kind"]]
+        values = {key: _lists_to_tuples(value) for key, value in stated.items() if key != "kind"}
         estimate = kind(**values)
     else:
         estimate = _load_estimate(name, str(described_metric["reference"]), folder)
@@ -196,12 +198,12 @@ def _load_estimate(name: str, reference: str, folder: Path | None) -> Estimate:
     if file.endswith(".py") and folder is None:
         return NotFound(reason=f"{reference} is not here. Give its folder with --include_path.")
     try:
-        found = own_metrics.get(located(reference, folder))
+        custom = own_metrics.get(located(reference, folder))
     except UserError as error:
         return NotFound(reason=str(error))
-    if found.metric.name != name:
-        return NotFound(reason=f"{reference} is called {found.metric.name!r} now.")
-    return found.metric.estimate
+    if custom.metric.name != name:
+        return NotFound(reason=f"{reference} is called {custom.metric.name!r} now.")
+    return custom.metric.estimate
 
 
 def _lists_to_tuples(value: Any) -> Any:

@@ -114,8 +114,8 @@ class Paper:
         return [each for each in self.differences if not each.card_only and each.is_there(task, facts)]
 
 
-def hold(wanted: Mapping[str, Any], facts: Facts) -> bool:
-    return all(facts.get(name) == value for name, value in wanted.items())
+def hold(expected: Mapping[str, Any], facts: Facts) -> bool:
+    return all(facts.get(name) == value for name, value in expected.items())
 
 
 def facts_of(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,24 +125,24 @@ def facts_of(config: Mapping[str, Any]) -> dict[str, Any]:
     ``settings``: the name of the settings that changed it; ``own_prompt`` and ``own_judge_prompt``: whether the user's
     own file was asked by; ``paper_judge``: whether the model that judged is the paper's.
     """
-    given = config.get("lmms_eval_specific_kwargs") or {}
+    kwargs = config.get("lmms_eval_specific_kwargs") or {}
     metadata = config.get("metadata") or {}
     judge = metadata.get("judge")
     return {
-        **{f"setting.{name}": value for name, value in {**given, **(given.get("default") or {})}.items()},
+        **{f"setting.{name}": value for name, value in {**kwargs, **(kwargs.get("default") or {})}.items()},
         **{f"generation.{name}": value for name, value in (config.get("generation_kwargs") or {}).items()},
         "repeats": config.get("repeats"),
         "settings": label(metadata),
         "own_prompt": bool(metadata.get("own_prompt")),
-        "own_judge_prompt": bool((given.get("default") or {}).get("judge_prompt")),
+        "own_judge_prompt": bool((kwargs.get("default") or {}).get("judge_prompt")),
         "paper_judge": bool(isinstance(judge, Mapping) and judge.get("is_paper_judge")),
     }
 
 
 def label(metadata: Mapping[str, Any]) -> str:
     """The name of the settings that changed a task, by its metadata; "" for ours."""
-    told = metadata.get("settings")
-    return str(told.get("name") or "") if isinstance(told, Mapping) and told.get("changes") else ""
+    settings = metadata.get("settings")
+    return str(settings.get("name") or "") if isinstance(settings, Mapping) and settings.get("changes") else ""
 
 
 def chosen() -> str:
@@ -189,18 +189,18 @@ def _read_file(path: Path) -> Paper:
     return Paper({**OF_ALL, **settings}, found, content.get("ours") or {})
 
 
-def _parse_difference(each: Mapping[str, Any]) -> Difference:
-    gone = each.get("gone") or ()
+def _parse_difference(row: Mapping[str, Any]) -> Difference:
+    gone = row.get("gone") or ()
     return Difference(
-        title=_join_words(each.get("title")),
-        line=_join_words(each.get("line")),
-        place=_join_words(each.get("place")),
-        more=_join_words(each.get("more")),
-        tasks=tuple(each.get("tasks") or ("*",)),
+        title=_join_words(row.get("title")),
+        line=_join_words(row.get("line")),
+        place=_join_words(row.get("place")),
+        more=_join_words(row.get("more")),
+        tasks=tuple(row.get("tasks") or ("*",)),
         gone=(gone,) if isinstance(gone, Mapping) else tuple(gone),
-        only=each.get("only") or {},
-        card_only=bool(each.get("card_only")),
-        not_in=tuple(each.get("not_in") or ()),
+        only=row.get("only") or {},
+        card_only=bool(row.get("card_only")),
+        not_in=tuple(row.get("not_in") or ()),
     )
 
 

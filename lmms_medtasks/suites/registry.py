@@ -58,21 +58,21 @@ def given() -> tuple[Path, ...]:
 def _add_folder(path: Path) -> None:
     if (path / "measures.py").is_file() and not re.fullmatch(r"[a-z][a-z0-9_]*", path.name):
         raise UserError(f"{path}: a benchmark's name is in small letters, digits and underscores, a letter first.")
-    where = f"{path} has no task: expected at least one YAML file beside measures.py."
+    sentence = f"{path} has no task: expected at least one YAML file beside measures.py."
     if not any(path.glob("*.yaml")):
-        raise UserError(where)
+        raise UserError(sentence)
     known = _GIVEN.get(path.name) or (folder() / path.name if (folder() / path.name).is_dir() else None)
     if known is not None and known.resolve() != path:
         raise UserError(
             f"Two benchmarks are called {path.name!r}: {known} and {path}. Rename the folder of one of them."
         )
     for task, file in _tasks_in(path).items():
-        other = task_files().get(task) or next(
+        claimed = task_files().get(task) or next(
             (_tasks_in(each)[task] for each in _GIVEN.values() if each != path and task in _tasks_in(each)),
             None,
         )
-        if other is not None:
-            raise UserError(f"Two benchmarks claim the task {task!r}: {other} and {file}. Rename one of them.")
+        if claimed is not None:
+            raise UserError(f"Two benchmarks claim the task {task!r}: {claimed} and {file}. Rename one of them.")
     _GIVEN[path.name] = path
 
 
@@ -103,15 +103,15 @@ def get(name: str) -> Suite:
         return measures.of_name(name)
     if name not in names() and name not in _GIVEN:
         raise unknown("benchmark", name, (*names(), *_GIVEN), str(folder()))
-    place = folder() / name if name in names() else _GIVEN[name]
-    where = place / "measures.py"
+    benchmark_folder = folder() / name if name in names() else _GIVEN[name]
+    file = benchmark_folder / "measures.py"
     suite = getattr(_import_module(name, "measures"), "SUITE", None)
     if not isinstance(suite, Suite):
-        raise UserError(f"{where} declares no benchmark: expected SUITE = Suite(...), got {type(suite).__name__}.")
+        raise UserError(f"{file} declares no benchmark: expected SUITE = Suite(...), got {type(suite).__name__}.")
     if suite.name != name:
-        raise UserError(f"{where}: SUITE is called {suite.name!r}; expected {name!r}, the name of its folder.")
-    if not any(place.glob("*.yaml")):
-        raise UserError(f"{where.parent} has no task: expected at least one YAML file beside measures.py.")
+        raise UserError(f"{file}: SUITE is called {suite.name!r}; expected {name!r}, the name of its folder.")
+    if not any(benchmark_folder.glob("*.yaml")):
+        raise UserError(f"{file.parent} has no task: expected at least one YAML file beside measures.py.")
     return suite
 
 
@@ -155,21 +155,27 @@ def scored_by(hook: str) -> tuple[Suite, str] | None:
     ``hook``: its dotted name, as their YAML has it. Raises UserError where the module can't be imported.
     """
     name, _, attribute = hook.removeprefix(f"{PACKAGE}.").partition(".measures.")
-    found: Any = getattr(_import_module(name, "measures"), attribute, None) if name in names() and attribute else None
-    suite = getattr(found, "suite", None)
-    return (suite, found.kind) if isinstance(suite, Suite) else None
+    hook_object: Any = (
+        getattr(_import_module(name, "measures"), attribute, None) if name in names() and attribute else None
+    )
+    suite = getattr(hook_object, "suite", None)
+    return (suite, hook_object.kind) if isinstance(suite, Suite) else None
 
 
 def metrics_of(hook: str) -> tuple[str, ...] | None:
     """The metrics of the tasks that a scoring hook scores, as :func:`scored_by` finds them; None where it does not."""
-    found = scored_by(hook)
-    return found[0].tasks[found[1]] if found else None
+    scored = scored_by(hook)
+    return scored[0].tasks[scored[1]] if scored else None
 
 
 def companion(name: str, module: str) -> ModuleType | None:
     """Another module of a benchmark's folder ("report", "judging", "source"); None where it has none."""
-    place = folder_of(name)
-    return _import_module(name, module) if place is not None and (place / f"{module}.py").is_file() else None
+    benchmark_folder = folder_of(name)
+    return (
+        _import_module(name, module)
+        if benchmark_folder is not None and (benchmark_folder / f"{module}.py").is_file()
+        else None
+    )
 
 
 def _import_module(name: str, module: str) -> ModuleType:
@@ -177,14 +183,14 @@ def _import_module(name: str, module: str) -> ModuleType:
 
     Raises UserError, with the file, where it can't be imported.
     """
-    place = folder() / name
+    benchmark_folder = folder() / name
     if name in _GIVEN:
-        place = _GIVEN[name]
+        benchmark_folder = _GIVEN[name]
         package = importlib.import_module(PACKAGE)
-        if str(place.parent) not in package.__path__:
-            package.__path__.append(str(place.parent))
+        if str(benchmark_folder.parent) not in package.__path__:
+            package.__path__.append(str(benchmark_folder.parent))
         importlib.invalidate_caches()
-    file = place / f"{module}.py"
+    file = benchmark_folder / f"{module}.py"
     try:
         return importlib.import_module(f"{PACKAGE}.{name}.{module}")
     except UserError as error:
@@ -192,8 +198,8 @@ def _import_module(name: str, module: str) -> ModuleType:
             raise
         raise UserError(f"{file}{_line_in_file(error, file)}: {error}") from error
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        raise UserError(f"{file}{_line_in_file(error, file)} can't be imported: {said}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise UserError(f"{file}{_line_in_file(error, file)} can't be imported: {reason}") from error
 
 
 def _line_in_file(error: Exception, file: Path) -> str:

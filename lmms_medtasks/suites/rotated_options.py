@@ -64,13 +64,13 @@ def whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) ->
     columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
     for question, *copy in zip(*columns, strict=True):
         copies.setdefault(question, []).append(tuple(copy))
-    found: list[Unit] = []
-    for each in copies.values():
-        scores = [score for _, score, *_ in sorted(each)]
-        _, _, cluster, wanted = each[0]
-        whole = len(scores) == wanted and not any(map(math.isnan, scores))
-        found.append((cluster, value(scores) if whole else None))
-    return found
+    units: list[Unit] = []
+    for question_copies in copies.values():
+        scores = [score for _, score, *_ in sorted(question_copies)]
+        _, _, cluster, option_count = question_copies[0]
+        whole = len(scores) == option_count and not any(map(math.isnan, scores))
+        units.append((cluster, value(scores) if whole else None))
+    return units
 
 
 def _is_always_correct(scores: Sequence[float]) -> float:
@@ -99,7 +99,11 @@ def position_bias(rows: Samples) -> float | None:
     """
     picked, right = letter_shares(rows)
     # A set has no order, and a plain sum's last digit would depend on it.
-    return math.fsum(abs(picked[each] - right[each]) for each in picked.keys() | right.keys()) / 2 if picked else None
+    return (
+        math.fsum(abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys()) / 2
+        if picked
+        else None
+    )
 
 
 def letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:

@@ -91,8 +91,12 @@ def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
         "it has no direction to rank by; declare what is better, or a distance": metric.higher_is_better is None,
         f"it chooses questions by {', '.join(chosen)}, which the reply has a say in": bool(chosen),
     }
-    wrong = [said for said, holds in reasons.items() if holds and metric.main]
-    return f"can't be a main metric: {wrong[0]}. Change it, or leave main=True out." if wrong else ""
+    reasons_that_hold = [reason for reason, holds in reasons.items() if holds and metric.main]
+    return (
+        f"can't be a main metric: {reasons_that_hold[0]}. Change it, or leave main=True out."
+        if reasons_that_hold
+        else ""
+    )
 
 
 def count_read_replies(rows: Samples) -> tuple[int, int]:

@@ -115,27 +115,29 @@ def _joined_column(arrays: Sequence[pa.Array]) -> pa.Array:
     return pa.chunked_array(filled).unify_dictionaries().combine_chunks()
 
 
-def _checked_records(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
+def _checked_records(
+    suite: Suite, numbered_records: Iterable[tuple[Record, int]], file: str
+) -> Iterator[tuple[Record, int]]:
     known = {measure.name: measure for measure in suite.measures}
     tags: set[str] = set()
-    for record, line in found:
-        where = f"{file}, line {line}"
+    for record, line in numbered_records:
+        location = f"{file}, line {line}"
         tags |= record.tags.keys()
         if len(tags) > _MOST_TAGS:
-            raise UserError(f"{where}: {len(tags):,} names of tags up to here; at most {_MOST_TAGS} are read.")
+            raise UserError(f"{location}: {len(tags):,} names of tags up to here; at most {_MOST_TAGS} are read.")
         for name, value in record.measures.items():
             if name not in known:
-                raise unknown("measure", name, known, f"{where}; {suite.name} declares the others")
+                raise unknown("measure", name, known, f"{location}; {suite.name} declares the others")
             low, high = known[name].low, known[name].high
             if value.score is not None and not low - _ROUNDING <= value.score <= high + _ROUNDING:
-                raise UserError(f"{where}: {name} is {value.score!r}, expected a number from {low:g} to {high:g}.")
+                raise UserError(f"{location}: {name} is {value.score!r}, expected a number from {low:g} to {high:g}.")
         for name, allowed in suite.tag_values.items():
             if record.tags.get(name) not in allowed:
                 shown = printable(str(record.tags.get(name, "not there")))
-                raise unknown(name, shown, map(str, allowed), f"{where}; declared by {suite.name}")
-        wrong = suite.check(record)
-        if wrong:
-            raise UserError(f"{where}: {wrong.rstrip('.')}. Was the log edited?")
+                raise unknown(name, shown, map(str, allowed), f"{location}; declared by {suite.name}")
+        problem = suite.check(record)
+        if problem:
+            raise UserError(f"{location}: {problem.rstrip('.')}. Was the log edited?")
         yield record, line
 
 
@@ -151,22 +153,22 @@ def numbers_of(result: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def differences(suite: Suite, rows: Samples, said: Mapping[str, float]) -> Iterator[str]:
+def differences(suite: Suite, rows: Samples, printed: Mapping[str, float]) -> Iterator[str]:
     """A sentence for each number that is ``said`` of a task and is another one over its ``rows``.
 
     Names that no metric of the benchmark has are left out, and metrics whose code is not here.
     """
     estimates = {name: each for name, each in suite.estimates.items() if not isinstance(each, NotFound)}
-    for name, value in said.items():
+    for name, value in printed.items():
         number = estimates[name].value(rows) if name in estimates else value
         if not same(value, number):
             got = "none" if number is None else f"{number:.6g}"
             yield f"{name} is {value:.6g} in the result file; its samples give {got}."
 
 
-def same(said: Any, number: float | int | None) -> bool:
+def same(printed: Any, number: float | int | None) -> bool:
     """Whether two numbers are the same but for rounding; None is the same as None alone."""
-    if said is None or number is None:
-        return said is None and number is None
-    is_number = isinstance(said, int | float) and not isinstance(said, bool)
-    return is_number and abs(said - number) <= _TOLERANCE * max(1.0, abs(number))
+    if printed is None or number is None:
+        return printed is None and number is None
+    is_number = isinstance(printed, int | float) and not isinstance(printed, bool)
+    return is_number and abs(printed - number) <= _TOLERANCE * max(1.0, abs(number))

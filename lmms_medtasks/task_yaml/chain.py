@@ -76,10 +76,10 @@ def inner(entry: Entry) -> dict[str, Entry]:
     return {name: Entry(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.items(entry.node).items()}
 
 
-def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
-    """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``found``)."""
+def follow(path: Path, folder: Path, log: Findings) -> Chain | None:
+    """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``log``)."""
     chain = Chain(path)
-    if not _join_file(path, folder, chain, (), found):
+    if not _join_file(path, folder, chain, (), log):
         return None
     if on_template(chain.value("process_results")):
         chain.entries.update(chain.joined)
@@ -88,17 +88,17 @@ def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
 
 def installed(names: Iterable[str]) -> list[Chain]:
     """The installed tasks among ``names``, those of groups and patterns too, each once."""
-    files, found = folders.task_files(), dict[str, Chain]()
-    waiting = [each for name in names for each in fnmatch.filter(sorted(files), name)]
+    files, chains = folders.task_files(), dict[str, Chain]()
+    waiting = [member for name in names for member in fnmatch.filter(sorted(files), name)]
     while waiting:
         name = waiting.pop(0)
-        made = follow(files[name], files[name].parent, Findings()) if name not in found else None
-        if made is not None and "group" in made.entries:
-            members = made.value("task") or []
-            waiting += [each for each in members if isinstance(each, str) and each in files]
-        elif made is not None:
-            found[name] = made
-    return list(found.values())
+        chain = follow(files[name], files[name].parent, Findings()) if name not in chains else None
+        if chain is not None and "group" in chain.entries:
+            members = chain.value("task") or []
+            waiting += [member for member in members if isinstance(member, str) and member in files]
+        elif chain is not None:
+            chains[name] = chain
+    return list(chains.values())
 
 
 def on_template(hook: object) -> bool:
@@ -106,16 +106,16 @@ def on_template(hook: object) -> bool:
     return str(hook).rpartition(".")[0] in templates.TEMPLATE_OF_HOOK
 
 
-def _join_file(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+def _join_file(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], log: Findings) -> bool:
     chain.files.append(path)
-    root = nodes.read(path, found)
+    root = nodes.read(path, log)
     if root is None:
         return False
-    own = nodes.items(root)
+    pairs = nodes.items(root)
     merged = True
-    if "include" in own:
-        merged = _join_includes(path, own.pop("include")[1], folder, chain, (*above, path), found)
-    for name, (key, node) in own.items():
+    if "include" in pairs:
+        merged = _join_includes(path, pairs.pop("include")[1], folder, chain, (*above, path), log)
+    for name, (key, node) in pairs.items():
         chain.entries[name] = Entry(path, key, node)
         if name in nodes.NESTED:
             below = chain.joined.get(name)
@@ -124,37 +124,37 @@ def _join_file(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], 
 
 
 def _join_includes(
-    path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings
+    path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], log: Findings
 ) -> bool:
     value = nodes.plain(node)
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) for name in names):
-        found.add(path, "expected a file's name or a list of them", line=nodes.line(node), key="include",
+        log.add(path, "expected a file's name or a list of them", line=nodes.line(node), key="include",
                   value=str(value))  # fmt: skip
         return False
     done = True
     for name in reversed(names):  # the first of several counts most, as in the harness
-        target = _included_file(path, name, nodes.line(node), folder, above, found)
-        done = target is not None and _join_file(target, folder, chain, above, found) and done
+        target = _included_file(path, name, nodes.line(node), folder, above, log)
+        done = target is not None and _join_file(target, folder, chain, above, log) and done
     return done
 
 
 def _included_file(
-    path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], found: Findings
+    path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], log: Findings
 ) -> Path | None:
-    where = {"line": row, "key": "include", "value": name}
+    location = {"line": row, "key": "include", "value": name}
     target = path.parent / name
     if Path(name).is_absolute() or not inside(target, folder):
-        found.add(path, "leads out of the task's folder, and to nothing on other machines", **where)
+        log.add(path, "leads out of the task's folder, and to nothing on other machines", **location)
         return None
     if not is_file(target):
-        there = sorted(each.name for each in path.parent.iterdir() if each.is_file() and each != path)
-        found.add(path, "no such file beside the YAML", near=nearest(name, there), **where)
+        file_names = sorted(file.name for file in path.parent.iterdir() if file.is_file() and file != path)
+        log.add(path, "no such file beside the YAML", near=nearest(name, file_names), **location)
         return None
     target = target.resolve()
-    if target in (each.resolve() for each in above):
-        turn = " -> ".join(each.name for each in (*above, target))
-        found.add(path, f"includes itself: {turn}", **where)
+    if target in (file.resolve() for file in above):
+        turn = " -> ".join(file.name for file in (*above, target))
+        log.add(path, f"includes itself: {turn}", **location)
         return None
     return target
 

@@ -199,9 +199,9 @@ class Task(StrictModel):
             message = f"take_first_k takes {taken[0]} of {self.repeats} replies (repeats): the two must be the same"
             yield Wrong(message, ("filter_list",))
         names = [] if self.metric_list == DECLARED else [row.metric for row in self.metric_list]
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                yield Wrong("the metric is listed twice", ("metric_list", place, "metric"), name)
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                yield Wrong("the metric is listed twice", ("metric_list", index, "metric"), name)
 
     def _of_data(self) -> Iterator[Wrong]:
         kwargs = self.dataset_kwargs or DatasetKwargs()
@@ -275,8 +275,8 @@ class TaskOnTemplate(Task):
         if template is None or plain is None or template.kind != plain.kind:
             yield Wrong(f"is not scored by {module}, its hook", ("metadata", "template"), self.metadata.template)
             return
-        given = self.lmms_eval_specific_kwargs
-        settings = given.default.model_dump(exclude_unset=True) if given else {}
+        kwargs = self.lmms_eval_specific_kwargs
+        settings = kwargs.default.model_dump(exclude_unset=True) if kwargs else {}
         try:
             schema.check_fit({**template.settings, **settings}, template, "")
         except UserError as error:
@@ -312,9 +312,9 @@ def template_of(chain: Chain) -> templates.Template | None:
 
 def check_file(path: Path) -> None:
     """Raise UserError for a YAML that does not fit its model; for tasks on a template, as a run starts."""
-    found = Findings()
-    chain = follow(path, path.parent, found)
+    log = Findings()
+    chain = follow(path, path.parent, log)
     if chain is not None:
-        found.problems += problems(chain)
-    if found.errors:
-        raise UserError("\n".join(map(str, found.errors)))
+        log.problems += problems(chain)
+    if log.errors:
+        raise UserError("\n".join(map(str, log.errors)))

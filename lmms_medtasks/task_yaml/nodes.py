@@ -25,35 +25,35 @@ _STANDARD = "tag:yaml.org,2002:"
 _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
 
-def read(path: Path, found: Findings) -> yaml.MappingNode | None:
-    """The tree of a YAML, None where it can't be had; what is wrong with it goes to ``found``."""
-    text = _read_text(path, found)
+def read(path: Path, log: Findings) -> yaml.MappingNode | None:
+    """The tree of a YAML, None where it can't be had; what is wrong with it goes to ``log``."""
+    text = _read_text(path, log)
     if text is None:
         return None
     try:
         root = compose(text, path)
     except yaml.YAMLError as error:
-        _add_yaml_error(path, text, error, found)
+        _add_yaml_error(path, text, error, log)
         return None
     except RecursionError:
-        found.add(path, _TOO_DEEP)
+        log.add(path, _TOO_DEEP)
         return None
     if root is None:
-        found.add(path, "the file is empty: the harness can then read no task of any folder beside it")
+        log.add(path, "the file is empty: the harness can then read no task of any folder beside it")
         return None
     if not isinstance(root, yaml.MappingNode):
-        found.add(path, f"holds {_describe_kind(root)}, expected a mapping of keys", line=line(root))
+        log.add(path, f"holds {_describe_kind(root)}, expected a mapping of keys", line=line(root))
         return None
-    if not _is_plain(path, root, found):
+    if not _is_plain(path, root, log):
         return None
     try:
         if _count_values(root, {}) > _MOST_VALUES:
-            found.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
+            log.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
                       f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
             return None
         plain(root)
     except RecursionError:
-        found.add(path, _TOO_DEEP)
+        log.add(path, _TOO_DEEP)
         return None
     return root
 
@@ -61,56 +61,56 @@ def read(path: Path, found: Findings) -> yaml.MappingNode | None:
 def _count_values(node: yaml.Node, known: dict[int, int]) -> int:
     """How many values a tree has with its aliases written out; RecursionError where it holds itself."""
     if id(node) not in known:
-        known[id(node)] = 1 + sum(_count_values(each, known) for each in _child_nodes(node))
+        known[id(node)] = 1 + sum(_count_values(child, known) for child in _child_nodes(node))
     return known[id(node)]
 
 
-def _read_text(path: Path, found: Findings) -> str | None:
+def _read_text(path: Path, log: Findings) -> str | None:
     content = path.read_bytes()
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         row = content[: error.start].count(b"\n") + 1
-        found.add(path, f"byte {content[error.start]:#04x} is not UTF-8: save the file as UTF-8", line=row)
+        log.add(path, f"byte {content[error.start]:#04x} is not UTF-8: save the file as UTF-8", line=row)
         return None
 
 
-def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, found: Findings) -> None:
+def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, log: Findings) -> None:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     row = mark.line + 1 if mark else None
-    said = str(getattr(error, "problem", None) or error).splitlines()[0]
+    reason = str(getattr(error, "problem", None) or error).splitlines()[0]
     lines = text.splitlines()
     if row and row <= len(lines) and "\t" in lines[row - 1][: len(lines[row - 1]) - len(lines[row - 1].lstrip())]:
-        said += ": the line begins with a tab, YAML wants blanks"
-    elif "mapping values are not allowed" in said:
-        said += ": put a text that has a colon into quotation marks"
-    found.add(path, f"is no YAML: {said}", line=row)
+        reason += ": the line begins with a tab, YAML wants blanks"
+    elif "mapping values are not allowed" in reason:
+        reason += ": put a text that has a colon into quotation marks"
+    log.add(path, f"is no YAML: {reason}", line=row)
 
 
-def _is_plain(path: Path, root: yaml.Node, found: Findings) -> bool:
+def _is_plain(path: Path, root: yaml.Node, log: Findings) -> bool:
     """Whether there are only plain values and !function, and no key twice."""
-    before = len(found.problems)
+    before = len(log.problems)
     for node in walk(root):
-        kind, shown = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
+        kind, tag = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
         if kind == "merge":
-            found.add(path, "expected the keys themselves: what is merged in would not be looked at", line=line(node),
+            log.add(path, "expected the keys themselves: what is merged in would not be looked at", line=line(node),
                       value="<<")  # fmt: skip
         elif kind not in _KINDS and node.tag != FUNCTION:
-            found.add(path, "unknown tag", line=line(node), value=shown, allowed=(FUNCTION,))
+            log.add(path, "unknown tag", line=line(node), value=tag, allowed=(FUNCTION,))
         elif node.tag == FUNCTION and not isinstance(node, yaml.ScalarNode):
-            found.add(path, "!function wants a dotted name", line=line(node))
+            log.add(path, "!function wants a dotted name", line=line(node))
         if isinstance(node, yaml.MappingNode):
-            _check_keys(path, node, found)
-    return len(found.problems) == before
+            _check_keys(path, node, log)
+    return len(log.problems) == before
 
 
-def _check_keys(path: Path, node: yaml.MappingNode, found: Findings) -> None:
+def _check_keys(path: Path, node: yaml.MappingNode, log: Findings) -> None:
     seen: dict[str, int] = {}
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            found.add(path, "a key must be a word", line=line(key))
+            log.add(path, "a key must be a word", line=line(key))
         elif key.value in seen:
-            found.add(path, f"the key stands on line {seen[key.value]} already; only the last would count",
+            log.add(path, f"the key stands on line {seen[key.value]} already; only the last would count",
                       line=line(key), key=key.value)  # fmt: skip
         else:
             seen[key.value] = line(key)
@@ -130,7 +130,7 @@ def walk(root: yaml.Node) -> Iterator[yaml.Node]:
 
 def _child_nodes(node: yaml.Node) -> list[yaml.Node]:
     if isinstance(node, yaml.MappingNode):
-        return [each for pair in node.value for each in pair]
+        return [child for pair in node.value for child in pair]
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
@@ -161,7 +161,7 @@ def plain(node: yaml.Node) -> Any:
     if isinstance(node, yaml.MappingNode):
         return {plain(key): plain(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
-        return [plain(each) for each in node.value]
+        return [plain(child) for child in node.value]
     loader = yaml.SafeLoader("")
     try:
         return loader.construct_object(node)
@@ -232,9 +232,9 @@ LOCAL = ("csv", "json", "excel", "reader", "parquet", "text", "pandas", "arrow")
 def located(value: Any, folder: Path) -> Any:
     """Names of data files with ``folder`` before them, where the files are there, as the harness has them."""
     if isinstance(value, dict):
-        return {key: located(each, folder) for key, each in value.items()}
+        return {key: located(item, folder) for key, item in value.items()}
     if isinstance(value, list):
-        return [located(each, folder) for each in value]
+        return [located(item, folder) for item in value]
     return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
 
 
@@ -276,5 +276,5 @@ def template_generation(text: str) -> Mapping[str, Any]:
     """``generation_kwargs`` of a template's YAML text."""
     root = compose(text, Path())
     values = dict((key.value, value) for key, value in root.value) if isinstance(root, yaml.MappingNode) else {}
-    found: Mapping[str, Any] = _plain_value(values["generation_kwargs"], Path())
-    return found
+    generation: Mapping[str, Any] = _plain_value(values["generation_kwargs"], Path())
+    return generation

@@ -27,14 +27,14 @@ class Problem:
 
     def __str__(self) -> str:
         file = self.file if self.file.isprintable() else repr(self.file)
-        place = file if self.line is None else f"{file}:{self.line}"
-        return f"{place}: {self.level}: {self.text}"
+        location = file if self.line is None else f"{file}:{self.line}"
+        return f"{location}: {self.level}: {self.text}"
 
     @property
     def text(self) -> str:
         """The problem without its place."""
-        said = [] if self.value is None else [_shorten(self.value)]
-        text = ": ".join([*([self.key] if self.key else []), *said, self.message])
+        value = [] if self.value is None else [_shorten(self.value)]
+        text = ": ".join([*([self.key] if self.key else []), *value, self.message])
         text += "" if text.endswith((".", "?")) else "."
         if self.near:
             text += f" Did you mean {self.near!r}?"

@@ -191,12 +191,12 @@ class Settings(StrictModel):
         from lmms_medtasks import extensions
         from lmms_medtasks.degradations import registry
 
-        named = [self.metrics] if isinstance(self.metrics, str) else self.metrics or []
-        for place, name in enumerate(named):
-            if name in named[:place]:
-                yield Wrong("the metric is listed twice", ("metrics", place), name)
-        own = extensions.is_reference(self.degradation)
-        if self.degradation and self.modality and self.degradation != DRAWN and not own:
+        metrics = [self.metrics] if isinstance(self.metrics, str) else self.metrics or []
+        for index, name in enumerate(metrics):
+            if name in metrics[:index]:
+                yield Wrong("the metric is listed twice", ("metrics", index), name)
+        is_custom = extensions.is_reference(self.degradation)
+        if self.degradation and self.modality and self.degradation != DRAWN and not is_custom:
             try:
                 registry.check_modality(self.degradation, self.modality)
             except UserError as error:
@@ -207,14 +207,16 @@ def model(folder: Path | None = None) -> type[StrictModel]:
     """The settings that tasks may have which read the data of the benchmark in ``folder``."""
     if folder is None or not (folder / "settings.py").is_file():
         return Settings
-    own: type[StrictModel] = folders.module(folder, "settings").Settings
-    return own
+    settings_model: type[StrictModel] = folders.module(folder, "settings").Settings
+    return settings_model
 
 
 def allowed(name: str, of: type[StrictModel] = Settings) -> tuple[str, ...]:
     """The values that a setting may have, as they are written; () where any of its type will do."""
-    validators = [each.func for each in of.model_fields[name].metadata if isinstance(each, AfterValidator)]
-    return next((each.allowed() for each in validators if isinstance(each, OneOf)), ())
+    validators = [
+        validator.func for validator in of.model_fields[name].metadata if isinstance(validator, AfterValidator)
+    ]
+    return next((validator.allowed() for validator in validators if isinstance(validator, OneOf)), ())
 
 
 def problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[Problem]:
@@ -224,9 +226,9 @@ def problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[Pr
 
 def check(settings: Mapping[Any, Any], where: str, folder: Path | None = None) -> None:
     """Raise UserError for :func:`problems`; ``where`` names the task."""
-    found = problems(settings, folder)
-    if found:
-        raise UserError(f"{where}: {' '.join(problem.text for problem in found)}")
+    setting_problems = problems(settings, folder)
+    if setting_problems:
+        raise UserError(f"{where}: {' '.join(problem.text for problem in setting_problems)}")
 
 
 def sides(shift: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -240,9 +242,9 @@ def check_fit(settings: Mapping[str, Any], template: templates.Template, where: 
 
     ``settings`` are the template's own with the task's above them.
     """
-    other = "judge" if template.kind == "choice" else "parser"
-    if other in settings:
-        raise UserError(f"{where}: {other} is not for the template {template.name!r}, whose answers are "
+    foreign_key = "judge" if template.kind == "choice" else "parser"
+    if foreign_key in settings:
+        raise UserError(f"{where}: {foreign_key} is not for the template {template.name!r}, whose answers are "
                         f"{'read' if template.kind == 'choice' else 'judged'}.")  # fmt: skip
     if settings.get("rotate_options") and settings.get("parser") not in ("option", "letter"):
         raise UserError(
@@ -256,8 +258,8 @@ def check_fit(settings: Mapping[str, Any], template: templates.Template, where: 
             f"{where}: the template {template.name!r} needs lmms_eval_specific_kwargs: default: shift: "
             "{column: ..., iid: ..., ood: ...}."
         )
-    named = settings.get("metrics") or []
-    _check_metrics([named] if isinstance(named, str) else named, settings, template, where)
+    metrics = settings.get("metrics") or []
+    _check_metrics([metrics] if isinstance(metrics, str) else metrics, settings, template, where)
 
 
 def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: templates.Template, where: str) -> None:

@@ -103,7 +103,7 @@ def wrong_type(value: object, wanted: str) -> PydanticCustomError:
 
 
 def _check_texts(value: Any) -> Any:
-    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value)):
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         return value
     raise wrong_type(value, "a text or a list of texts")
 
@@ -119,23 +119,25 @@ def problems(
     try:
         model.model_validate(values)
     except ValidationError as error:
-        found = [_to_problem(wrong, place) for details in error.errors() for wrong in _find_mistakes(model, details)]
+        found = [
+            _to_problem(mistake, place) for details in error.errors() for mistake in _find_mistakes(model, details)
+        ]
         return sorted(found, key=lambda problem: problem.line is None)  # an unknown key before the one that is missing
     return []
 
 
-def _to_problem(wrong: Wrong, place: Callable[[Location], tuple[Path | str, int | None]]) -> Problem:
-    file, line = place(wrong.at)
-    key = ".".join(str(part) for part in wrong.at if isinstance(part, str))
-    value = None if wrong.value is None else str(wrong.value)
+def _to_problem(mistake: Wrong, place: Callable[[Location], tuple[Path | str, int | None]]) -> Problem:
+    file, line = place(mistake.at)
+    key = ".".join(str(part) for part in mistake.at if isinstance(part, str))
+    value = None if mistake.value is None else str(mistake.value)
     name = file.name if isinstance(file, Path) else file
-    return Problem(name, wrong.message, line, key, value, wrong.allowed, wrong.near)
+    return Problem(name, mistake.message, line, key, value, mistake.allowed, mistake.near)
 
 
 def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
     at, kind, value, context = error["loc"], error["type"], error["input"], error.get("ctx", {})
     if kind == "refused":
-        yield from (wrong._replace(at=(*at, *wrong.at)) for wrong in context["wrongs"])
+        yield from (mistake._replace(at=(*at, *mistake.at)) for mistake in context["wrongs"])
     elif kind in ("extra_forbidden", "invalid_key"):
         owner = _model_at(model, at[:-1])
         known = tuple(sorted(owner.model_fields))
@@ -161,8 +163,8 @@ def _type_hint(model: type[StrictModel], at: Location) -> str:
 def _allowed_values(model: type[StrictModel], at: Location) -> tuple[str, ...]:
     """The values that a setting takes, where they are listed."""
     field = _field_at(model, at)
-    listed = (getattr(each, "func", None) for each in (field.metadata if field else ()))
-    return next((tuple(sorted(each.allowed())) for each in listed if isinstance(each, OneOf)), ())
+    listed = (getattr(validator, "func", None) for validator in (field.metadata if field else ()))
+    return next((tuple(sorted(validator.allowed())) for validator in listed if isinstance(validator, OneOf)), ())
 
 
 def _field_at(model: type[StrictModel], at: Location) -> FieldInfo | None:

@@ -54,8 +54,8 @@ def of_hook(module: str, metadata: object = None) -> Template | None:
     None where the module is no template's. Raises UserError where there is no template of that name.
     """
     plain = TEMPLATE_OF_HOOK.get(module)
-    named = metadata.get("template") if isinstance(metadata, Mapping) else None
-    return get(str(named or plain)) if plain else None
+    template_name = metadata.get("template") if isinstance(metadata, Mapping) else None
+    return get(str(template_name or plain)) if plain else None
 
 
 def template_of(config: Mapping[str, Any]) -> Template | None:
@@ -116,8 +116,8 @@ def resource(name: str) -> str:
 
 @functools.cache
 def _load_yaml(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(resource(name))
-    return found
+    content: dict[str, Any] = yaml.safe_load(resource(name))
+    return content
 
 
 # --- What a task on a template includes -------------------------------------------------------------------------------
@@ -142,17 +142,17 @@ def text_of(name: str) -> str:
 
 def blocks_of(text: str) -> dict[str, str]:
     """The top-level blocks of a YAML by their key, each with the comment above it."""
-    found: dict[str, str] = {}
+    blocks: dict[str, str] = {}
     comment = ""
     for block in _BLOCK.split(text):
         match = re.match(r"[a-z_]+(?=:)", block)
         body, trailing = _without_last_comment(block)
         if match:
-            found[match.group()] = comment + body
+            blocks[match.group()] = comment + body
             comment = trailing
         else:
             comment = block
-    return found
+    return blocks
 
 
 def _without_last_comment(block: str) -> tuple[str, str]:

@@ -76,8 +76,10 @@ def votes_of(rows: Samples) -> VoteTable:
     """The votes of questions whose trials are letters of options, in the order of their ids."""
     names = ("id", "cluster", "pair", "trials", "expected", "option_count")
     keys = ("id", "image_id", "question_id", "trials", "answer", "option_count")
-    found = zip(*(rows.column(name) for name in names), strict=True)
-    return votes(sorted((dict(zip(keys, row, strict=True)) for row in found), key=lambda each: each["id"]))
+    votes_by_row = zip(*(rows.column(name) for name in names), strict=True)
+    return votes(
+        sorted((dict(zip(keys, row, strict=True)) for row in votes_by_row), key=lambda row_votes: row_votes["id"])
+    )
 
 
 def _confidence_draw(rows: Samples) -> Draw:
@@ -268,8 +270,8 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
     """How a task asks: "no image", "rotated options", both, or "" as it is meant."""
-    said = {"no image": "no_image", ROTATED: "rotate_options"}
-    return ", ".join(name for name, key in said.items() if settings.get(key))
+    conditions = {"no image": "no_image", ROTATED: "rotate_options"}
+    return ", ".join(name for name, key in conditions.items() if settings.get(key))
 
 
 def task_tags(task: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -291,19 +293,19 @@ def of_config(
         return None
     name = benchmark or _contributed_name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
-    judge, own = settings.get("judge"), own_parts.declared(metadata)
-    if not own:
+    judge, declared = settings.get("judge"), own_parts.declared(metadata)
+    if not declared:
         return suite(name, judge if isinstance(judge, str) else OPEN_ANSWER)
     # Only what is made by code needs the folder: with it and without it other declarations are the same.
-    folder = folder_of(name) if folder_of and "reference" in own else None
+    folder = folder_of(name) if folder_of and "reference" in declared else None
     known = judge if isinstance(judge, str) and judge in protocols.names() else OPEN_ANSWER
-    return suite(name, known, own, folder)
+    return suite(name, known, declared, folder)
 
 
 def _contributed_name(recorded: str, task: str, template: templates.Template) -> str:
     """A name that can be a file's and that nobody takes for an installed benchmark's: its folder is not known."""
-    told = (recorded or _without_ending(task, template.variants)).lower()
-    name = re.sub(r"[^a-z0-9_]+", "-", told).strip("-_")[:_LONGEST].strip("-_") or "task"
+    base_name = (recorded or _without_ending(task, template.variants)).lower()
+    name = re.sub(r"[^a-z0-9_]+", "-", base_name).strip("-_")[:_LONGEST].strip("-_") or "task"
     taken = {"index", *map(_fold_name, (path.name for path in folders.folder().iterdir() if path.is_dir()))}
     return f"{name}_contributed" if _fold_name(name) in taken else name
 
@@ -339,28 +341,28 @@ class Own(NamedTuple):
 @functools.cache
 def of_kind(kind: str, own: Own = Own()) -> Suite:  # noqa: B008 (immutable)
     """The declaration that scores tasks on templates of a kind, "choice" or "open", whatever benchmark they are of."""
-    found = replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
+    declaration = replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
     if own == Own():
-        return found
+        return declaration
     added = own_of(own)
     scores = [dimension_measure(name, (0.0, 1.0)) for name in own.scores]
     return replace(
-        found,
+        declaration,
         name=f"{PREFIX}{json.dumps([kind, *own])}",
-        measures=(*found.measures, *scores, *(each.measure for each in added if each.measure)),
-        metrics=(*found.metrics, *map(dimension_metric, scores), *(each.metric for each in added)),
+        measures=(*declaration.measures, *scores, *(each.measure for each in added if each.measure)),
+        metrics=(*declaration.metrics, *map(dimension_metric, scores), *(each.metric for each in added)),
     )
 
 
 def of_name(name: str) -> Suite:
     """The declaration that :func:`of_kind` called so; the values of a question carry the name."""
-    said = name.removeprefix(PREFIX)
-    if not said.startswith("["):
-        return of_kind(said)
-    kind, metrics, scores = json.loads(said)
+    content = name.removeprefix(PREFIX)
+    if not content.startswith("["):
+        return of_kind(content)
+    kind, metrics, scores = json.loads(content)
     return of_kind(kind, Own(tuple(metrics), tuple(scores)))
 
 
 def own_of(own: Own) -> list[OwnMetric]:
     """The metrics that are not ours."""
-    return [own_metrics.get(each, tuple(metrics())) for each in own.metrics]
+    return [own_metrics.get(reference, tuple(metrics())) for reference in own.metrics]

@@ -84,13 +84,13 @@ def _expected_answer(doc: Document) -> str:
 
 
 def _read_letter(doc: Document, reply: Reply | str | None) -> Answer:
-    found = read_first_capital(reply, len(_option_letters(doc)))
-    return Answer(found.status, found.value, found.rule)
+    choice = read_first_capital(reply, len(_option_letters(doc)))
+    return Answer(choice.status, choice.value, choice.rule)
 
 
 def _read_option(doc: Document, reply: Reply | str | None) -> Answer:
-    found = read_option(reply, doc["options"])
-    return Answer(found.status, found.value, found.rule)
+    choice = read_option(reply, doc["options"])
+    return Answer(choice.status, choice.value, choice.rule)
 
 
 MOST_OPTIONS = 10
@@ -103,7 +103,7 @@ def _letter_sets(doc: Document) -> tuple[str, ...]:
         raise UserError(f"Question {doc['id']!r} has {len(letters)} options; where several are right at most "
                         f"{MOST_OPTIONS} are allowed.")  # fmt: skip
     counts = range(1, len(letters) + 1)
-    return tuple("".join(each) for count in counts for each in combinations(letters, count))
+    return tuple("".join(letter_set) for count in counts for letter_set in combinations(letters, count))
 
 
 def _read_letters(doc: Document, reply: Reply | str | None) -> Answer:
@@ -139,13 +139,13 @@ def _expected_position(doc: Document) -> str:
     """The right position: the answer, or the text of the option whose letter it is."""
     text = str(doc["options"][_option_letters(doc).index(doc["answer"])]) if doc["options"] else _expected_answer(doc)
     text = text.strip().casefold()
-    found = NONE if text.startswith(NONE) else text
-    if found not in _possible_positions(doc):
+    position = NONE if text.startswith(NONE) else text
+    if position not in _possible_positions(doc):
         raise UserError(
             f"Question {doc['id']!r}: the answer {text!r} is no position of a {doc['grid']} grid. Allowed: "
             f"{', '.join(_possible_positions(doc))}."
         )
-    return found
+    return position
 
 
 def _expected_text(doc: Document) -> str:
@@ -169,7 +169,9 @@ PARSERS: Mapping[str, Parser] = {
         "An option's letter or text, read as `option` reads it, where several are right and one of them is asked for: "
         "any of the right ones is right.", _read_option, _option_letters, _accepted_letters, _is_accepted,
     ),
-    "yes_no": Parser("Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _expected_text),
+    "yes_no": Parser(
+        "Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _expected_text,
+    ),
     "position": Parser(
         "A position in a grid, or that there is no outlier; the document's `grid` is its size, as in 2x2.",
         _read_position, _possible_positions, _expected_position,
@@ -221,17 +223,17 @@ def parser_of(part: Part) -> Parser:
     Raises:
         UserError: It is no function of two arguments.
     """
-    value, where = part.value, f"{part.origin}: the parser {part.name!r}"
+    value, subject = part.value, f"{part.origin}: the parser {part.name!r}"
     if inspect.isclass(value) or not callable(value):
-        raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
+        raise UserError(f"{subject} is no function ({type(value).__name__}). {_WANTED}")
     function = value.read if isinstance(value, Declared) else value
-    check_arguments(function, ("a reply", {}), "(reply, doc)", where, _WANTED)
+    check_arguments(function, ("a reply", {}), "(reply, doc)", subject, _WANTED)
     possible = value.answers if isinstance(value, Declared) else ()
     about = (inspect.getdoc(function) or "").partition("\n")[0] or f"{part.name} of {part.origin}."
     answers = functools.partial(_own_answers, possible)
     return Parser(
         about,
-        functools.partial(_read_own, function, answers, where),
+        functools.partial(_read_own, function, answers, subject),
         answers,
         functools.partial(_own_expected, possible),
     )
@@ -246,7 +248,7 @@ def _own_expected(declared: Sequence[str], doc: Document) -> str:
     answer = str(doc["answer"])
     if doc.get("options"):
         return answer
-    return next((each for each in declared if _fold_text(each) == _fold_text(answer)), _fold_text(answer))
+    return next((text for text in declared if _fold_text(text) == _fold_text(answer)), _fold_text(answer))
 
 
 def _fold_text(text: str) -> str:
@@ -254,32 +256,34 @@ def _fold_text(text: str) -> str:
 
 
 def _read_own(
-    function: ReadReply, answers: Callable[[Document], tuple[str, ...]], where: str, doc: Document,
+    function: ReadReply, answers: Callable[[Document], tuple[str, ...]], parser_title: str, doc: Document,
     reply: Reply | str | None,
 ) -> Answer:  # fmt: skip
     taken = Reply.of(reply)
     if taken.outcome is not None:
         return Answer(taken.outcome)
     text = taken.answer
-    said = f"{where} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
+    subject = f"{parser_title} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
     try:
-        found = function(text, doc)
+        answer = function(text, doc)
     except Exception as error:  # anyone's function may raise anything
         raise UserError(
-            f"{said}: {type(error).__name__}: {error}{line_of(error)}. A reply may say anything: return None for one "
-            "without an answer."
+            f"{subject}: {type(error).__name__}: {error}{line_of(error)}. A reply may say anything: return None for "
+            "one without an answer."
         ) from error
-    if found is None:
+    if answer is None:
         return Answer(taken.unread)
-    if not isinstance(found, str):
-        raise UserError(f"{said}: returns {found!r:.40} ({type(found).__name__}). Expected a text, or None.")
+    if not isinstance(answer, str):
+        raise UserError(f"{subject}: returns {answer!r:.40} ({type(answer).__name__}). Expected a text, or None.")
     possible = answers(doc)
-    folded = _fold_text(found)
+    folded = _fold_text(answer)
     if not folded:
-        raise UserError(f"{said}: returns an empty text. Return None for a reply without an answer.")
+        raise UserError(f"{subject}: returns an empty text. Return None for a reply without an answer.")
     if not possible:
         return Answer("ok", folded)
-    same = next((each for each in possible if _fold_text(each) == folded), None)
+    same = next((candidate for candidate in possible if _fold_text(candidate) == folded), None)
     if same is None:
-        raise UserError(f"{said}: returns {found!r:.40}, which is no answer. Allowed: {', '.join(possible)}, or None.")
+        raise UserError(
+            f"{subject}: returns {answer!r:.40}, which is no answer. Allowed: {', '.join(possible)}, or None."
+        )
     return Answer("ok", same)
