@@ -115,8 +115,8 @@ def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
         if same_name is not None and same_name.value != entry.value:
             raise UserError(
                 f"Two installed packages offer a {kind} called {entry.name!r}: {_package_title(same_name)} "
-                f"({same_name.value}) and {_package_title(entry)} ({entry.value}). Uninstall one, or name the one that is meant by "
-                f"{entry.value}."
+                f"({same_name.value}) and {_package_title(entry)} ({entry.value}). Uninstall one, or name the one that "
+                f"is meant by {entry.value}."
             )
         entries[entry.name] = entry
     return entries

@@ -81,7 +81,7 @@ def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings
     parser, name = parser_of(task), task.settings["parser"]
     if is_own(name):
         before = len(log.errors)
-        if not custom_checks.check_parser(task, name, parser, docs, log):
+        if not custom_checks.check_parser(task, docs, log):
             return False
         for row, doc in enumerate(docs, start=1):
             for answer in parser.answers(doc)[:_ANSWERS] or [parser.expected(doc)]:
@@ -113,7 +113,7 @@ def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], log:
             expected_score = float(parser.accepts(answer, expected))
             if score and any(value != expected_score for value in score):
                 log.add(task.path, f"scores {score} for the answer {reply!r}, expected {expected_score}",
-                          key=f"question {doc['id']!r}")  # fmt: skip
+                        key=f"question {doc['id']!r}")  # fmt: skip
                 return
 
 
@@ -223,7 +223,7 @@ def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -
             if not isinstance(scored, Mapping):
                 if scored is not None:
                     log.add(task.path, f"gives a {type(scored).__name__}, expected a mapping metric -> value",
-                              key="process_results")  # fmt: skip
+                            key="process_results")  # fmt: skip
                 return
             values.append(scored)
     log.told.append(

@@ -6,7 +6,9 @@ A metric has a value of correct, wrong, unparsed and missing answers, and tells 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lmms_medtasks.contribute.loaded import Loaded
@@ -19,6 +21,7 @@ from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.own_metrics import OwnMetric
 from lmms_medtasks.suites.templates.measures import Own, own_of
 from lmms_medtasks.suites.templates.parsers import Parser
+from lmms_medtasks.suites.templates.parsers import get as get_parser
 from lmms_medtasks.task_yaml.problems import Findings
 
 # --- Parsers ----------------------------------------------------------------------------------------------------------
@@ -72,61 +75,75 @@ def plain_form(parser: Parser, doc: Mapping[str, Any], answer: str) -> str:
     return right[0]
 
 
-def check_parser(task: Loaded, name: str, parser: Parser, docs: Sequence[Mapping[str, Any]], log: Findings) -> bool:
-    """Whether a parser copes with :data:`HOSTILE`, reads nothing out of nothing, and says the same twice."""
-    before = len(log.errors)
-    doc = docs[0]
-    for kind, reply in HOSTILE.items():
-        read = _read_timed(task, name, parser, doc, reply, kind, log)
-        if read is None:
+def check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> bool:
+    """Whether a task's parser copes with :data:`HOSTILE`, reads nothing out of nothing, and reads the same twice."""
+    name = str(task.settings["parser"])
+    return _ParserCheck(task, f"the parser {name!r}", get_parser(name, task.path.parent), log).check(docs)
+
+
+@dataclass(frozen=True)
+class _ParserCheck:
+    """The checks of one parser. ``title``: what messages call it."""
+
+    task: Loaded
+    title: str
+    parser: Parser
+    log: Findings
+
+    def check(self, docs: Sequence[Mapping[str, Any]]) -> bool:
+        """Every check; whether nothing was wrong."""
+        before = len(self.log.errors)
+        if not (self._check_hostile_replies(docs[0]) and self._check_guessing(docs)):
             return False
-        if kind in _EMPTY and read.status == "ok":
-            _add_problem(task, log, doc, f"the parser {name!r} finds the answer {read.value!r} in {kind}")
-        if _read_timed(task, name, parser, doc, reply, kind, log) != read:
-            message = (
-                f"the parser {name!r} reads {kind} otherwise the second time: use no random numbers and keep no state"
-            )
-            _add_problem(task, log, doc, message)
-    for row, each in enumerate(docs):
-        reply_without_answer = _SAID_NOTHING[row % len(_SAID_NOTHING)]
-        read = _read_timed(task, name, parser, each, reply_without_answer, repr(reply_without_answer), log)
-        if read is None:
-            return False
-        if read.status == "ok":
-            message = f"the parser {name!r} finds the answer {read.value!r} in {reply_without_answer!r}: it guesses"
-            log.add(task.path, message, key=f"question {each['id']!r}", level="warning")
-            break
-    if len(log.errors) == before:
-        _report_readings(task, name, parser, doc, log)
-    return len(log.errors) == before
+        if len(self.log.errors) == before:
+            self._report_readings(docs[0])
+        return len(self.log.errors) == before
 
+    def _check_hostile_replies(self, doc: Mapping[str, Any]) -> bool:
+        for kind, reply in HOSTILE.items():
+            read = self._read(doc, reply, kind)
+            if read is None:
+                return False
+            if kind in _EMPTY and read.status == "ok":
+                self._add(doc, f"{self.title} finds the answer {read.value!r} in {kind}")
+            if self._read(doc, reply, kind) != read:
+                again = "otherwise the second time: use no random numbers and keep no state"
+                self._add(doc, f"{self.title} reads {kind} {again}")
+        return True
 
-def _read_timed(
-    task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], reply: str | None, kind: str, log: Findings
-) -> Answer | None:
-    import time
+    def _check_guessing(self, docs: Sequence[Mapping[str, Any]]) -> bool:
+        for row, doc in enumerate(docs):
+            reply = _SAID_NOTHING[row % len(_SAID_NOTHING)]
+            read = self._read(doc, reply, repr(reply))
+            if read is None:
+                return False
+            if read.status == "ok":
+                self._add(doc, f"{self.title} finds the answer {read.value!r} in {reply!r}: it guesses", "warning")
+                break
+        return True
 
-    started = time.monotonic()
-    failure = f"the parser {name!r} fails on {kind}"
-    key = f"question {doc['id']!r}"
-    read: Answer | None = task.attempt(parser.read, doc, reply, what=failure, log=log, key=key)
-    took = time.monotonic() - started
-    if read is not None and took > _SLOW:
-        log.add(task.path, f"the parser {name!r} takes {took:.0f} s for {kind}", key=key)
-        return None
-    return read
+    def _read(self, doc: Mapping[str, Any], reply: str | None, kind: str) -> Answer | None:
+        """What the parser reads; None where it raises, or takes too long."""
+        started = time.monotonic()
+        key, failure = f"question {doc['id']!r}", f"{self.title} fails on {kind}"
+        read: Answer | None = self.task.attempt(self.parser.read, doc, reply, what=failure, log=self.log, key=key)
+        seconds = time.monotonic() - started
+        if read is not None and seconds > _SLOW:
+            self._add(doc, f"{self.title} takes {seconds:.0f} s for {kind}")
+            return None
+        return read
 
+    def _report_readings(self, doc: Mapping[str, Any]) -> None:
+        """Report what the parser reads in a few replies, for the contributor to look at."""
+        answer = self.parser.expected(doc)
+        readings = []
+        for reply in (answer, f"The answer is {answer}.", _SAID_NOTHING[0]):
+            read = self.parser.read(doc, reply)
+            readings.append(f"{reply!r} as {read.value or read.status}")
+        self.log.told.append(f"{self.task.name}: {self.title} reads {', '.join(readings)}")
 
-def _report_readings(task: Loaded, name: str, parser: Parser, doc: Mapping[str, Any], log: Findings) -> None:
-    """What it makes of a few replies, for the reader to see."""
-    answer = parser.expected(doc)
-    replies = [answer, f"The answer is {answer}.", _SAID_NOTHING[0]]
-    readings = [f"{reply!r} as {read.value or read.status}" for reply in replies for read in [parser.read(doc, reply)]]
-    log.told.append(f"{task.name}: the parser {name!r} reads {', '.join(readings)}")
-
-
-def _add_problem(task: Loaded, log: Findings, doc: Mapping[str, Any], message: str) -> None:
-    log.add(task.path, message, key=f"question {doc['id']!r}")
+    def _add(self, doc: Mapping[str, Any], message: str, level: str = "error") -> None:
+        self.log.add(self.task.path, message, key=f"question {doc['id']!r}", level=level)
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
@@ -183,7 +200,7 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
         values_by_kind = {kind: values.get(name) for kind, values in got.items()}
         if all(value is None for value in values_by_kind.values()):
             log.add(task.path, f"{each.where} has no value, whatever is replied.{_describe_columns(task, each)}",
-                      key="metrics", level="warning")  # fmt: skip
+                    key="metrics", level="warning")  # fmt: skip
         elif len({values_by_kind[kind] for kind in replies}) == 1 and len(replies) > 1 and not _is_change(each):
             value = next(iter(values_by_kind.values()))
             message = f"{each.where} is {value} for {' and for '.join(replies)}: it tells nothing"

@@ -154,8 +154,8 @@ def _check_options(task: Loaded, log: Findings) -> None:
     missing = [name for name in ("id", "question", "options", "answer", "image_id") if name not in task.scored.features]
     if missing:
         log.add(task.path, f"its documents have no {', '.join(missing)}; they have "
-                  f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
-                  near=nearest(missing[0], task.scored.column_names))  # fmt: skip
+                f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
+                near=nearest(missing[0], task.scored.column_names))  # fmt: skip
         return
     if task.template.kind != "choice":
         return
@@ -185,7 +185,7 @@ def _check_threads(task: Loaded, log: Findings) -> None:
         log.add(task.path, "gives other values in another order: it keeps state between calls", key="process_results")
     elif twice != alone * 2:
         log.add(task.path, "gives other values in several threads than in one: it keeps state between calls",
-                  key="process_results")  # fmt: skip
+                key="process_results")  # fmt: skip
     if json.dumps(docs, default=str) != before:
         log.add(task.path, "changes the document that it is given", key="process_results")
 
@@ -203,7 +203,7 @@ def _check_pickles(task: Loaded, log: Findings) -> None:
             pickle.loads(pickle.dumps(hook))
         except Exception as error:  # noqa: BLE001 (pickle raises many kinds)
             log.add(task.path, f"can't be sent to another process ({error}). A function of a file beside the YAML "
-                      "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
+                    "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
 
 
 def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:
@@ -230,13 +230,13 @@ def check_snapshot(folder: Path, tasks: list[Loaded], log: Findings) -> None:
     current, failed = prompts(tasks)
     for name, error in failed.items():
         log.add(path, f"no prompt could be made for a question without columns of its own ({error}): a change of it "
-                  "will not be noticed", key=name, level="warning")  # fmt: skip
+                "will not be noticed", key=name, level="warning")  # fmt: skip
     for name, prompt in current.items() if recorded is not None else ():
         if recorded.get(name) != prompt:
             log.add(path, "the prompt is another than recorded. If that is wanted: raise metadata.version, say so in "
-                      "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
-                      # Of the record's question, which is nobody's own.
-                      value=prompt.replace(FROZEN["question"], "{question}"))  # fmt: skip
+                    "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
+                    # Of the record's question, which is nobody's own.
+                    value=prompt.replace(FROZEN["question"], "{question}"))  # fmt: skip
     for name in recorded or ():
         if not (folder / f"{name}.yaml").is_file():
             log.add(path, "there is no such task any more: `lmms-medtasks validate FOLDER --write`", key=name)

@@ -88,7 +88,7 @@ def _render_template(template: str, doc: Mapping[str, Any]) -> str:
 def load(chain: Chain, log: Findings) -> Loaded | None:
     """Load a task; None where its hooks or its data can't be had, told in ``log``."""
     path = chain.path
-    bound = attempt(_bind_hooks, chain, path=path, what="its hooks can't be had", log=log)
+    bound = attempt(lambda: lookup.bound(config(chain), path), path=path, what="its hooks can't be had", log=log)
     if bound is None:
         return None
     documents = attempt(_load_documents, bound, path=path, what="its data can't be had", log=log)
@@ -111,10 +111,6 @@ def attempt(
         cause = error.__cause__ or error
         log.add(path, f"{what}: {type(cause).__name__}: {cause}", key=key)
     return None
-
-
-def _bind_hooks(chain: Chain) -> dict[str, Any]:
-    return lookup.bound(config(chain), chain.path)
 
 
 def config(chain: Chain) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str, log: Finding
     missing = [text for text in doc.get("options") or () if text not in prompt]
     if missing:
         log.add(task.path, f"the option {missing[0]!r} is not in the prompt: a model can't know its letter",
-                  key=key, value=prompt, level="warning")  # fmt: skip
+                key=key, value=prompt, level="warning")  # fmt: skip
 
 
 def _add_warning(task: Loaded, message: str, log: Findings) -> None:
@@ -158,8 +158,8 @@ def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]], log
             and len(set(stated_letters)) == len(stated_letters)
         ):
             message = (
-                f"its options begin with {', '.join(stated_letters)}, and the prompt calls them {', '.join(letters)}: a "
-                "reply could mean either. Put them in order, or take the letters off"
+                f"its options begin with {', '.join(stated_letters)}, and the prompt calls them {', '.join(letters)}: "
+                "a reply could mean either. Put them in order, or take the letters off"
             )
             log.add(task.path, message, key=f"question {doc['id']!r}", value=" | ".join(doc["options"]))
             return

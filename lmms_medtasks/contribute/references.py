@@ -215,7 +215,7 @@ def check_data_files(chain: Chain, log: Findings) -> None:
     if kwargs.get("trust_remote_code"):
         file, line = chain.place(("dataset_kwargs", "trust_remote_code"))
         log.add(file, "executes code of the data set's author", line=line, key="dataset_kwargs.trust_remote_code",
-                  value="True", level="warning")  # fmt: skip
+                value="True", level="warning")  # fmt: skip
     for split, names in (kwargs.get("data_files") or {}).items():
         file, line = chain.place(("dataset_kwargs", "data_files", split))
         for name in names if isinstance(names, list) else [names]:
@@ -298,7 +298,7 @@ def check_prompt_file(chain: Chain, log: Findings) -> None:
     elif name not in templates.prompts() and not is_file(_built_in_prompt(name)):
         prompts = (*(each.name for each in chain.path.parent.glob("*.txt")), *templates.prompts())
         log.add(file, "no such file beside the YAML, and no built-in prompt", near=nearest(name, prompts),
-                  allowed=prompts, **location)  # fmt: skip
+                allowed=prompts, **location)  # fmt: skip
 
 
 def _built_in_prompt(name: str) -> Any:
@@ -321,11 +321,11 @@ def _check_placeholders(path: Path, text: str, settings: Mapping[str, Any], log:
     """Check what stands in braces: a known name is filled in, any other is shown to the model as it is."""
     if settings.get("parser") in ("option", "letter") and "{options}" not in text:
         log.add(path, "the prompt has no {options} in it: a model is not told which letter means what",
-                  level="warning")  # fmt: skip
+                level="warning")  # fmt: skip
     for word in dict.fromkeys(re.findall(r"\{(\w+)\}", text)):
         if word not in ("question", "options"):
             log.add(path, "nothing is filled in for this: the model is shown it as it is", level="warning",
-                      value=f"{{{word}}}", near=nearest(f"{{{word}}}", ("{question}", "{options}")))  # fmt: skip
+                    value=f"{{{word}}}", near=nearest(f"{{{word}}}", ("{question}", "{options}")))  # fmt: skip
 
 
 # --- Custom parts -----------------------------------------------------------------------------------------------------

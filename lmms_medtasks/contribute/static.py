@@ -47,7 +47,7 @@ def check(path: Path, log: Findings) -> list[Chain]:
     if folder / "README.md" not in strange:
         _check_card(folder / "README.md", log)
     _drop_repeated(log)
-    return [chain for chain in chains if not _is_group(chain)]
+    return [chain for chain in chains if not chain.is_group]
 
 
 def _check_card(path: Path, log: Findings) -> None:
@@ -94,16 +94,12 @@ def _drop_repeated(log: Findings) -> None:
     log.problems = list(dict.fromkeys(log.problems))
 
 
-def _is_group(chain: Chain) -> bool:
-    return isinstance(chain.value("task"), list)
-
-
 def _check_chain(chain: Chain, log: Findings) -> None:
     problems = keys.problems(chain)
     log.problems += problems
     wrong_keys = {each.key.partition(".")[0] for each in problems}
     _check_file_name(chain, wrong_keys, log)
-    if _is_group(chain):
+    if chain.is_group:
         return
     references.check_functions(chain, wrong_keys, log)
     if not wrong_keys & {"dataset_path", "dataset_kwargs", "test_split", "training_split"}:
@@ -116,13 +112,13 @@ def _check_chain(chain: Chain, log: Findings) -> None:
 
 
 def _check_file_name(chain: Chain, wrong_keys: Collection[str], log: Findings) -> None:
-    key = "group" if _is_group(chain) else "task"
+    key = chain.name_key
     name = chain.value(key)
     # A name that is taken is to be changed, not given to the file too.
     if key in chain.entries and key not in wrong_keys and name != chain.path.stem and not _name_owner(chain, name):
         entry = chain.entries[key]
         log.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
-                  value=name)  # fmt: skip
+                value=name)  # fmt: skip
 
 
 def _check_copy(chain: Chain, log: Findings) -> None:
@@ -131,14 +127,14 @@ def _check_copy(chain: Chain, log: Findings) -> None:
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
     if template is not None and copy is not None and copy.read_text("utf-8") != templates.text_of(template.name):
         log.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
-                  "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
+                "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
 
 
 def _check_names(chains: list[Chain], log: Findings) -> None:
     """Names must be free: in the folder, among ours, and among the harness's own, which win in silence."""
     seen: dict[str, Path] = {}
     for chain, name in _named_chains(chains):
-        entry = chain.entries["group" if _is_group(chain) else "task"]
+        entry = chain.entries[chain.name_key]
         if name in seen:
             log.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
@@ -153,7 +149,7 @@ def _name_owner(chain: Chain, name: Any) -> str | None:
 
 def _named_chains(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
     for chain in chains:
-        name = chain.value("group" if _is_group(chain) else "task")
+        name = chain.value(chain.name_key)
         if isinstance(name, str):
             yield chain, name
 
@@ -181,9 +177,9 @@ def _check_group_metrics(chains: Sequence[Chain], log: Findings) -> None:
 
     ``chains``: all of the folder. A group with a task that is neither there nor installed is not looked at.
     """
-    named_chains = [(chain.value("group" if _is_group(chain) else "task"), chain) for chain in chains]
+    named_chains = [(chain.value(chain.name_key), chain) for chain in chains]
     by_name = {name: chain for name, chain in named_chains if isinstance(name, str)}
-    for group in filter(_is_group, chains):
+    for group in (chain for chain in chains if chain.is_group):
         listed = group.value("aggregate_metric_list")
         members = list(_member_tasks(group, by_name, set()))
         metrics = [each and _table_metrics(each) for each in members]
@@ -207,7 +203,7 @@ def _member_tasks(group: Chain, by_name: Mapping[str, Chain], above: set[str]) -
     for member in group.value("task"):
         name = member.get("task") if isinstance(member, Mapping) else member
         chain = by_name.get(name) if isinstance(name, str) else None
-        if chain is not None and _is_group(chain):
+        if chain is not None and chain.is_group:
             yield from _member_tasks(chain, by_name, above) if name not in above else ()
         elif chain is not None:
             yield chain

@@ -73,7 +73,7 @@ def _check_version(chain: Chain, before: Chain, files: list[str], base: str, log
         log.told.append(f"{chain.path.stem}: version {old} -> {new}, nothing else changed")
     if problem:
         log.add(entry.file if entry else chain.path, problem, key="metadata.version",
-                  line=entry.line if entry else None, value=str(new))  # fmt: skip
+                line=entry.line if entry else None, value=str(new))  # fmt: skip
 
 
 def _version_of(chain: Chain) -> float | None:

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from lmms_medtasks.errors import UserError, line_of
+from lmms_medtasks.errors import UserError, line_of, unknown
 from lmms_medtasks.extensions import Part, check_arguments, load
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Estimate, Mean
@@ -128,8 +128,8 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
         )
     if name in ours:
         raise UserError(f"{subject} is called {name!r}, which is one of ours. Give it another name.")
-    if "." in name or (custom.measure and not custom.measure.low < custom.measure.high):
-        raise UserError(f"{subject}: its range is {custom.measure and custom.measure.range}, expected the lower first.")
+    if custom.measure and not custom.measure.low < custom.measure.high:
+        raise UserError(f"{subject}: its range is {custom.measure.range}, expected the lower first.")
     if why := why_not_main(custom.metric):
         raise UserError(f"{subject} {why}")
     return custom
@@ -216,8 +216,6 @@ def _describe_record(record: Record) -> str:
 
 def check_columns(custom_metrics: Sequence[OwnMetric], columns: Collection[str]) -> None:
     """Raise UserError where an estimate chooses by a column that questions have not."""
-    from lmms_medtasks.errors import unknown
-
     for custom in custom_metrics:
         for name in custom.metric.estimate.columns:
             if name not in columns:

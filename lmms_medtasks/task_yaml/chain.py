@@ -65,6 +65,16 @@ class Chain:
         return entry.file, entry.line
 
     @property
+    def is_group(self) -> bool:
+        """Whether the YAML names several tasks, and is none itself."""
+        return isinstance(self.value("task"), list)
+
+    @property
+    def name_key(self) -> str:
+        """The key under which its name stands."""
+        return "group" if self.is_group else "task"
+
+    @property
     def plain(self) -> dict[str, Any]:
         return {key: entry.value for key, entry in self.entries.items()}
 
@@ -130,7 +140,7 @@ def _join_includes(
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) for name in names):
         log.add(path, "expected a file's name or a list of them", line=nodes.line(node), key="include",
-                  value=str(value))  # fmt: skip
+                value=str(value))  # fmt: skip
         return False
     done = True
     for name in reversed(names):  # the first of several counts most, as in the harness

@@ -49,7 +49,7 @@ def read(path: Path, log: Findings) -> yaml.MappingNode | None:
     try:
         if _count_values(root, {}) > _MOST_VALUES:
             log.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
-                      f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
+                    f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
             return None
         plain(root)
     except RecursionError:
@@ -94,7 +94,7 @@ def _is_plain(path: Path, root: yaml.Node, log: Findings) -> bool:
         kind, tag = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
         if kind == "merge":
             log.add(path, "expected the keys themselves: what is merged in would not be looked at", line=line(node),
-                      value="<<")  # fmt: skip
+                    value="<<")  # fmt: skip
         elif kind not in _KINDS and node.tag != FUNCTION:
             log.add(path, "unknown tag", line=line(node), value=tag, allowed=(FUNCTION,))
         elif node.tag == FUNCTION and not isinstance(node, yaml.ScalarNode):
@@ -111,7 +111,7 @@ def _check_keys(path: Path, node: yaml.MappingNode, log: Findings) -> None:
             log.add(path, "a key must be a word", line=line(key))
         elif key.value in seen:
             log.add(path, f"the key stands on line {seen[key.value]} already; only the last would count",
-                      line=line(key), key=key.value)  # fmt: skip
+                    line=line(key), key=key.value)  # fmt: skip
         else:
             seen[key.value] = line(key)
 
