@@ -19,9 +19,8 @@ from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.contributions import contributions
 from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.own_metrics import OwnMetric
+from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.suites.templates.measures import Own, own_of
-from lmms_medtasks.suites.templates.parsers import Parser
-from lmms_medtasks.suites.templates.parsers import get as get_parser
 from lmms_medtasks.task_yaml.problems import Findings
 
 # --- Parsers ----------------------------------------------------------------------------------------------------------
@@ -60,7 +59,7 @@ def _plain_phrasings(doc: Mapping[str, Any], answer: str, options: Sequence[str]
     return phrasings
 
 
-def plain_form(parser: Parser, doc: Mapping[str, Any], answer: str) -> str:
+def plain_form(parser: parsers.Parser, doc: Mapping[str, Any], answer: str) -> str:
     """The first of :func:`_plain_phrasings` that the parser reads as ``answer``. Raises UserError if it reads none."""
     read = {
         phrasing: parser.read(doc, phrasing) for phrasing in _plain_phrasings(doc, answer, doc.get("options") or ())
@@ -78,7 +77,7 @@ def plain_form(parser: Parser, doc: Mapping[str, Any], answer: str) -> str:
 def check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> bool:
     """Whether a task's parser copes with :data:`HOSTILE`, reads nothing out of nothing, and reads the same twice."""
     name = str(task.settings["parser"])
-    return _ParserCheck(task, f"the parser {name!r}", get_parser(name, task.path.parent), log).check(docs)
+    return _ParserCheck(task, f"the parser {name!r}", parsers.get(name, task.path.parent), log).check(docs)
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class _ParserCheck:
 
     task: Loaded
     title: str
-    parser: Parser
+    parser: parsers.Parser
     log: Findings
 
     def check(self, docs: Sequence[Mapping[str, Any]]) -> bool:
