@@ -1,6 +1,6 @@
-"""Parts of someone's own in place of ours: degradations, modalities, parsers, metrics, judge protocols, data readers.
+"""Extensions: custom degradations, modalities, parsers, metrics, judge protocols and data readers.
 
-A task names one by a reference, wherever the name of one of ours may stand:
+A task names one by a reference, wherever the name of a built-in one is allowed:
 
 ========================== ==============================================================================
 ``parts.py:read_finding``  what the file ``parts.py`` beside the task's YAML defines
@@ -53,7 +53,7 @@ GROUPS: Mapping[Kind, str] = {
 
 @dataclass(frozen=True)
 class Part:
-    """A part of someone's own.
+    """An extension.
 
     ``value``: the object itself, not checked for being what its kind must be. ``name``: what reports call it: an entry
     point's name, else the object's in its module. ``reference``: the full one, ``module:NAME`` or the path of a file
@@ -69,7 +69,7 @@ class Part:
 
 
 def is_reference(text: object) -> bool:
-    """Whether ``text`` names a part by file or module, and is not a plain name.
+    """Whether ``text`` refers to a file or module, and is not a plain name.
 
     >>> is_reference("parts.py:read_finding"), is_reference("letter")
     (True, False)
@@ -78,7 +78,7 @@ def is_reference(text: object) -> bool:
 
 
 def located(text: str, folder: Path | None) -> str:
-    """A reference to a file with ``folder``, where the task's YAML lies, before it; any other text as it is."""
+    """Prefix a reference to a file with ``folder``, that of the task's YAML; any other text is returned unchanged."""
     file, _, name = text.rpartition(":")
     if folder is None or not file.endswith(".py") or Path(file).is_absolute():
         return text
@@ -86,7 +86,7 @@ def located(text: str, folder: Path | None) -> str:
 
 
 def portable(text: str, folder: Path | None) -> str:
-    """The opposite of :func:`located`: a reference to a file of ``folder`` as its YAML writes it."""
+    """The inverse of :func:`located`: a reference to a file in ``folder`` as the YAML writes it."""
     file, _, name = text.rpartition(":")
     if folder is None or not file.endswith(".py") or not Path(file).is_relative_to(folder.resolve()):
         return text
@@ -94,7 +94,7 @@ def portable(text: str, folder: Path | None) -> str:
 
 
 def raised(error: BaseException, file: Path | None) -> str:
-    """What a part raised, for messages: "ValueError: too dark (parts.py, line 12)"."""
+    """Describe an exception of custom code: "ValueError: too dark (parts.py, line 12)"."""
     lines = [
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == str(file)
     ]
@@ -104,7 +104,7 @@ def raised(error: BaseException, file: Path | None) -> str:
 
 @functools.cache
 def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
-    """The parts of a kind that installed packages offer, by name; nothing of them is imported.
+    """Name -> entry point of the extensions of a kind in installed packages; nothing is imported.
 
     Raises:
         UserError: Two packages offer a part of one name.
@@ -123,7 +123,7 @@ def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
 
 
 def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
-    """The plain names of a kind: ``ours``, then those of installed packages.
+    """The plain names of a kind: ``ours``, then those from installed packages.
 
     Raises:
         UserError: An installed package offers a part by the name of one of ours.
@@ -138,7 +138,7 @@ def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
 
 
 def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> Part:
-    """The part that ``text`` names: a full reference, or the name of an installed one.
+    """Load the extension that ``text`` refers to: a full reference, or the name of an installed one.
 
     Args:
         kind: What it must be, for words and for the group of entry points.
@@ -196,9 +196,9 @@ def _import_source(source: str, subject: str) -> Any:
 
 
 def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where: str, wanted: str) -> None:
-    """Raise UserError where a function can't be called with ``arguments``, which the message calls ``said``.
+    """Raise UserError if a function can't be called with ``arguments``, which the message calls ``said``.
 
-    ``where`` it stands, and what is ``wanted``, are said too. A function whose signature nobody knows is let through.
+    The message also has ``where`` it stands and what is ``wanted``. A function without a known signature passes.
     """
     try:
         signature = inspect.signature(function)
@@ -235,7 +235,7 @@ def _package_title(entry: metadata.EntryPoint) -> str:
 
 
 def digests(metadata: object) -> list[str]:
-    """The digests of the code of a task's own parts."""
+    """The digests of a task's custom code, from its metadata."""
     described = metadata.get(OWN_PARTS) if isinstance(metadata, Mapping) else None
     parts = [described.get("parser"), *(described.get("metrics") or [])] if isinstance(described, Mapping) else []
     return [f"{part.get('reference')} {part['digest']}" for part in parts if part and part.get("digest")]

@@ -1,4 +1,4 @@
-"""Whether a task scores what it should: its own answers read back, right and wrong told apart, chance where it is."""
+"""Check a task's scoring: its parser reads its own answers, correct ones score 1, random ones score as chance."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SIGMAS = 5.0
 
 
 def parser_of(task: Loaded) -> Parser:
-    """The parser that the task's settings name."""
+    """Return the parser named in the task's settings."""
     return get(str(task.settings["parser"]), task.path.parent)
 
 
 def check(task: Loaded, log: Findings) -> None:
-    """All checks of one task, by what it is."""
+    """Check one task by its kind: answers that are parsed, answers that are judged, or hooks of its own."""
     docs = [task.scored[row] for row in range(min(CHECKED, len(task.scored)))]
     template = task.template
     if template is not None and template.kind == "choice":
@@ -47,7 +47,7 @@ def check(task: Loaded, log: Findings) -> None:
 
 
 def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
-    """Ways in which a model may say ``answer`` that the task's parser must read."""
+    """Phrasings of ``answer`` that the task's parser must read."""
     name = task.settings["parser"]
     if is_own(name):
         return [custom_checks.plain_form(parser_of(task), doc, answer)]
@@ -77,7 +77,7 @@ def _wrong_reply(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> bool:
-    """Whether every answer that there is is read where it is said plainly."""
+    """Check that the parser reads each possible answer in each plain phrasing; False if it does not."""
     parser, name = parser_of(task), task.settings["parser"]
     if is_own(name):
         before = len(log.errors)
@@ -118,7 +118,7 @@ def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], log:
 
 
 def _accuracy_scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
-    """The scores of accuracies among a document's values."""
+    """The scores of all accuracies in the values of documents."""
     return [
         float(value["score"])
         for scored in values
@@ -128,7 +128,7 @@ def _accuracy_scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
 
 
 def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
-    """Random answers must get what chance gets, and every metric a value or None."""
+    """Check that random answers score as chance, and that every metric gives a value or None."""
     parser = parser_of(task)
     values, expected = [], 0.0
     for doc in docs:
@@ -151,7 +151,7 @@ def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings
 
 
 def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]], log: Findings) -> dict[str, Any]:
-    """Each metric of the task over ``values``; None too where it has none."""
+    """Compute each metric of the task over ``values``; None for a metric without a value."""
     listed = {row["metric"]: row.get("aggregation") for row in task.config.get("metric_list") or []}
     for name in sorted({name for scored in values for name in scored} - set(listed)):
         log.add(task.path, f"gives values under {name!r}, which metric_list does not have", key="process_results")
@@ -179,7 +179,7 @@ def _format_metrics(got: Mapping[str, Any]) -> str:
 
 
 def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
-    """The judge's prompt can be made of each document, and a missing judgement is no score."""
+    """Check that each document fills the judge's prompt, and that a missing judgement gives no score."""
     protocol = registry.get(str(task.settings["judge"]), task.path.parent)
     values = []
     wants = f"the judge protocol {protocol.name!r} wants what this document has not"
@@ -201,7 +201,7 @@ def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings
 
 @contextlib.contextmanager
 def _silenced_log(modules: Collection[str]) -> Iterator[None]:
-    """Without what ``modules`` say in the harness's log."""
+    """Suppress log messages of ``modules`` within the context."""
     from loguru import logger
 
     for module in modules:
@@ -214,7 +214,7 @@ def _silenced_log(modules: Collection[str]) -> Iterator[None]:
 
 
 def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
-    """A task that is scored by hooks of its own: they must cope with any reply."""
+    """Check that a task's own scoring hook accepts any reply."""
     values = []
     for doc in docs:
         for reply in (task.target(doc), "", "None", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"):

@@ -1,4 +1,4 @@
-"""How columns of tables of questions are called, and what their answers are: letters, texts, counts, several."""
+"""Recognise the columns of a table by their names, and its answers by their values."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _OPTION = re.compile(r"(?:option|choice|opt|op|candidate)?([a-z]|[0-9]{1,2})")
 
 
 def plain(name: str) -> str:
-    """A column's name in small letters, without blanks and signs."""
+    """A column's name in lower case, letters and digits only."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def candidates(names: Sequence[str], ours: str) -> list[str]:
-    """The columns that may be ours, the likeliest first."""
+    """Columns whose names match our column ``ours``, the likeliest first."""
     known = {plain(name): name for name in reversed(names)}
     return [known[each] for each in _NAMES[ours] if each in known]
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Columns such as image_1, image_2, in the order of their numbers."""
+    """Columns such as image_1, image_2, sorted by their numbers."""
     numbers = {int(match[1]): name for name in names if (match := _NUMBERED.fullmatch(plain(name)))}
     return [numbers[number] for number in sorted(numbers)]
 
@@ -71,7 +71,7 @@ def option_columns(names: Sequence[str]) -> list[str]:
 
 @dataclass
 class Look:
-    """What was found: the task as it would be written, what is said of it, and why it can't be written, if so."""
+    """The recognised task, messages for the user, and the problem that prevents writing it ("" if none)."""
 
     wanted: Wanted
     said: list[str] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Look:
 
 
 def tell_answers(recognised: Look, table: Dataset) -> None:
-    """Which column has the answers, and what they are, where exactly one reading fits."""
+    """Find the answer column and how its answers are written, if exactly one reading fits."""
     request = recognised.wanted
     if "conversations" in request.columns or "answer" not in request.columns:
         return
@@ -106,7 +106,7 @@ def tell_answers(recognised: Look, table: Dataset) -> None:
 
 
 def _read_answers(recognised: Look, column: str, table: Dataset) -> list[str]:
-    """The answers of a column as letters in the first way that fits, which ``found`` then has; [] where none does."""
+    """Read a column's answers as letters in the first way that fits, and record that way; [] if none fits."""
     for tried in _possible_readings(
         replace(recognised.wanted, columns={**recognised.wanted.columns, "answer": column}), table
     ):
@@ -120,7 +120,7 @@ def _read_answers(recognised: Look, column: str, table: Dataset) -> list[str]:
 
 
 def _unclear_answers(request: Wanted, column: str, table: Dataset) -> str:
-    """What has to be said before the answers of a column can be read, "" if nothing would help."""
+    """Why a column's answers are ambiguous, and the option that decides; "" if no option would help."""
     values = table[column][:]
     if _are_whole_numbers(values):
         if _are_option_texts(request, column, table):
@@ -145,7 +145,7 @@ def _unclear_answers(request: Wanted, column: str, table: Dataset) -> str:
 def _report_disagreement(
     recognised: Look, start: Wanted, table: Dataset, others: Sequence[str], letters: Sequence[str]
 ) -> None:
-    """Say which other columns could be the answers, and have others."""
+    """Report other columns that could hold the answers and differ from the chosen one."""
     chosen = recognised.wanted.columns["answer"]
     for other_column in others:
         read = _read_answers(Look(start), other_column, table)
@@ -162,7 +162,7 @@ def _report_disagreement(
 
 
 def _find_references(recognised: Look, table: Dataset) -> None:
-    """Whether an open question has several references."""
+    """Detect open questions with several references."""
     values = table[recognised.wanted.columns["answer"]][:]
     if not recognised.wanted.several and any(len(answer_cells.references(value)) > 1 for value in values):
         recognised.wanted = replace(recognised.wanted, several="any")
@@ -170,7 +170,7 @@ def _find_references(recognised: Look, table: Dataset) -> None:
 
 
 def _find_option_letters(recognised: Look, table: Dataset) -> None:
-    """Whether all options begin with their letters."""
+    """Detect options that all begin with their letters."""
     try:
         rows = adapter.options_of(adapter_of(recognised.wanted), table)
     except UserError:
@@ -181,7 +181,7 @@ def _find_option_letters(recognised: Look, table: Dataset) -> None:
 
 
 def _possible_readings(request: Wanted, table: Dataset) -> Iterator[Wanted]:
-    """The ways in which the answers may be read, the plain one first."""
+    """Yield the ways in which the answers may be read, the simplest first."""
     if request.answer_is or request.several:
         yield request
         return
@@ -201,10 +201,7 @@ def _possible_readings(request: Wanted, table: Dataset) -> Iterator[Wanted]:
 
 
 def _form_of_several(values: Any) -> str:
-    """What several letters in a cell mean by how they are written: "any" ("A or B"), "all" ("A, B"), "unclear".
-
-    "" where no cell has several with a sign between them.
-    """
+    """What several letters in a cell mean: "any" ("A or B"), "all" ("A, B"), "unclear", or "" if there are none."""
     texts = [str(value).strip() for value in values]
     if any(answer_cells.SAYS_OR.fullmatch(text) for text in texts):
         together = re.compile(r"[A-Za-z]\s*(?:&|\+|\band\b)\s*[A-Za-z]", re.IGNORECASE)
@@ -217,7 +214,7 @@ def _are_whole_numbers(values: Any) -> bool:
 
 
 def _decides_count(request: Wanted, table: Dataset, sign: int | None) -> bool:
-    """Whether a value is there that only this way of counting has: 0, or the number of the last option."""
+    """Whether a value decides the way of counting: 0, or the number of the last option."""
     if _are_option_texts(request, request.columns["answer"], table):
         return False  # not ours to choose
     values = [int(str(value)) for value in table[request.columns["answer"]][:]]

@@ -42,7 +42,7 @@ HOSTILE: Mapping[str, str | None] = {
     "a number": "1e309",
     "braces": "{question} %s {0}",
 }
-"""Replies that a parser must cope with, by what they are."""
+"""Name -> a reply that a parser must accept without an exception."""
 
 _EMPTY = ("no reply", "an empty reply", "white space", "reasoning that was cut off")
 _SAID_NOTHING = ("I don't know.", "I cannot tell from this picture.")
@@ -51,7 +51,7 @@ _SLOW = 5.0
 
 
 def _plain_phrasings(doc: Mapping[str, Any], answer: str, options: Sequence[str]) -> list[str]:
-    """Ways in which a model may say ``answer`` plainly. ``options``: the texts of a question's, by letters."""
+    """Plain phrasings of ``answer``. ``options``: the texts of the question's options, in letter order."""
     phrasings = [answer, f"{answer}.", f"The answer is {answer}."]
     index = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(answer) if len(answer) == 1 else -1
     if 0 <= index < len(options):
@@ -90,7 +90,7 @@ class _ParserCheck:
     log: Findings
 
     def check(self, docs: Sequence[Mapping[str, Any]]) -> bool:
-        """Every check; whether nothing was wrong."""
+        """Run all checks; True if none found an error."""
         before = len(self.log.errors)
         if not (self._check_hostile_replies(docs[0]) and self._check_guessing(docs)):
             return False
@@ -122,7 +122,7 @@ class _ParserCheck:
         return True
 
     def _read(self, doc: Mapping[str, Any], reply: str | None, kind: str) -> Answer | None:
-        """What the parser reads; None where it raises, or takes too long."""
+        """Parse a reply. Returns None, with the problem logged, if the parser raises or is too slow."""
         started = time.monotonic()
         key, failure = f"question {doc['id']!r}", f"{self.title} fails on {kind}"
         read: Answer | None = self.task.attempt(self.parser.read, doc, reply, what=failure, log=self.log, key=key)
@@ -153,15 +153,15 @@ Say = Callable[[Mapping[str, Any]], str]
 
 
 def _custom_metrics(task: Loaded) -> list[OwnMetric]:
-    """The metrics of a task that are not ours."""
+    """The task's custom metrics."""
     settings = getattr(task.config.get("process_results"), "keywords", {}).get("settings") or {}
     return own_of(settings.get("own") or Own())
 
 
 def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say], log: Findings) -> bool:
-    """Score ``docs`` with each kind of reply, also such that say nothing or failed; tell what metrics make of it.
+    """Score ``docs`` with each kind of reply, empty and failed ones too, and report the custom metrics' values.
 
-    ``replies``: by their kind. False where one could not be scored.
+    ``replies``: kind -> reply to a document. Returns False if a reply could not be scored.
     """
     custom_metrics = _custom_metrics(task)
     if not custom_metrics:
@@ -212,7 +212,7 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
 
 
 def _is_change(custom: OwnMetric) -> bool:
-    """Whether the metric is a change between two parts: replies that are all alike change nothing."""
+    """Whether the metric is a contrast: equal replies everywhere give no change."""
     return isinstance(custom.metric.estimate, Contrast)
 
 
@@ -231,7 +231,7 @@ def _aggregate_replies(
 
 
 def _describe_columns(task: Loaded, custom: OwnMetric) -> str:
-    """Which values the columns have by which an estimate is restricted."""
+    """Describe the values of the columns that restrict the metric."""
     names = [name for name in custom.metric.estimate.columns if name in task.scored.column_names]
     return "".join(
         f" {name} is {', '.join(sorted(set(map(str, task.scored[name])))[:9])} in the questions." for name in names

@@ -1,4 +1,4 @@
-"""Checks of a task's own degradations: what holds of ours must hold of them, on made-up pictures and on the task's."""
+"""Check custom degradations against the rules of the built-in ones, on generated images and on the task's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN = 5
 
 
 def check(task: Loaded, log: Findings) -> None:
-    """Check every degradation of someone's own that the task names, in its settings or in a column."""
+    """Check every custom degradation that the task names, in its settings or in a column."""
     settings = task.settings
     if settings.get("rendered") or settings.get("no_image"):
         return
@@ -41,7 +41,7 @@ def check(task: Loaded, log: Findings) -> None:
 
 
 class _DegradationCheck:
-    """The checks of one degradation."""
+    """The checks of one custom degradation."""
 
     def __init__(self, task: Loaded, name: str, written: str, log: Findings) -> None:
         self._task, self._name, self._found = task, name, log
@@ -49,7 +49,7 @@ class _DegradationCheck:
         self._key = f"degradation {written}"
 
     def all(self) -> None:
-        """Every check; what is told by a check of one picture is not told again of the next one."""
+        """Run all checks, up to the first image that fails."""
         for modality in (*self._own.made.modalities, *(each for each in self._own.rows if each != ANY)):
             try:
                 degradations.canonical_modality(modality)
@@ -105,7 +105,7 @@ class _DegradationCheck:
         return not problem
 
     def _restore_parameters(self, drawn: Any) -> Any:
-        """The parameters as a log and another process would have them."""
+        """The parameters after pickling and after JSON, which must equal ``drawn``."""
         if pickle.loads(pickle.dumps(drawn)) != drawn:
             raise UserError("its parameters are others after pickling")
         read = degradations.parameters_from_json(
@@ -134,7 +134,7 @@ class _DegradationCheck:
         return bool((given_unit == unit).all())
 
     def _check_order(self) -> None:
-        """Warn where level 2 is not further from a picture of the task than level 1, as PSNR tells it."""
+        """Warn if level 2 has no lower PSNR than level 1 on an image of the task."""
         distances = []
         for number, (id_, picture, modality) in enumerate(_task_images(self._task)):
             clean = np.asarray(pictures.rgb8(picture))
@@ -161,7 +161,7 @@ class _DegradationCheck:
             )
 
     def _check_above_level_2(self) -> None:
-        """Warn of the first strength above 2 that fails or is milder than 2: settings go on without a limit."""
+        """Warn of the first strength above 2 that fails or is milder than 2: settings are extrapolated."""
         picture = _make_image((64, 48), "RGB")
         level_2 = psnr(np.asarray(picture), np.asarray(self._degrade(picture, 2, self._used_modality())))
         for strength in _STRENGTHS:
@@ -195,7 +195,7 @@ _BEYOND, _MOST = 0.5, 0.5
 
 
 def _made_up_images() -> Iterator[tuple[str, Image.Image]]:
-    """Pictures of the modes and sizes that data has; the large one last."""
+    """Images of the modes and sizes found in data; the large one last."""
     for mode in ("L", "RGB", "RGBA"):
         for size in ((64, 48), (1, 1)):
             yield f"an image of {size[0]} x {size[1]} pixels, mode {mode!r}", _make_image(size, mode)
@@ -210,7 +210,7 @@ def _make_image(size: tuple[int, int], mode: str) -> Image.Image:
 
 
 def _task_images(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
-    """The clean pictures of the first questions, one each, with id and modality."""
+    """Id, clean image and modality of the first questions, one image each."""
     for row in range(min(_SHOWN, len(task.documents))):
         doc = task.documents[row]
         for picture in images_of(doc)[:1]:
@@ -218,7 +218,7 @@ def _task_images(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
 
 
 def _random_states() -> dict[str, Any]:
-    """The global generators as they are, by module."""
+    """The state of each global random generator, by module."""
     states: dict[str, Any] = {"random": sys.modules["random"].getstate(), "numpy.random": _numpy_state()}
     torch = sys.modules.get("torch")
     get: Callable[[], Any] | None = getattr(torch, "get_rng_state", None)

@@ -1,4 +1,4 @@
-"""Checks that execute a contribution: its hooks on its data, as a run would."""
+"""Check a contributed task by executing its hooks on its data, as a run would."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lmms_medtasks.writing import write_text
 
 SHOWN = 5
 SCORED = 200
-"""Questions that are scored; the first ones."""
+"""Number of questions that are scored, the first ones."""
 SNAPSHOT = "prompts.json"
 HOOKS = ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
 FROZEN: Mapping[str, Any] = {
@@ -36,12 +36,12 @@ FROZEN: Mapping[str, Any] = {
     "data": "full",
     "grid": "2x2",
 }
-"""The question whose prompt a snapshot holds: the data's own may not be for everybody."""
+"""The question of the recorded prompts: the data's own questions may not be public."""
 
 
 @dataclass(frozen=True)
 class ShownQuestion:
-    """A question as a model gets it. ``about``: its side of a shift, its degradation and level."""
+    """A question as a model gets it. ``about``: its shift side, degradation and level."""
 
     id: str
     prompt: str
@@ -51,7 +51,7 @@ class ShownQuestion:
 
 
 def check(chain: Chain, log: Findings) -> tuple[Loaded | None, list[ShownQuestion]]:
-    """Check one task; what was loaded, and its first questions as a model gets them."""
+    """Check one task. Returns the loaded task (None if it failed) and its first questions as a model gets them."""
     task = load(chain, log)
     if task is None:
         return None, []
@@ -71,7 +71,7 @@ def check(chain: Chain, log: Findings) -> tuple[Loaded | None, list[ShownQuestio
 
 
 def _render_questions(task: Loaded, log: Findings) -> list[ShownQuestion]:
-    """The first questions with prompt, pictures after degradation and target; each twice, to see that it stays."""
+    """Render the first questions (prompt, degraded images, target), each twice to see that nothing changes."""
     questions = []
     for row in _shown_rows(task):
         doc = task.documents[row]
@@ -125,7 +125,7 @@ def _describe_condition(task: Loaded, doc: Mapping[str, Any]) -> str:
 
 
 def _describe_windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
-    """The windows in which the pictures of a question are shown, of those that have more than 8 bits."""
+    """Describe the window of each image of more than 8 bits."""
     if task.template is None or task.settings.get("no_image"):
         return []
     views = [pictures.shown_as(pictures.opened(image)) for image in images_of(doc)]
@@ -137,7 +137,7 @@ def _describe_windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
 
 
 def _shown_rows(task: Loaded) -> list[int]:
-    """The questions to be shown: the first ones, of both sides in turn where there is a shift."""
+    """Rows of the shown questions: the first ones, alternating between both sides of a shift."""
     if "set" not in task.scored.column_names:
         return list(range(min(SHOWN, len(task.documents))))
     sides: dict[str, list[int]] = {}
@@ -148,7 +148,7 @@ def _shown_rows(task: Loaded) -> list[int]:
 
 
 def _check_options(task: Loaded, log: Findings) -> None:
-    """All questions: ids, options, answers. The adapter of ours has checked them; another may not have."""
+    """Check ids, options and answers of all questions; a custom adapter may not have done so."""
     if task.template is None:
         return
     missing = [name for name in ("id", "question", "options", "answer", "image_id") if name not in task.scored.features]
@@ -173,7 +173,7 @@ def _check_options(task: Loaded, log: Findings) -> None:
 
 
 def _check_threads(task: Loaded, log: Findings) -> None:
-    """The scoring hook is called in several threads: the values must be those of one, and documents stay the same."""
+    """Check that the scoring hook gives equal values in any order and in several threads, and changes no document."""
     docs = [task.scored[row] for row in range(min(SCORED, len(task.scored)))]
     replies = [["A"] * task.repeats for _ in docs]
     before = json.dumps(docs, default=str)
@@ -207,7 +207,7 @@ def _check_pickles(task: Loaded, log: Findings) -> None:
 
 
 def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:
-    """The snapshot: each task's prompt for :data:`FROZEN`; and of tasks whose prompt wants more of a document, why."""
+    """Task -> its prompt for :data:`FROZEN`; and task -> error where the prompt needs further columns."""
     made, failed = {}, {}
     for task in tasks:
         doc = dict(FROZEN)
@@ -221,7 +221,7 @@ def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def check_snapshot(folder: Path, tasks: list[Loaded], log: Findings) -> None:
-    """Compare the prompts with those that prompts.json records."""
+    """Compare the prompts with those in prompts.json."""
     path = folder / SNAPSHOT
     if not path.is_file():
         log.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
@@ -250,7 +250,7 @@ def _read_snapshot(folder: Path) -> dict[str, str]:
 
 
 def write_snapshot(folder: Path, tasks: list[Loaded], *, whole: bool) -> Path:
-    """Record the prompts as they are. Unless ``tasks`` are all of the folder (``whole``), what it records stays."""
+    """Write the prompts to prompts.json. Entries of other tasks stay, unless ``tasks`` are all (``whole``)."""
     path = folder / SNAPSHOT
     retained = {} if whole or not path.is_file() else _read_snapshot(folder)
     made = dict(sorted({**retained, **prompts(tasks)[0]}.items()))

@@ -1,4 +1,4 @@
-"""A contributed task as a run has it: hooks imported, settings handed to them, documents made. Executes its code."""
+"""Load a contributed task as a run does: import its hooks, bind its settings, make its documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loaded:
-    """``documents`` are whole; ``scored`` are the same without picture columns, as the scoring hook gets them."""
+    """A task with its documents. ``scored``: the documents without image columns, as the scoring hook gets them."""
 
     path: Path
     config: Mapping[str, Any]
@@ -35,7 +35,7 @@ class Loaded:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the harness gives to the hooks for prompt and pictures."""
+        """The settings that the harness passes to the hooks for prompt and images."""
         kwargs = self.config.get("lmms_eval_specific_kwargs") or {}
         return {**kwargs, **kwargs.get("default", {})}
 
@@ -79,14 +79,14 @@ class Loaded:
 
 
 def _render_template(template: str, doc: Mapping[str, Any]) -> str:
-    """A text in a YAML with the document's fields filled in, as the harness does it."""
+    """Fill a document's fields into a text of the YAML, as the harness does."""
     import jinja2
 
     return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(**doc)
 
 
 def load(chain: Chain, log: Findings) -> Loaded | None:
-    """Load a task; None where its hooks or its data can't be had, told in ``log``."""
+    """Load a task. Returns None, with the reason added to ``log``, if its hooks or data are unavailable."""
     path = chain.path
     bound = attempt(lambda: lookup.bound(config(chain), path), path=path, what="its hooks can't be had", log=log)
     if bound is None:
@@ -100,7 +100,7 @@ def load(chain: Chain, log: Findings) -> Loaded | None:
 def attempt(
     function: Callable[..., Any], *arguments: Any, path: Path | str, what: str, log: Findings, key: str = ""
 ) -> Any:
-    """What ``function(*arguments)`` gives, or None and a problem: a hook of others may raise anything."""
+    """Return ``function(*arguments)``, or None after logging any exception as a problem."""
     try:
         return function(*arguments)
     except UserError as error:
@@ -114,7 +114,7 @@ def attempt(
 
 
 def config(chain: Chain) -> dict[str, Any]:
-    """A task's YAML with all that it includes, as the harness's ``load_yaml_config`` has it: functions are imported.
+    """Merge a task's YAML and its includes, and import its functions, as the harness's ``load_yaml_config`` does.
 
     The harness's own would import torch and transformers first, which takes longer than all checks together.
     """
@@ -126,7 +126,7 @@ def config(chain: Chain) -> dict[str, Any]:
 
 
 def _resolve_functions(value: Any, folder: Path) -> Any:
-    """``value`` with functions in place of their names; ``folder`` is where the YAML lies that names them."""
+    """Replace function names in ``value`` by the functions. ``folder``: of the YAML that names them."""
     if isinstance(value, nodes.Function):
         return _import_function(value.name, folder)
     if isinstance(value, dict):

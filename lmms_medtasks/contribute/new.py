@@ -1,4 +1,4 @@
-"""``lmms-medtasks new``: the folder of a task, ready to be checked and run."""
+"""``lmms-medtasks new``: write a task's folder, ready to be checked and run."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
 
 UNFILLED = "(to be filled in)"
-"""Stands in a card where something is missing; ``validate`` reports it."""
+"""Placeholder in a new card; ``validate`` reports it."""
 
 PROMPTS = {"yes_no": "yes_no", "several_letters": "several_letters"}
-"""The prompts of parsers that the template's own prompt does not fit."""
+"""Parser -> built-in prompt, for parsers that the template's own prompt does not fit."""
 
 _TASK_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a new task is to be.
+    """Everything that ``lmms-medtasks new`` was asked for.
 
     ``dataset``: a table in the task's folder, a hub's ``owner/name``, or ``medtasks://suite/split``. ``columns``: our
     name -> the table's, where they differ ("options" and "image" may have several, joined by commas;
@@ -53,7 +53,7 @@ class Wanted:
 
     @property
     def table(self) -> Path | None:
-        """The table in the folder; None for data that lie elsewhere. Raises UserError for a table elsewhere."""
+        """The table in the folder; None for a hub's data set. Raises UserError for a table outside the folder."""
         if self.dataset.startswith("medtasks://"):
             return None
         path = Path(self.dataset)
@@ -80,7 +80,7 @@ class Wanted:
 
 
 def adapter_arguments(request: Wanted) -> dict[str, Any]:
-    """The arguments of ``from_columns`` that differ from what they are without being said."""
+    """The arguments of ``from_columns`` that differ from their defaults."""
     arguments: dict[str, Any] = {key: value for key, value in request.columns.items() if value != key}
     if "conversations" in request.columns:
         arguments["conversations"] = request.columns["conversations"]
@@ -98,12 +98,12 @@ def adapter_arguments(request: Wanted) -> dict[str, Any]:
 
 
 def adapter_of(request: Wanted) -> Columns:
-    """The adapter that ``wanted`` has."""
+    """Make the adapter of the new task."""
     return from_columns(**adapter_arguments(request))
 
 
 def write(request: Wanted) -> list[Path]:
-    """Write the folder's files and return them; nothing is overwritten.
+    """Write the task's folder and return its files; nothing is overwritten.
 
     Raises:
         UserError: a bad name, an unknown template, column or setting, a table that is elsewhere, files in the way.
@@ -130,7 +130,7 @@ def _check_name(name: str) -> None:
 
 
 def _table_columns(request: Wanted) -> list[str] | None:
-    """The table's columns; None for data that lie elsewhere."""
+    """The table's columns; None if the data are not in the folder."""
     path = request.table
     if path is None:
         return None
@@ -202,7 +202,7 @@ def _task_yaml(request: Wanted, template: templates.Template, ending: str, chang
 
 
 def _stated_settings(template: templates.Template) -> dict[str, Any]:
-    """The template's settings that one should see in the YAML: what a contributor may want to change."""
+    """The template's settings that the YAML states, since contributors may want to change them."""
     return {
         key: value
         for key, value in template.settings.items()
@@ -224,7 +224,7 @@ def _data_lines(request: Wanted) -> list[str]:
 
 
 def _adapter_code(request: Wanted) -> str:
-    """The one line of adapter.py; "" where all columns are called as ours."""
+    """The code of adapter.py; "" if all columns have our names."""
     values = adapter_arguments(request)
     if not values:
         return ""
@@ -233,12 +233,12 @@ def _adapter_code(request: Wanted) -> str:
 
 
 def _python_literal(value: Any) -> str:
-    """An argument as Python has it, texts in double quotation marks."""
+    """A value as a Python literal, strings in double quotes."""
     return repr(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
 def _inline_yaml(value: Any) -> str:
-    """A setting's value in one line of YAML, which JSON is a part of."""
+    """A setting's value as one line of YAML (JSON is valid YAML)."""
     return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_.-]*", value) else json.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""What looks wrong in a task's questions: as a whole, in their texts, and in their images."""
+"""Check a task's questions for likely mistakes: in the set, in texts, and in images."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lmms_medtasks.data.option_cells import lettered
 from lmms_medtasks.task_yaml.problems import Findings
 
 _ENOUGH_SAME_LETTER = 10
-"""Questions from which on it is no chance that all have the same right letter."""
+"""Questions from which equal correct letters are no coincidence."""
 _ENOUGH_NEVER_CORRECT = 30
-"""Questions from which on it is no chance that the first, or the last, of three options and more is never right."""
+"""Questions from which a first or last of three or more options that is never correct is no coincidence."""
 _EXAMPLES = 3
 
 
 def check(task: Loaded, log: Findings) -> None:
-    """Check the questions of a task on a template, whose documents are as they should be."""
+    """Check the questions of a task on a template whose documents are well-formed."""
     if task.template is None:
         return
     docs = [task.scored[row] for row in range(len(task.scored))]
@@ -41,7 +41,7 @@ def check(task: Loaded, log: Findings) -> None:
 
 
 def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str, log: Findings) -> None:
-    """Check that a prompt asks the question and tells the options."""
+    """Check that a prompt contains the question and its options."""
     if task.template is None:
         return
     key = f"question {doc.get('id')!r}"
@@ -71,7 +71,7 @@ def _check_has_images(task: Loaded, log: Findings) -> None:
 
 
 def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
-    """The same question on the same pictures: with another right answer one of them is wrong."""
+    """Check for repeated questions on the same images; with different answers one of them is wrong."""
     seen: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     repeated = []
     for doc in docs:
@@ -104,7 +104,7 @@ def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], l
 
 
 def _correct_texts(doc: Mapping[str, Any]) -> list[str]:
-    """The right answer, whatever the order of the options is."""
+    """The texts of the correct options, sorted: independent of the options' order."""
     options = doc["options"]
     if not options:
         return [str(doc["answer"])]
@@ -123,7 +123,7 @@ def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Fi
 
 
 def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
-    """Right letters that no draw would give: all the same, or never the first or the last."""
+    """Check for implausible correct letters: all the same, or never the first or the last."""
     if any(doc.get("rotation") for doc in docs):
         return
     counted = Counter(doc["answer"] for doc in docs)
@@ -174,19 +174,19 @@ def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]], log
 # --- Texts ------------------------------------------------------------------------------------------------------------
 
 LONGEST = 20_000
-"""Characters of a question from which on many models would cut it."""
+"""Characters above which many models would truncate a question."""
 _ENOUGH_GIVEN_AWAY = 5
-"""Questions that hold the text of their right option and of no other, from which on it is told."""
+"""Questions that contain only their correct option's text, from which this is reported."""
 _UNSEEN = ("Cf", "Cc", "Co", "Cn")
 _PLAIN = "\n\t\r\u200c\u200d\u200e\u200f\ufe0f"
-"""Signs of these kinds that texts need: line breaks, joiners of Arabic, Indic scripts and emoji, marks of direction."""
+"""Allowed characters of these categories: line breaks, joiners (Arabic, Indic, emoji), direction marks."""
 _ANSWER_STATED = re.compile(r"\banswer\s*(?:is|:|=)\s*[(\[*\"']*([A-Za-z])\b(?![\w'’])", re.IGNORECASE)
 
 Document = Mapping[str, Any]
 
 
 def _check_texts(task: Loaded, docs: Sequence[Document], log: Findings) -> None:
-    """Warn of what is found in the texts of a task's questions."""
+    """Warn of suspicious texts in a task's questions."""
     for kind, why in _TEXT_PROBLEMS.items():
         problems = [(doc["id"], problem) for doc in docs if (problem := why(doc))]
         if problems and (kind != _GIVEN_AWAY or len(problems) >= max(_ENOUGH_GIVEN_AWAY, len(docs) / 2)):
@@ -200,7 +200,7 @@ def _all_texts(doc: Document) -> list[str]:
 
 
 def _damaged_text(doc: Document) -> str:
-    """A text that was UTF-8 and was read as Windows-1252, or lost characters."""
+    """Detect UTF-8 that was read as Windows-1252, and replacement characters."""
     for text in _all_texts(doc):
         if "\ufffd" in text:
             return f"{text[:60]!r} holds U+FFFD, which stands for a character that was lost"
@@ -265,15 +265,15 @@ _TEXT_PROBLEMS: Mapping[str, Callable[[Document], str]] = {
     _GIVEN_AWAY: _contained_answer,
     "list their options": _listed_options,
 }
-"""What is said of questions -> why it is true of a document, "" where it is not."""
+"""Message -> function that returns the reason for a document, "" if it does not apply."""
 
 
 # --- Images -----------------------------------------------------------------------------------------------------------
 
 LOOKED_AT = 100
-"""Pictures that are looked at, the first ones."""
+"""Number of images that are checked, the first ones."""
 SMALLEST = 28
-"""Pixels of the shorter side that Qwen2-VL and its kin need."""
+"""Pixels that the shorter side must have for Qwen2-VL and similar models."""
 _ORIENTATION = 0x0112
 
 _IMAGE_PROBLEMS = {
@@ -287,7 +287,7 @@ _IMAGE_PROBLEMS = {
 
 
 def check_images(task: Loaded, log: Findings) -> None:
-    """Warn of what is found among the first pictures of a task on a template."""
+    """Warn of suspicious images among the first ones of a task on a template."""
     rows = picture_checks.encoded(task.documents)
     if rows is None or task.settings.get("no_image"):
         return
@@ -315,7 +315,7 @@ def _first_images(rows: Any, ids: list[str]) -> Iterator[tuple[str, Mapping[str,
 
 
 def _image_problems(picture: Mapping[str, Any]) -> list[str]:
-    """Which of the messages are true of an encoded picture that decodes."""
+    """The keys of :data:`_IMAGE_PROBLEMS` that apply to a decodable image."""
     from PIL import Image
 
     data = picture.get("bytes") or Path(str(picture["path"])).read_bytes()

@@ -1,6 +1,6 @@
-"""What a table's columns are, told from their names and values: ``lmms-medtasks new`` says it before it writes.
+"""Recognise a table's columns from their names and values, for ``lmms-medtasks new``.
 
-What the command line names counts; only what it leaves open is told here. What can't be told is not guessed.
+Command-line options win. Only columns that are not named are recognised; ambiguous ones are an error.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _SHOWN = 300
 
 
 def look(request: Wanted) -> Look:
-    """``wanted`` with what it leaves open filled in from its table, and the lines that tell what was found.
+    """Complete ``request`` from its table; the result has a message for each thing recognised.
 
     Raises:
-        UserError: the table can't be read, or its columns can't be told and ``wanted`` does not name them.
+        UserError: the table can't be read, or its columns are ambiguous and ``request`` does not name them.
     """
     import datasets
 
@@ -73,7 +73,7 @@ def _read_rows(request: Wanted, recognised: Look) -> Dataset | None:
 
 
 def _read_hub_rows(request: Wanted, recognised: Look) -> Dataset | None:
-    """The first rows of a hub's data set; None, and a line, where they can't be had."""
+    """Read the first rows of a hub's data set. Returns None, with a message, if they are unavailable."""
     import datasets
 
     try:
@@ -122,9 +122,9 @@ def _name_columns(recognised: Look, table: Dataset) -> None:
 
 
 def _picture_columns(request: Wanted, table: Dataset) -> list[str]:
-    """The column of images, or of names of files in the folder, whatever it is called; [] where there is none.
+    """The column that holds images, or names of files in the folder, under any name; [] if there is none.
 
-    Raises UserError where there are several: which of them are shown is not ours to choose.
+    Raises UserError if there are several: the user must choose.
     """
     taken = {column for value in request.columns.values() for column in value.split(",")}
     image_columns = [name for name in table.column_names if name not in taken and _holds_pictures(request, table, name)]
@@ -213,7 +213,7 @@ def _report_columns(recognised: Look, names: Sequence[str]) -> None:
 
 
 def _report_splits(recognised: Look, table: Dataset) -> None:
-    """Say that a table holds several splits, all of which would be asked."""
+    """Report that the table holds several splits, all of which would be asked."""
     for name in table.column_names:
         if plain(name) in _SPLITS and not (recognised.wanted.settings.get("shift") or {}).get("column") == name:
             values = sorted({str(value).strip() for value in table[name][:]})
@@ -225,7 +225,7 @@ def _report_splits(recognised: Look, table: Dataset) -> None:
 
 
 def _report_first_question(recognised: Look, table: Dataset) -> None:
-    """The first question as documents have it, or why there is none."""
+    """Report the first question as the task will have it, or record why it can't be made."""
     try:
         adapt = adapter_of(recognised.wanted)
         first_question = adapt.in_folder(recognised.wanted.folder)(table)[0]

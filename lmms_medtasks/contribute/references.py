@@ -1,4 +1,4 @@
-"""Whether what a task's YAML refers to is there: functions, data files, its prompt, custom parts.
+"""Check what a task's YAML refers to: functions, data files, its prompt, custom parts.
 
 Nothing of a contribution is imported or executed. A module in the folder, or in task_configs, is read as a syntax tree.
 Another module of ours is imported. Any other is not looked into.
@@ -210,7 +210,7 @@ def callable_arity(function: Callable[..., Any]) -> tuple[int, int | None]:
 
 
 def check_data_files(chain: Chain, log: Findings) -> None:
-    """Check that the files are there which ``dataset_kwargs: data_files`` of a task names."""
+    """Check that the files exist that ``dataset_kwargs: data_files`` of a task names."""
     kwargs = chain.value("dataset_kwargs") or {}
     if kwargs.get("trust_remote_code"):
         file, line = chain.place(("dataset_kwargs", "trust_remote_code"))
@@ -224,7 +224,7 @@ def check_data_files(chain: Chain, log: Findings) -> None:
 
 
 def missing_data_files(chain: Chain) -> list[str]:
-    """The files of this machine that ``dataset_kwargs: data_files`` of a task names, and that are not there."""
+    """Local files that ``dataset_kwargs: data_files`` of a task names and that do not exist."""
     kwargs = chain.value("dataset_kwargs")
     files = kwargs.get("data_files") if isinstance(kwargs, Mapping) else None
     # Of a data set on the hub they are files there.

@@ -1,4 +1,4 @@
-"""``lmms-medtasks smoke``: a folder's tasks through the real harness, with the built-in models, on a few questions."""
+"""``lmms-medtasks smoke``: run a folder's tasks in the real harness, with built-in models, on a few questions."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Row(NamedTuple):
 
 
 def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> list[Row]:
-    """Run all tasks of a folder with each of ``models``; without them with :data:`MODELS`, where they can be.
+    """Run all tasks of a folder with each of ``models``, by default with those of :data:`MODELS` that can run.
 
-    ``medtasks_most_frequent`` can be where a task has a training split. The judge is the one that MEDTASKS_JUDGE
-    names, "lexical" if it names none. The harness is called as a library: what goes wrong is raised as it is.
+    ``medtasks_most_frequent`` needs a training split. The judge is the one that MEDTASKS_JUDGE
+    names, "lexical" if it names none. The harness is called as a library: its exceptions are not caught.
 
     Raises:
         UserError: the folder holds no task, or a task gave no result.
@@ -70,7 +70,7 @@ def _result_rows(model: str, task: str, result: Mapping[str, Any] | None) -> Ite
 
 @contextmanager
 def _default_environment(**wanted: str) -> Iterator[None]:
-    """These variables where they are not set, for as long as it lasts."""
+    """Set environment variables that are not set, within the context."""
     missing = {name: value for name, value in wanted.items() if name not in os.environ}
     os.environ.update(missing)
     try:

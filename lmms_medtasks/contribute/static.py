@@ -1,4 +1,4 @@
-"""Checks of a task's folder that import and execute nothing of it."""
+"""Check a task's folder without importing or executing anything of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECTIONS = ("Tasks", "Metrics", "Data", "Checklist", "Deviations from the paper
 
 
 def folder_of(path: Path) -> Path:
-    """The task's folder: ``path`` itself, or the folder of a YAML. Raises UserError where there is none."""
+    """The task's folder: ``path`` itself, or the folder of a YAML. Raises UserError if it is neither."""
     if path.is_dir():
         return path
     if path.is_file() and path.suffix == ".yaml":
@@ -31,7 +31,7 @@ def folder_of(path: Path) -> Path:
 
 
 def check(path: Path, log: Findings) -> list[Chain]:
-    """Check a folder, or one YAML of it; the chains of the tasks that could be read."""
+    """Check a folder, or one YAML of it. Returns the include chains of the tasks that could be read."""
     folder = folder_of(path)
     chosen = [path] if path.is_file() else sorted(folder.glob("*.yaml"))
     if not chosen:
@@ -68,7 +68,7 @@ def _check_card(path: Path, log: Findings) -> None:
 
 
 def _check_python(folder: Path, log: Findings, but: Collection[Path]) -> None:
-    """Report every file of ``folder`` that is no Python, unexecuted; ``but``: files that must not be opened."""
+    """Report Python files that do not parse. ``but``: files that must not be opened."""
     for path in sorted(folder.rglob("*.py")):
         if path in but or not path.is_file():
             continue
@@ -80,7 +80,7 @@ def _check_python(folder: Path, log: Findings, but: Collection[Path]) -> None:
 
 
 def _register_modalities(folder: Path, log: Findings) -> None:
-    """Make the modalities known that the folder brings: settings name them."""
+    """Register the folder's own modalities, which settings may name."""
     path = folder / own_modalities.FILE
     if path.is_file():
         try:
@@ -90,7 +90,7 @@ def _register_modalities(folder: Path, log: Findings) -> None:
 
 
 def _drop_repeated(log: Findings) -> None:
-    """What several tasks include is wrong once."""
+    """Report a problem of an included file once."""
     log.problems = list(dict.fromkeys(log.problems))
 
 
@@ -122,7 +122,7 @@ def _check_file_name(chain: Chain, wrong_keys: Collection[str], log: Findings) -
 
 
 def _check_copy(chain: Chain, log: Findings) -> None:
-    """The folder's copy of a template's lines against the installed one."""
+    """Compare the folder's copy of the template with the installed template."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
     if template is not None and copy is not None and copy.read_text("utf-8") != templates.text_of(template.name):
@@ -131,7 +131,7 @@ def _check_copy(chain: Chain, log: Findings) -> None:
 
 
 def _check_names(chains: list[Chain], log: Findings) -> None:
-    """Names must be free: in the folder, among ours, and among the harness's own, which win in silence."""
+    """Check that names are unique in the folder, among our tasks, and among the harness's, which would win silently."""
     seen: dict[str, Path] = {}
     for chain, name in _named_chains(chains):
         entry = chain.entries[chain.name_key]
@@ -143,7 +143,7 @@ def _check_names(chains: list[Chain], log: Findings) -> None:
 
 
 def _name_owner(chain: Chain, name: Any) -> str | None:
-    """Who else has a task's name."""
+    """Describe the other task of this name, None or "" if there is none."""
     return taken_names.owner(name, but=chain.path) if isinstance(name, str) else None
 
 
@@ -155,7 +155,7 @@ def _named_chains(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
 
 
 def _check_links(folder: Path, log: Findings) -> set[Path]:
-    """Report links out of ``folder``, pipes and devices; these paths, which nobody should open."""
+    """Report links out of ``folder``, pipes and devices. Returns these paths, which must not be opened."""
     strange = set()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -173,9 +173,9 @@ def _check_links(folder: Path, log: Findings) -> set[Path]:
 
 
 def _check_group_metrics(chains: Sequence[Chain], log: Findings) -> None:
-    """Tell of each metric that no task of its group has: the harness leaves the row empty, and says nothing.
+    """Report metrics of a group that none of its tasks has: the harness would silently leave the row empty.
 
-    ``chains``: all of the folder. A group with a task that is neither there nor installed is not looked at.
+    ``chains``: all of the folder. Groups with an unknown task are skipped.
     """
     named_chains = [(chain.value(chain.name_key), chain) for chain in chains]
     by_name = {name: chain for name, chain in named_chains if isinstance(name, str)}
@@ -198,7 +198,7 @@ def _check_group_metrics(chains: Sequence[Chain], log: Findings) -> None:
 
 
 def _member_tasks(group: Chain, by_name: Mapping[str, Chain], above: set[str]) -> Iterator[Chain | None]:
-    """The tasks of a group, those of groups in it too; None for one that is not known here."""
+    """The tasks of a group and of groups in it; None for an unknown task."""
     above = above | {str(group.value("group"))}
     for member in group.value("task"):
         name = member.get("task") if isinstance(member, Mapping) else member
@@ -212,7 +212,7 @@ def _member_tasks(group: Chain, by_name: Mapping[str, Chain], above: set[str]) -
 
 
 def _table_metrics(chain: Chain) -> set[str] | None:
-    """The metrics that a task's table has; None where a declaration says them that is not installed.
+    """The metrics in a task's table; None if they are declared by code that is not installed.
 
     They are those that its settings choose, else those of its list, its template or its benchmark's declaration.
     """

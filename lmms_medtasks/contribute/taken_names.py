@@ -1,4 +1,4 @@
-"""Which names of tasks, groups and tags are taken: by the harness's built-in tasks, and by ours."""
+"""Find the names of tasks, groups and tags that the harness or this package already uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEXTS = ("", ".py", ".yaml", ".yml")
 
 
 def owner(name: str, but: Path | None = None) -> str:
-    """Who has ``name`` already, "" if nobody has; ``but``: the YAML that asks."""
+    """Describe the task that has ``name``; "" if there is none. ``but``: a YAML that is ignored."""
     from lmms_medtasks import folders
 
     ours = folders.task_files().get(name)
@@ -25,7 +25,7 @@ def owner(name: str, but: Path | None = None) -> str:
 
 @functools.cache
 def harness() -> dict[str, str]:
-    """The names of the harness's own tasks, groups and tags, each with a file that has it; read, not parsed."""
+    """Name -> file of the harness's own tasks, groups and tags, found by a pattern without parsing YAML."""
     names: dict[str, str] = {}
     for folder in _harness_folders():
         names = {**names_in(folder), **names}
@@ -38,7 +38,7 @@ def _harness_folders() -> list[Path]:
 
 
 def is_mentioned(name: str, folder: Path | None = None) -> bool:
-    """Whether a name stands anywhere in the harness's tasks, or in the YAMLs below ``folder``: else no task has it.
+    """Whether a name occurs anywhere in the harness's tasks or in YAMLs below ``folder``; if not, no task has it.
 
     Tasks and groups have names in more ways than :func:`names_in` reads: in lists, in files without an ending, in code.
     """
@@ -54,7 +54,7 @@ def is_mentioned(name: str, folder: Path | None = None) -> bool:
 
 
 def names_in(folder: Path) -> dict[str, str]:
-    """The names of tasks, groups and tags in the YAMLs below a folder, each with a file that has it."""
+    """Name -> file of the tasks, groups and tags in the YAMLs below a folder."""
     names: dict[str, str] = {}
     for path in folder.rglob("*.yaml"):
         for name in _NAME.findall(path.read_text("utf-8", errors="replace")):

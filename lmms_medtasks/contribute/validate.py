@@ -1,4 +1,4 @@
-"""``lmms-medtasks validate``: all checks of a task's folder, and what they found."""
+"""``lmms-medtasks validate``: run all checks of a task's folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def validate(
         write: Record the prompts in prompts.json, rather than compare them with it. Not done where anything but the
             card is wrong, and then told.
 
-    Hooks are executed only when all that can be told without has been found right.
+    Hooks are executed only if the static checks found no error.
 
     Raises:
         UserError: no such folder, no such revision.
@@ -43,7 +43,7 @@ def validate(
     chains = static.check(path, log)
     if base:
         versions.check(static.folder_of(path), chains, base, log)
-    # A card that is still to be filled in keeps nobody from seeing whether the rest is right.
+    # An unfinished card does not prevent the other checks.
     if static_only or _has_errors_beyond_card(log):
         if write:
             log.told.append(_NOT_WRITTEN)
@@ -54,7 +54,7 @@ def validate(
 
 
 def _merge_same_problems(problems: list[Problem]) -> list[Problem]:
-    """What is wrong with several tasks alike, such as their data, once, with all their files."""
+    """Merge equal problems of several tasks into one that names all their files."""
     groups: dict[Problem, list[Problem]] = {}
     for each in problems:
         of_task = each.line is None and each.file.endswith(".yaml")

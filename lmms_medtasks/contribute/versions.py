@@ -1,4 +1,4 @@
-"""Whether a task's version went up where its prompt or data changed, against a revision of its repository."""
+"""Check that a task's version was raised if its prompt or data changed since a revision of its repository."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lmms_medtasks.task_yaml.chain import Chain, follow, is_file
 from lmms_medtasks.task_yaml.problems import Findings
 
 _NO_DATA = ("README.md", "prompts.json", templates.FILE)
-"""Files that are compared otherwise, or decide nothing."""
+"""Files that are compared elsewhere, or have no effect."""
 
 
 def check(folder: Path, chains: list[Chain], base: str, log: Findings) -> None:
-    """Compare each task of ``folder`` with what it was at ``base``; one that was not there is new.
+    """Compare each task of ``folder`` with the revision ``base``; a task that did not exist there is new.
 
     Raises:
         UserError: the folder is in no git repository, or it has no such revision.
@@ -37,7 +37,7 @@ def check(folder: Path, chains: list[Chain], base: str, log: Findings) -> None:
 
 
 def _extract_folder(folder: Path, base: str, to: Path) -> None:
-    """Write the folder as it was at ``base``; nothing where it was not there."""
+    """Write the folder as it was at ``base`` to ``to``; nothing if it did not exist."""
     _run_git(folder, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
     if _run_git(folder, "ls-tree", base, "./"):
         with tarfile.open(fileobj=io.BytesIO(_run_git(folder, "archive", base)), errorlevel=0) as content:
@@ -45,9 +45,9 @@ def _extract_folder(folder: Path, base: str, to: Path) -> None:
 
 
 def _changed_files(before: Path, folder: Path) -> list[str]:
-    """The first of the files that are another than before, or gone, and how many more there are; [] for none.
+    """The first changed or deleted file, and the number of others; [] if there is none.
 
-    What Python compiled of a parser or an adapter, committed where nobody ignores it, is made again by each run.
+    Compiled Python files are ignored: each run may make them anew.
     """
     names = [name.relative_to(before) for name in sorted(before.rglob("*")) if name.is_file()]
     names = [name for name in names if name.name not in _NO_DATA and name.suffix not in (".yaml", ".pyc")]

@@ -1,4 +1,4 @@
-"""What became of the replies, and the metrics of it that every benchmark has beside its means; identical trials."""
+"""Outcomes of replies, and the metrics of them that every benchmark has; identical trials."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def outcome_of(reading: str) -> str:
 
 
 def outcomes(rows: Samples) -> dict[str, int]:
-    """How many trials have each of :data:`OUTCOMES`, in that order. Of a judged reply "answered": it has a text."""
+    """Count the trials by outcome, in the order of :data:`OUTCOMES`. A judged reply with a text is "answered"."""
     counts = dict.fromkeys(OUTCOMES, 0)
     for row in pc.value_counts(rows.texts("trials")[1]) if len(rows) else ():
         counts[outcome_of(str(row["values"]))] += row["counts"].as_py()
@@ -47,7 +47,7 @@ def outcomes(rows: Samples) -> dict[str, int]:
 
 
 def said(counts: Mapping[str, int], names: Iterable[str] = OUTCOMES) -> str:
-    """``7 answered, 4 cut off, 1 empty``: those that there are. "" where there are none."""
+    """Describe counts above 0: ``7 answered, 4 cut off, 1 empty``; "" if there are none."""
     return ", ".join(f"{counts[name]:,} {_SAID.get(name, name)}" for name in names if counts[name])
 
 
@@ -66,7 +66,7 @@ def parse_rate(rows: Samples) -> float | None:
 
 
 def outcome_count(outcome: str) -> Count:
-    """How many replies have one of :data:`OUTCOMES`."""
+    """The number of replies with an outcome."""
     return Count(function=lambda rows: outcomes(rows)[outcome])
 
 

@@ -1,4 +1,4 @@
-"""A number of several models, image by image: what comparison, gate and ranks are made of, whatever the number is.
+"""Contributions of images to a metric of several models: the basis of comparison, gate and ranks.
 
 A number is a statistic of sums over rows (:mod:`lmms_medtasks.statistics.sums`). Its *contributions* are what each
 image adds to it, for each model, on the questions that all of them answered:
@@ -53,7 +53,7 @@ MakeRows = Callable[[], Samples]
 
 @dataclass(frozen=True)
 class Contributions:
-    """What k images add to the number of m models. The numbers are ``sums.sum(0) / sizes.sum()``.
+    """What k images add to the metric of m models. The numbers are ``sums.sum(0) / sizes.sum()``.
 
     Attributes:
         sums: (k, m) floats; of smooth numbers to first order, though they add up.
@@ -95,7 +95,7 @@ class PairedChange:
 
 
 def contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = "") -> Contributions | None:
-    """The contributions to ``estimate`` on the rows common to all ``tables``; None where a model has no number there.
+    """The contributions to ``estimate`` on the rows common to all ``tables``; None if a model has no value there.
 
     ``name``: of the metric, for the message. Raises UserError where a statistic is declared linear
     (``Statistic(mean=True)``) and its rows do not add up to it.
@@ -130,7 +130,7 @@ def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: s
 
 @dataclass(frozen=True)
 class _Number:
-    """A model's number: the statistic that stands for the estimate, and the groups of all the estimate's rows."""
+    """A model's value: the estimate's main statistic, and the groups of all its rows."""
 
     groups: Mapping[str, Group]
     statistic: AnyStatistic
@@ -155,7 +155,7 @@ class _Number:
 
 
 def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
-    """Of each table the places of the rows that an estimate is about and that all have, question by question.
+    """Indices of the rows, in each table, that an estimate is about and that all tables have, question by question.
 
     Those of a measure have a score of it. Of an estimate that names none, a question is left out where a model has no
     score of a measure since no reply or judgement came, and another has one, unless a model has no score of the measure
@@ -217,7 +217,7 @@ def _measure_name(estimate: Estimate) -> str | None:
 def _model_numbers(
     tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate
 ) -> Iterator[_Number | None]:
-    """The models' numbers, one after the other; None where nothing can be estimated."""
+    """Yield each model's value; None if nothing can be estimated."""
     for make, rows in zip(tables, chosen, strict=True):
         drawn = estimate.draw(make().take(rows))
         has_statistic = drawn is not None and estimate.main in drawn.statistics
@@ -250,7 +250,7 @@ class _Weighed:
                     yield (name, column), weights[each.cells]
 
     def has_rows_of(self, number: _Number) -> bool:
-        """Whether another model's number is made of the same images in the same cells, row by row."""
+        """Whether another model's value has the same images in the same cells, row by row."""
         others = number.own
         return others.keys() == self.groups.keys() and all(
             each.cell_count == others[name].cell_count
@@ -286,7 +286,7 @@ def _is_linear(statistic: AnyStatistic) -> bool:
 
 
 def _linear_contributions(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
-    """None where they are not linear, have not the same rows, or a model has no number."""
+    """Contributions to linear statistics; None if one is not linear, rows differ, or a model has no value."""
     base: _Weighed | None = None
     sums: list[np.ndarray] = []
     for number in numbers:
@@ -352,7 +352,7 @@ def _paired_intervals(first: _Number, second: _Number, same_rows: bool) -> dict[
 
 
 def draw_together(**sides: tuple[Samples, Estimate]) -> tuple[dict[str, Group], dict[str, AnyStatistic]]:
-    """The groups of several numbers, their side before their names, and each side's statistic where it has one."""
+    """The groups of several estimates, names prefixed with the side, and each side's statistic if it has one."""
     groups: dict[str, Group] = {}
     statistics: dict[str, AnyStatistic] = {}
     for side, (rows, estimate) in sides.items():

@@ -1,4 +1,4 @@
-"""The makers of numbers: each estimate is a rule from a table of questions to groups of rows and statistics of them.
+"""Estimates: each is a rule from a table of questions to groups of rows and statistics of them.
 
 Without intervals an estimate is what the harness's table prints; with them it is a cell of the report, the leaderboard
 or a comparison. There is no other way from questions to a number, and one rule for every interval
@@ -42,7 +42,7 @@ Unit = tuple[str, float | None]
 
 
 class Draw(NamedTuple):
-    """Groups of rows, and the statistics of them."""
+    """Groups of rows, and statistics of them."""
 
     groups: Mapping[str, Group]
     statistics: Mapping[str, AnyStatistic]
@@ -63,11 +63,11 @@ class Estimate:
     exact: bool = False
 
     def draw(self, rows: Samples) -> Draw | None:
-        """What is computed of ``rows``, which are restricted already; None where nothing can be estimated."""
+        """Make groups and statistics of ``rows``, which are already restricted; None if nothing can be estimated."""
         raise NotImplementedError
 
     def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
-        """Each statistic with its interval, by name; {} where nothing can be estimated."""
+        """Name -> statistic with its interval; {} if nothing can be estimated."""
         drawn = self.draw(rows.where(self.where))
         if drawn is None:
             return {}
@@ -75,7 +75,7 @@ class Estimate:
 
     @property
     def columns(self) -> list[str]:
-        """The columns by which it, or a part of it, chooses, groups or pairs questions."""
+        """The columns by which it selects, groups or pairs questions."""
         values = [each for value in vars(self).values() for each in (value if isinstance(value, tuple) else (value,))]
         restricting = [name for value in values if isinstance(value, Mapping) for name in value]
         pairing = (getattr(self, "by", ""), *getattr(self, "pair", ()))
@@ -86,7 +86,7 @@ class Estimate:
         return self.of(rows, with_intervals=False).get(self.main, EMPTY).estimate
 
     def range(self, rows: Samples) -> Bounds:
-        """The range of the main statistic; 0 to 1 where none is known (a ratio)."""
+        """The range of the main statistic; 0 to 1 if unknown (a ratio)."""
         drawn = self.draw(rows.where(self.where))
         return (drawn and self.main in drawn.statistics and bounds_of(drawn.statistics[self.main])) or (0.0, 1.0)
 
@@ -243,7 +243,7 @@ def _fraction_of_sums(sums: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Units(Estimate):
-    """Mean over units that are no questions, such as whether all answers about an item agree."""
+    """Mean over units other than questions, such as whether all answers about an item agree."""
 
     units: Callable[[Samples], Sequence[Unit]] = lambda rows: ()
 
@@ -261,18 +261,18 @@ class Units(Estimate):
 
 @dataclass(frozen=True)
 class Custom(Estimate):
-    """Groups and statistics that a suite makes itself."""
+    """Groups and statistics that a benchmark's own function makes."""
 
     function: Callable[[Samples], Draw | None] = lambda rows: None
 
     def draw(self, rows: Samples) -> Draw | None:
-        """What the function gives."""
+        """The function's result."""
         return self.function(rows)
 
 
 @dataclass(frozen=True)
 class Count(Estimate):
-    """A number that is counted, not estimated: it has no interval. None where there is nothing to count."""
+    """A number that is counted, not estimated: it has no interval. None if there is nothing to count."""
 
     main: str = "count"
     exact: bool = True
@@ -329,7 +329,7 @@ class LostBenefit(Estimate):
     bounds: Bounds | None = None
 
     def draw(self, rows: Samples) -> Draw | None:
-        """The scores with and without the image on both sides; None where a side has none."""
+        """The scores with and without the image on both sides; None if a side has no score."""
         first, second = (self._with_floor(rows.where(each)) for each in (self.first, self.second))
         if self.pair:
             first, second = first.paired(second, self.pair)
@@ -371,7 +371,7 @@ class LostBenefit(Estimate):
 
 
 def floor_of(rows: Samples, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
-    """The scores of questions that were asked without their image, by the columns ``question``: of several the mean."""
+    """Question -> its mean score without the image; the columns ``question`` identify it."""
     scored = rows.scored(measure)
     scores_by_question: dict[Question, list[float]] = {}
     for key, score in zip(_question_keys(scored, question), scored.column(f"{measure}.score"), strict=True):

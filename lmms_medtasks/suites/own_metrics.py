@@ -1,4 +1,4 @@
-"""Metrics of someone's own in a task on a template: a number of each question, or an estimate of all of them.
+"""Custom metrics of tasks on a template: a number for each question, or an estimate over all questions.
 
 The simple form is a function of a question's record; the metric is its mean over the questions of which it is not None,
 with an interval over clusters::
@@ -36,7 +36,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class QuestionMetric:
-    """A number that a function gives to each question; its mean is the metric.
+    """A function that scores each question; its mean is the metric.
 
     ``metric`` is the mean, ``measure`` the number with its range. ``name`` is "" until the part's own is known.
     """
@@ -46,7 +46,7 @@ class QuestionMetric:
     main: bool = False
 
     def __call__(self, record: Record) -> float | None:
-        """What the function returns."""
+        """Score a record."""
         return self.function(record)
 
     @property
@@ -91,7 +91,7 @@ def question_metric(
 
 @dataclass(frozen=True)
 class OwnMetric:
-    """A metric of someone's own: what a declaration takes of it, and what a record gets.
+    """A custom metric. ``function`` scores each record; ``metric`` and ``measure`` go into the declaration.
 
     ``measure`` and ``function`` are None of an estimate, which takes what the records have.
     """
@@ -103,20 +103,20 @@ class OwnMetric:
 
     @property
     def where(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.part.origin}: the metric {self.metric.name!r}"
 
 
 @functools.cache
 def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
-    """The metric that a reference names; that to a file has the folder before it.
+    """Load the custom metric of a reference; a reference to a file includes the folder.
 
     Args:
         reference: ``FILE.py:NAME``, ``package.module:NAME`` or an installed package's name.
         ours: The names that are taken.
 
     Raises:
-        UserError: There is none, it is none, or its name is taken or can't stand in tables.
+        UserError: if the metric does not exist, is not a metric, or has an invalid or used name.
     """
     part = load("metric", reference, ours)
     subject = f"{part.origin}{_line_of_part(part)}: the metric {part.name!r}"
@@ -136,7 +136,7 @@ def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
 
 
 def _line_of_part(part: Part) -> str:
-    """Where its file has the name that the reference ends in, as ", line 3"; "" where it is not written there."""
+    """The line of the definition in its file, as ", line 3"; "" if not found."""
     text = part.file.read_text("utf-8", "replace") if part.file and part.file.suffix == ".py" else ""
     name = part.reference.rpartition(":")[2]
     match = re.search(rf"^(def |class )?{re.escape(name)}\b", text, re.MULTILINE)
@@ -167,10 +167,10 @@ def _metric_from_part(part: Part, subject: str) -> OwnMetric:
 
 
 def with_values(record: Record, custom_metrics: Sequence[OwnMetric]) -> Record:
-    """The record with the numbers of these metrics' functions among its measures.
+    """Add the numbers of these metrics' functions to the record's measures.
 
     Raises:
-        UserError: A function raises, or returns what is no number within its range.
+        UserError: A function raises, or returns no number within its range.
     """
     values = {
         number.metric.name: value for number in custom_metrics if (value := _question_value(number, record)) is not None
@@ -215,7 +215,7 @@ def _describe_record(record: Record) -> str:
 
 
 def check_columns(custom_metrics: Sequence[OwnMetric], columns: Collection[str]) -> None:
-    """Raise UserError where an estimate chooses by a column that questions have not."""
+    """Raise UserError if an estimate restricts by a column that questions do not have."""
     for custom in custom_metrics:
         for name in custom.metric.estimate.columns:
             if name not in columns:

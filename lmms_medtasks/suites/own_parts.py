@@ -1,4 +1,4 @@
-"""What a result file and a leaderboard's entry say of a task's parts that are not ours, and what is read from it.
+"""Descriptions of a task's custom parts in result files and leaderboard entries: writing and reading them.
 
 The description stands in the task's metadata under ``own_parts``. It names no folder of a machine. Means, contrasts and
 macro means are described as data: a report makes them without the code. Of other estimates it says where the code was.
@@ -30,12 +30,12 @@ KEY = OWN_PARTS
 
 _AS_DATA: Mapping[str, type[Estimate]] = {each.__name__: each for each in (Mean, Macro, MacroContrast, Contrast)}
 _NOT_DECLARED = ("origin", "digest", "reference")
-"""What tells where a part was, and not what its numbers are."""
+"""Keys that tell where a part was, but do not affect its numbers."""
 
 
 @dataclass(frozen=True)
 class NotFound(Estimate):
-    """An estimate whose code is not at hand: only what a run printed is known. ``reason``: why, and the way out."""
+    """An estimate whose code is not available: only the printed value is known. ``reason``: why, and the way out."""
 
     reason: str = ""
 
@@ -50,7 +50,7 @@ class NotFound(Estimate):
 def described(
     metrics: Sequence[OwnMetric], protocol: Protocol | None, parser: tuple[str, Part] | None
 ) -> dict[str, Any]:
-    """The parts of a task that are not ours, JSON-safe; {} where there are none.
+    """Describe a task's custom parts, JSON-safe; {} if there are none.
 
     ``parser``: its reference as the YAML has it, and what it led to.
     """
@@ -73,7 +73,7 @@ def _describe_origin(part: Part) -> dict[str, str]:
 
 
 def digest(file: Path | None) -> str:
-    """A digest of a part's module and of those beside it in its package; "" where its source is not to be had.
+    """Digest of a part's module and the others of its package; "" if the source is not available.
 
     A file beside a YAML counts alone: the folder has a digest of its own.
     """
@@ -114,7 +114,7 @@ def _describe_estimate(estimate: Estimate) -> dict[str, Any]:
 
 
 def declared(metadata: object) -> str:
-    """What of a task's parts decides its declaration, as text; "" where it has no metric or protocol of its own.
+    """The custom parts that determine a task's declaration, as JSON; "" without a custom metric or protocol.
 
     The same for two versions of the code that declare the same.
     """
@@ -145,7 +145,7 @@ def _is_code_only(described_metric: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Declared:
-    """Measures and metrics of someone's own, and the judge's protocol if it is; see :func:`declared`."""
+    """Custom measures and metrics, and the judge's protocol if it is custom; see :func:`declared`."""
 
     measures: tuple[Measure, ...] = ()
     metrics: tuple[Metric, ...] = ()
@@ -154,10 +154,10 @@ class Declared:
 
 @functools.cache
 def restored(text: str, folder: Path | None) -> Declared:
-    """What a description declares. ``folder``: the benchmark's, None where it is not known.
+    """Make the declaration from its JSON. ``folder``: the benchmark's, None if unknown.
 
     Raises:
-        UserError: It is not as :func:`declared` wrote it.
+        UserError: if it is not as :func:`declared` wrote it.
     """
     try:
         content = json.loads(text) if text else {}

@@ -1,4 +1,4 @@
-"""Settings by name, and where a paper's protocol and ours differ: ``paper.yml`` in a benchmark's folder.
+"""A benchmark's ``paper.yml``: named settings, and the differences between the paper's protocol and ours.
 
 One file a benchmark says both: what ``--settings paper`` changes in its tasks, and each difference in a line that
 reports print beside published rows and that the card lists. Whether a run has a difference is told by what the run
@@ -45,10 +45,10 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings as a paper has them.
+    """The settings of a paper.
 
     ``default``: what they change under ``lmms_eval_specific_kwargs: default``; ``generation``: under
-    ``generation_kwargs``. Both empty: nothing that is known of the paper's settings differs from ours.
+    ``generation_kwargs``. Both empty: no known setting of the paper differs from ours.
     """
 
     name: str
@@ -67,7 +67,7 @@ OF_ALL: Mapping[str, Settings] = {
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing in which our protocol is not the paper's.
+    """One difference between the paper's protocol and ours.
 
     Attributes:
         line: what reports print: ours, then theirs; ``{generation.max_new_tokens}`` stands for a fact of the run.
@@ -89,7 +89,7 @@ class Difference:
     not_in: tuple[str, ...]
 
     def is_there(self, task: str, facts: Facts) -> bool:
-        """Whether a run of ``task`` with these facts has it."""
+        """Whether a run of ``task`` with these facts differs in this way."""
         return (
             any(fnmatch.fnmatchcase(task, pattern) for pattern in self.tasks)
             and hold(self.only, facts)
@@ -119,7 +119,7 @@ def hold(expected: Mapping[str, Any], facts: Facts) -> bool:
 
 
 def facts_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides a task's protocol, by dotted names, from its configuration as a result file has it.
+    """Dotted name -> fact of a task's protocol, from its configuration in a result file.
 
     ``setting.X``: X of ``lmms_eval_specific_kwargs: default``; ``generation.X``: of ``generation_kwargs``; ``repeats``;
     ``settings``: the name of the settings that changed it; ``own_prompt`` and ``own_judge_prompt``: whether the user's
@@ -146,7 +146,7 @@ def label(metadata: Mapping[str, Any]) -> str:
 
 
 def chosen() -> str:
-    """The settings that :data:`VARIABLE` names, "" for ours.
+    """The name of the settings in :data:`VARIABLE`, "" for ours.
 
     Raises UserError for a name that no installed benchmark has.
     """
@@ -155,7 +155,7 @@ def chosen() -> str:
 
 
 def checked(name: str) -> str:
-    """``name``; raises UserError where no installed benchmark has settings of that name."""
+    """Return ``name``. Raises UserError if no installed benchmark has settings of that name."""
     known = {OURS, *OF_ALL, *(each for found in map(of, registry.names()) if found for each in found.settings)}
     if name not in known:
         raise unknown("settings", name, sorted(known), f"--settings or {VARIABLE}")
@@ -163,7 +163,7 @@ def checked(name: str) -> str:
 
 
 def of(suite: str) -> Paper | None:
-    """A benchmark's ``paper.yml``; None where its folder has none. Raises UserError where it is not well-formed."""
+    """A benchmark's ``paper.yml``; None if its folder has none. Raises UserError if it is not well-formed."""
     folder = registry.folder_of(suite)
     path = folder / FILE if folder else None
     return _read_file(path) if path and path.is_file() else None

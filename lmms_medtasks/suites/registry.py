@@ -1,4 +1,4 @@
-"""Which benchmark a task is of. A benchmark is found by its folder: nothing is registered anywhere."""
+"""Find the benchmark of a task. Benchmarks are found by their folders; there is no list of them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ values, so what they name must be found here."""
 
 
 def give(paths: Iterable[Path]) -> None:
-    """Make benchmarks known that are not installed: every folder at or below ``paths`` with a task's YAML.
+    """Add benchmarks that are not installed: every folder at or below ``paths`` with a task's YAML.
 
-    Raises UserError where a path is no folder, or has no task at all, where two folders have one name, and where two
-    claim a task.
+    Raises UserError if a path is not a folder or has no task, or if two folders have the same name or the same task.
     """
     for path in paths:
         if not path.is_dir():
@@ -51,7 +50,7 @@ def give(paths: Iterable[Path]) -> None:
 
 
 def given() -> tuple[Path, ...]:
-    """The folders that :func:`give` made known, for another process."""
+    """The folders added by :func:`give`, for another process."""
     return tuple(_GIVEN.values())
 
 
@@ -77,7 +76,7 @@ def _add_folder(path: Path) -> None:
 
 
 def is_here(task: str) -> bool:
-    """Whether a task is installed, or of a folder that :func:`give` made known."""
+    """Whether a task is installed or in a folder added by :func:`give`."""
     return task in task_files() or any(task in _tasks_in(path) for path in _GIVEN.values())
 
 
@@ -86,7 +85,7 @@ def _tasks_in(path: Path) -> Mapping[str, Path]:
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder of a benchmark, installed or given; None where it is not known."""
+    """The folder of a benchmark, installed or added; None if unknown."""
     installed = folder() / name
     return installed if installed.is_dir() and any(installed.glob("*.yaml")) else _GIVEN.get(name)
 
@@ -116,7 +115,7 @@ def get(name: str) -> Suite:
 
 
 def find(task: str, config: Mapping[str, Any]) -> Suite | None:
-    """The benchmark of a task: that of its folder, else that of its template, else that whose data it reads.
+    """Find a task's benchmark by its folder, else by its template, else by the data that it reads.
 
     None if it is of none, as a task that was asked on degraded pictures is: its numbers are not the benchmark's.
     ``config``: the task's configuration as a result file records it. Raises UserError where two benchmarks claim it.
@@ -142,7 +141,7 @@ def find(task: str, config: Mapping[str, Any]) -> Suite | None:
 
 
 def data_names(config: Mapping[str, Any]) -> set[str]:
-    """The names under ``medtasks://`` that a task's data come from."""
+    """The names under ``medtasks://`` in a task's data files."""
     files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
     values = files.values() if isinstance(files, Mapping) else [files]
     urls = [str(url) for value in values for url in (value if isinstance(value, list) else [value])]
@@ -150,7 +149,7 @@ def data_names(config: Mapping[str, Any]) -> set[str]:
 
 
 def scored_by(hook: str) -> tuple[Suite, str] | None:
-    """Whose tasks a scoring hook scores, and of which kind; None for one of nobody installed.
+    """The benchmark and task kind of a scoring hook; None if it belongs to no installed benchmark.
 
     ``hook``: its dotted name, as their YAML has it. Raises UserError where the module can't be imported.
     """
@@ -163,13 +162,13 @@ def scored_by(hook: str) -> tuple[Suite, str] | None:
 
 
 def metrics_of(hook: str) -> tuple[str, ...] | None:
-    """The metrics of the tasks that a scoring hook scores, as :func:`scored_by` finds them; None where it does not."""
+    """The metrics of the tasks of a scoring hook; None if :func:`scored_by` finds no benchmark."""
     scored = scored_by(hook)
     return scored[0].tasks[scored[1]] if scored else None
 
 
 def companion(name: str, module: str) -> ModuleType | None:
-    """Another module of a benchmark's folder ("report", "judging", "source"); None where it has none."""
+    """Load another module of a benchmark's folder ("report", "judging", "source"); None if there is none."""
     benchmark_folder = folder_of(name)
     return (
         _import_module(name, module)
@@ -179,7 +178,7 @@ def companion(name: str, module: str) -> ModuleType | None:
 
 
 def _import_module(name: str, module: str) -> ModuleType:
-    """A module of a benchmark's folder; those of a folder that is not installed are found as if it were.
+    """Import a module of a benchmark's folder; added folders are treated like installed ones.
 
     Raises UserError, with the file, where it can't be imported.
     """
@@ -203,6 +202,6 @@ def _import_module(name: str, module: str) -> ModuleType:
 
 
 def _line_in_file(error: Exception, file: Path) -> str:
-    """The statement of ``file`` that raised ``error``, as ", line 3"; "" where the error came from elsewhere."""
+    """The line of ``file`` that raised ``error``, as ", line 3"; "" if it was raised elsewhere."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
     return f", line {frames[-1].lineno}" if frames else ""

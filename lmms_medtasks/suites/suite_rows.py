@@ -1,4 +1,4 @@
-"""The questions of runs as one table of a benchmark: the record's columns, and those that say where a row is from."""
+"""Make one table of the questions of runs of a benchmark: the record's columns, and a row's run, task and line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_TAGS = 500
 
 
 def tasks_of(suite: Suite, run: Run) -> list[str]:
-    """The run's tasks that are of this benchmark, in the run's order."""
+    """The run's tasks of this benchmark, in the run's order."""
     configs: Mapping[str, Mapping[str, Any]] = run.content.get("configs") or {}
     return [task for task, config in configs.items() if registry.find(task, config) is suite]
 
@@ -67,7 +67,7 @@ def is_kept(suite: Suite, run: Run, task: str, cache: BuildCache) -> bool:
 
 
 def _is_cacheable(suite: Suite, cache: BuildCache) -> bool:
-    """Of someone's own benchmark the cache does not know the code."""
+    """False for contributed benchmarks: the cache key does not cover their code."""
     return cache.folder is not None and suite.name in registry.names()
 
 
@@ -97,7 +97,7 @@ def _run_tables(suite: Suite, number: int, run: Run, cache: BuildCache) -> Itera
 
 
 def _join_tables(tables: Sequence[pa.Table]) -> pa.Table:
-    """The tables one after the other; a column that one lacks is empty there."""
+    """Concatenate tables; a column that one lacks is empty there."""
     names = dict.fromkeys(name for table in tables for name in table.column_names)
     return pa.table({name: _joined_column([_column_of(table, name) for table in tables]) for name in names})
 
@@ -154,9 +154,9 @@ def numbers_of(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def differences(suite: Suite, rows: Samples, printed: Mapping[str, float]) -> Iterator[str]:
-    """A sentence for each number that is ``said`` of a task and is another one over its ``rows``.
+    """Yield a sentence for each ``printed`` number of a task that differs from the one computed from ``rows``.
 
-    Names that no metric of the benchmark has are left out, and metrics whose code is not here.
+    Unknown names and metrics whose code is not available are skipped.
     """
     estimates = {name: each for name, each in suite.estimates.items() if not isinstance(each, NotFound)}
     for name, value in printed.items():
@@ -167,7 +167,7 @@ def differences(suite: Suite, rows: Samples, printed: Mapping[str, float]) -> It
 
 
 def same(printed: Any, number: float | int | None) -> bool:
-    """Whether two numbers are the same but for rounding; None is the same as None alone."""
+    """Whether two numbers are equal up to rounding; None equals only None."""
     if printed is None or number is None:
         return printed is None and number is None
     is_number = isinstance(printed, int | float) and not isinstance(printed, bool)

@@ -1,4 +1,4 @@
-"""A task's YAML with all that it includes: which file each key comes from."""
+"""Read a task's YAML with its includes, and remember the file of each key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lmms_medtasks.task_yaml.problems import Findings
 
 @dataclass(frozen=True)
 class Entry:
-    """A top-level key of a task: the file that it stands in, its nodes, and its value."""
+    """A top-level key of a task: its file, its YAML nodes, and its value."""
 
     file: Path
     key: yaml.Node
@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass
 class Chain:
-    """``entries``: what a task says in the end, by key. ``files``: all YAMLs that it is made of, itself first.
+    """A task's YAML with its includes. ``entries``: key -> the entry that counts. ``files``: all YAMLs, its own first.
 
     ``joined``: those of its settings that are mappings, joined with what they stand above
     (:mod:`lmms_medtasks.task_yaml.nodes`): what counts for a task on a template.
@@ -52,7 +52,7 @@ class Chain:
         return self.entries[key].value if key in self.entries else default
 
     def place(self, location: tuple[str | int, ...]) -> tuple[Path, int | None]:
-        """The file and line of what a location leads to, or of the last part of the way to it that is there."""
+        """The file and line of a location, or of its longest prefix that exists."""
         if not location or location[0] not in self.entries:
             return self.path, None
         entry = self.entries[str(location[0])]
@@ -66,12 +66,12 @@ class Chain:
 
     @property
     def is_group(self) -> bool:
-        """Whether the YAML names several tasks, and is none itself."""
+        """Whether the YAML is a group of tasks."""
         return isinstance(self.value("task"), list)
 
     @property
     def name_key(self) -> str:
-        """The key under which its name stands."""
+        """The key that holds its name."""
         return "group" if self.is_group else "task"
 
     @property
@@ -80,14 +80,14 @@ class Chain:
 
 
 def inner(entry: Entry) -> dict[str, Entry]:
-    """The entries of a mapping that is a key's value; {} where it is none."""
+    """The entries of a key whose value is a mapping; {} if it is not."""
     if not isinstance(entry.node, yaml.MappingNode):
         return {}
     return {name: Entry(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.items(entry.node).items()}
 
 
 def follow(path: Path, folder: Path, log: Findings) -> Chain | None:
-    """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``log``)."""
+    """Read a YAML with its includes. Returns None, with a problem in ``log``, if a file is missing or unreadable."""
     chain = Chain(path)
     if not _join_file(path, folder, chain, (), log):
         return None
@@ -97,7 +97,7 @@ def follow(path: Path, folder: Path, log: Findings) -> Chain | None:
 
 
 def installed(names: Iterable[str]) -> list[Chain]:
-    """The installed tasks among ``names``, those of groups and patterns too, each once."""
+    """The installed tasks that ``names`` stand for (tasks, groups, patterns), each once."""
     files, chains = folders.task_files(), dict[str, Chain]()
     waiting = [member for name in names for member in fnmatch.filter(sorted(files), name)]
     while waiting:
@@ -112,7 +112,7 @@ def installed(names: Iterable[str]) -> list[Chain]:
 
 
 def on_template(hook: object) -> bool:
-    """Whether a scoring hook, as a YAML names it, is a template's."""
+    """Whether the scoring hook named in a YAML is a template's."""
     return str(hook).rpartition(".")[0] in templates.TEMPLATE_OF_HOOK
 
 
@@ -170,7 +170,7 @@ def _included_file(
 
 
 def inside(path: Path, folder: Path) -> bool:
-    """Whether ``path`` lies in ``folder`` once links are followed; a ring of links stays where it is."""
+    """Whether ``path`` lies in ``folder`` after following links; a cycle of links is not followed."""
     try:
         return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
     except ValueError:  # a zero byte, which no path has
@@ -178,5 +178,5 @@ def inside(path: Path, folder: Path) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file. None is where no file can be: ``Path.is_file`` fails on a name that is too long."""
+    """Whether the file exists. Unlike ``Path.is_file`` it returns False for a name that is too long."""
     return os.path.isfile(path)

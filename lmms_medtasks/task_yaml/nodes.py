@@ -1,7 +1,7 @@
-"""A YAML as a tree with line numbers: reading one of others, and joining what it and its includes say.
+"""Read a YAML as a tree with line numbers, and join its mappings with those of its includes.
 
-Nothing in it is built, imported or executed. What the harness's loader would choke on, or take for something else, is a
-problem with a line.
+Nothing in it is built, imported or executed. Content that the harness's loader would reject or misread is reported with
+its line.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ FUNCTION = "!function"
 
 _TOO_DEEP = "is nested too deeply, or an anchor (&name) holds itself"
 _MOST_VALUES = 10_000
-"""A task's YAML has hundreds; aliases inside each other make billions of a few lines."""
+"""A task's YAML has hundreds; nested aliases can make billions from a few lines."""
 _STANDARD = "tag:yaml.org,2002:"
 _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
 
 def read(path: Path, log: Findings) -> yaml.MappingNode | None:
-    """The tree of a YAML, None where it can't be had; what is wrong with it goes to ``log``."""
+    """Read the tree of a YAML. Returns None, with the problems in ``log``, if it is not usable."""
     text = _read_text(path, log)
     if text is None:
         return None
@@ -59,7 +59,7 @@ def read(path: Path, log: Findings) -> yaml.MappingNode | None:
 
 
 def _count_values(node: yaml.Node, known: dict[int, int]) -> int:
-    """How many values a tree has with its aliases written out; RecursionError where it holds itself."""
+    """Number of values in a tree with aliases expanded. Raises RecursionError if it contains itself."""
     if id(node) not in known:
         known[id(node)] = 1 + sum(_count_values(child, known) for child in _child_nodes(node))
     return known[id(node)]
@@ -88,7 +88,7 @@ def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, log: Findings)
 
 
 def _is_plain(path: Path, root: yaml.Node, log: Findings) -> bool:
-    """Whether there are only plain values and !function, and no key twice."""
+    """Whether a tree has only plain values and !function, and no repeated key."""
     before = len(log.problems)
     for node in walk(root):
         kind, tag = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
@@ -117,7 +117,7 @@ def _check_keys(path: Path, node: yaml.MappingNode, log: Findings) -> None:
 
 
 def walk(root: yaml.Node) -> Iterator[yaml.Node]:
-    """Every node of a tree once."""
+    """Yield every node of a tree once."""
     seen: set[int] = set()
     waiting = [root]
     while waiting:
@@ -135,18 +135,18 @@ def _child_nodes(node: yaml.Node) -> list[yaml.Node]:
 
 
 def line(node: yaml.Node) -> int:
-    """The line of a node, from 1."""
+    """The line number of a node, from 1."""
     return int(node.start_mark.line) + 1
 
 
 def items(node: yaml.MappingNode) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Key -> the key's and the value's nodes."""
+    """Key -> (node of the key, node of the value)."""
     return {str(key.value): (key, value) for key, value in node.value}
 
 
 @dataclass(frozen=True)
 class Function:
-    """What stands after ``!function``."""
+    """The dotted name after ``!function``."""
 
     name: str
 
@@ -155,7 +155,7 @@ class Function:
 
 
 def plain(node: yaml.Node) -> Any:
-    """The value of a tree as Python has it: texts, numbers, lists, mappings, and :class:`Function`."""
+    """Convert a tree to Python values: str, numbers, list, dict, and :class:`Function`."""
     if node.tag == FUNCTION:
         return Function(node.value)
     if isinstance(node, yaml.MappingNode):
@@ -166,7 +166,7 @@ def plain(node: yaml.Node) -> Any:
     try:
         return loader.construct_object(node)
     except (yaml.YAMLError, ValueError):
-        return node.value  # 2026-13-45 looks like a date and is none
+        return node.value  # looks like a date, but is not one: 2026-13-45
     finally:
         loader.dispose()
 
@@ -190,7 +190,7 @@ _NULL = "tag:yaml.org,2002:null"
 
 
 def join(name: str, below: yaml.Node | None, above: yaml.Node) -> yaml.Node:
-    """The value of the key ``name`` in a file, ``above``, joined with that in what it includes, ``below``."""
+    """Join the value of ``name`` in a file, ``above``, with the value in its include, ``below``."""
     if name not in NESTED or not isinstance(below, yaml.MappingNode) or not isinstance(above, yaml.MappingNode):
         return above
     pairs = {key.value: (key, value) for key, value in below.value}
@@ -205,7 +205,7 @@ def join(name: str, below: yaml.Node | None, above: yaml.Node) -> yaml.Node:
 
 
 def read_joined(path: Path) -> dict[str, Any]:
-    """The keys of :data:`NESTED` that a YAML and its includes have, joined; local data files with their folder.
+    """Join the keys of :data:`NESTED` of a YAML and its includes; local data files get their folder.
 
     Raises:
         UserError: a value in them that is not plain (``!function``).
@@ -230,7 +230,7 @@ LOCAL = ("csv", "json", "excel", "reader", "parquet", "text", "pandas", "arrow")
 
 
 def located(value: Any, folder: Path) -> Any:
-    """Names of data files with ``folder`` before them, where the files are there, as the harness has them."""
+    """Prefix names of data files with ``folder`` where the files exist there, as the harness does."""
     if isinstance(value, dict):
         return {key: located(item, folder) for key, item in value.items()}
     if isinstance(value, list):
@@ -239,7 +239,7 @@ def located(value: Any, folder: Path) -> Any:
 
 
 def compose(text: str, path: Path) -> yaml.Node | None:
-    """The tree of a YAML; the marks of its nodes name ``path``."""
+    """Parse a YAML into a tree whose nodes' marks name ``path``."""
     loader = yaml.SafeLoader(text)
     loader.name = str(path)
     try:
@@ -249,7 +249,7 @@ def compose(text: str, path: Path) -> yaml.Node | None:
 
 
 def _included_mappings(path: Path) -> Iterator[yaml.MappingNode]:
-    """The mappings of what a YAML includes, then its own, found as the harness finds them."""
+    """Yield the mappings of a YAML's includes, then its own, resolved as the harness does."""
     root = compose(path.read_text("utf-8"), path)
     if not isinstance(root, yaml.MappingNode):
         return

@@ -1,4 +1,4 @@
-"""What a check found: where, what was said there, what is wrong with it, and what would be right."""
+"""Problems found by a check: location, value, message, allowed values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Literal
 
 Level = Literal["error", "warning", "note"]
-"""error: the task can't be taken like this. warning: to be looked at by a person. note: worth knowing."""
+"""error: the task can't be accepted. warning: a person should look at it. note: worth knowing."""
 
 _LONG = 120
 
 
 @dataclass(frozen=True)
 class Problem:
-    """``key`` is a dotted path in a YAML ("metadata.version"); ``line`` counts from 1; empty where there is none."""
+    """One problem. ``key`` is a dotted path in a YAML ("metadata.version"); ``line`` counts from 1."""
 
     file: str
     message: str
@@ -32,7 +32,7 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """The problem without its place."""
+        """The problem without its location."""
         value = [] if self.value is None else [_shorten(self.value)]
         text = ": ".join([*([self.key] if self.key else []), *value, self.message])
         text += "" if text.endswith((".", "?")) else "."
@@ -45,13 +45,13 @@ class Problem:
 
 @dataclass
 class Findings:
-    """Problems in the order in which they were found, and lines that tell what was looked at."""
+    """Problems in the order in which they were found, and notes on what was checked."""
 
     problems: list[Problem] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
     def add(self, file: Path | str, message: str, **more: object) -> None:
-        """Note a problem in ``file``."""
+        """Add a problem in ``file``."""
         name = file.name if isinstance(file, Path) else file
         self.problems.append(Problem(name, message, **more))  # type: ignore[arg-type]
 

@@ -1,7 +1,7 @@
-"""What a task's YAML may say under ``lmms_eval_specific_kwargs: default``.
+"""The settings of a task: keys of its YAML under ``lmms_eval_specific_kwargs: default``.
 
 The one place where it is defined: `lmms-medtasks new`, `validate` and the harness check settings against it, and
-docs/contributing/settings.md is made from it. A benchmark whose tasks may say more has a class ``Settings`` in a
+docs/contributing/settings.md is made from it. A benchmark with further settings has a class ``Settings`` in
 settings.py of its folder.
 """
 
@@ -25,7 +25,7 @@ ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all mo
 
 
 def setting(about: str, example: Any, default: Any = None) -> Any:
-    """A setting that may be left out: what it does, an example, and what then counts, for the documentation."""
+    """Declare an optional setting: description, example and default, for the documentation."""
     return Field(default=default, description=about, examples=[example])
 
 
@@ -42,7 +42,7 @@ def _modality_names() -> tuple[str, ...]:
 
 
 def _is_degradation(name: str) -> bool:
-    """Whether a degradation is meant by another of its names, or one of someone's own, which is checked with it."""
+    """Whether a name is an alias of a degradation, or refers to a custom one, which is checked elsewhere."""
     from lmms_medtasks import degradations, extensions
 
     return extensions.is_reference(name) or _succeeds(degradations.canonical_name, name)
@@ -100,7 +100,7 @@ class Shift(StrictModel):
 
 
 class Settings(StrictModel):
-    """The settings of a task on a template, and of one that uses our hooks."""
+    """The settings of a task on a template, or of a task with our hooks."""
 
     UNKNOWN_KEY: ClassVar[str] = "unknown setting"
 
@@ -204,7 +204,7 @@ class Settings(StrictModel):
 
 
 def model(folder: Path | None = None) -> type[StrictModel]:
-    """The settings that tasks may have which read the data of the benchmark in ``folder``."""
+    """The settings model for tasks that read the data of the benchmark in ``folder``."""
     if folder is None or not (folder / "settings.py").is_file():
         return Settings
     settings_model: type[StrictModel] = folders.module(folder, "settings").Settings
@@ -212,7 +212,7 @@ def model(folder: Path | None = None) -> type[StrictModel]:
 
 
 def allowed(name: str, of: type[StrictModel] = Settings) -> tuple[str, ...]:
-    """The values that a setting may have, as they are written; () where any of its type will do."""
+    """The allowed values of a setting as written in a YAML; () if any of its type is allowed."""
     validators = [
         validator.func for validator in of.model_fields[name].metadata if isinstance(validator, AfterValidator)
     ]
@@ -220,7 +220,7 @@ def allowed(name: str, of: type[StrictModel] = Settings) -> tuple[str, ...]:
 
 
 def problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[Problem]:
-    """All that is wrong with a task's settings; ``folder``: of the benchmark whose data the task reads."""
+    """All problems of a task's settings. ``folder``: of the benchmark whose data the task reads."""
     return strict_model.problems(model(folder), settings, lambda _: ("", None))
 
 
@@ -232,13 +232,13 @@ def check(settings: Mapping[Any, Any], where: str, folder: Path | None = None) -
 
 
 def sides(shift: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The values of the column that are i.i.d. and those that are out of distribution, as texts."""
+    """Shift side ("iid", "ood") -> the column's values, as texts."""
     listed = {side: shift[side] if isinstance(shift[side], list) else [shift[side]] for side in ("iid", "ood")}
     return {side: tuple(map(str, values)) for side, values in listed.items()}
 
 
 def check_fit(settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
-    """Raise UserError for settings that are each right but do not fit together, or not the template.
+    """Raise UserError for settings that do not fit together or do not fit the template.
 
     ``settings`` are the template's own with the task's above them.
     """

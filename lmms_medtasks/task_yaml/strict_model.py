@@ -1,4 +1,4 @@
-"""Models of what a YAML may say. What does not fit is told with its key, value, allowed values and nearest match."""
+"""Strict pydantic models of YAML content; mistakes have key, value, allowed values and the nearest match."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Location = tuple[str | int, ...]
 """The way to a value: keys of mappings and places in lists, ("metric_list", 0, "metric")."""
 
 OPTIONAL: Any = None
-"""The default of a key that may be left out, but not be null."""
+"""The default of a key that is optional, but must not be null."""
 
 _WANTED = {
     "string_type": "a text",
@@ -37,7 +37,7 @@ _TYPES = {str: "a text", bool: "true or false", int: "a whole number", float: "a
 
 
 class Wrong(NamedTuple):
-    """A mistake that a check of ours found; ``at`` leads from the checked value to the part that is wrong."""
+    """A mistake found by a validator; ``at``: location of the wrong part, relative to the checked value."""
 
     message: str
     at: Location = ()
@@ -56,7 +56,7 @@ class StrictModel(BaseModel):
     UNKNOWN_KEY: ClassVar[str] = "unknown key"
 
     def relations(self) -> Iterator[Wrong]:
-        """What is wrong between keys that are each right."""
+        """Mistakes between keys that are each valid."""
         yield from ()
 
     @model_validator(mode="after")
@@ -69,9 +69,9 @@ class StrictModel(BaseModel):
 
 @dataclass(frozen=True)
 class OneOf:
-    """A validator: a value, or each of a list, is among ``names`` (or a function that lists them).
+    """A validator: a value, or each item of a list, is one of ``names`` (or of what the function lists).
 
-    ``accepts``: which other values are right too.
+    ``accepts``: which other values are valid.
     """
 
     message: str
@@ -93,12 +93,12 @@ class OneOf:
 
 
 def refused(*wrongs: Wrong) -> PydanticCustomError:
-    """The error that a validator raises."""
+    """Make the error that a validator raises for mistakes."""
     return PydanticCustomError("refused", "refused", {"wrongs": wrongs})
 
 
 def wrong_type(value: object, wanted: str) -> PydanticCustomError:
-    """The error for a value of another type than a validator wanted."""
+    """Make the error for a value of the wrong type."""
     return refused(Wrong(f"wrong type ({_type_name(value)}), expected {wanted}", (), value))
 
 
@@ -115,7 +115,7 @@ Texts = typing.Annotated[str | list[str], PlainValidator(_check_texts)]
 def problems(
     model: type[StrictModel], values: Mapping[Any, Any], place: Callable[[Location], tuple[Path | str, int | None]]
 ) -> list[Problem]:
-    """All that is wrong with ``values``; ``place`` tells in which file and line a location is."""
+    """All problems of ``values``. ``place``: location -> its file and line."""
     try:
         model.model_validate(values)
     except ValidationError as error:
@@ -161,7 +161,7 @@ def _type_hint(model: type[StrictModel], at: Location) -> str:
 
 
 def _allowed_values(model: type[StrictModel], at: Location) -> tuple[str, ...]:
-    """The values that a setting takes, where they are listed."""
+    """The allowed values of a setting, () if they are not listed."""
     field = _field_at(model, at)
     listed = (getattr(validator, "func", None) for validator in (field.metadata if field else ()))
     return next((tuple(sorted(validator.allowed())) for validator in listed if isinstance(validator, OneOf)), ())

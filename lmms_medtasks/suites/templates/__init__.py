@@ -1,4 +1,4 @@
-"""Templates of tasks: what a contributed task builds on, as YAML to include and as hooks named by dotted path."""
+"""Templates of contributed tasks: YAML to include, and hooks named by dotted path."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DRAWN = "drawn"
 """The value of ``degradation`` that draws one for each question."""
 
 ALWAYS = {"choice": READ_NAMES, "open": JUDGED_NAMES}
-"""Metrics of every task on a template of a kind: a mean says nothing without what became of the replies."""
+"""Metrics of every task on a template of a kind: a mean is meaningless without the outcomes of the replies."""
 
 TEMPLATE_OF_HOOK = {
     "lmms_medtasks.harness.template_hooks.choice_scoring": "multiple_choice",
@@ -49,9 +49,9 @@ class Template:
 
 
 def of_hook(module: str, metadata: object = None) -> Template | None:
-    """The template of a task that a hook of ``module`` scores: the one that ``metadata`` names, or the plain one.
+    """The template of a task scored by a hook of ``module``: the one named in ``metadata``, else the plain one.
 
-    None where the module is no template's. Raises UserError where there is no template of that name.
+    None if the module is not a template's. Raises UserError if there is no template of that name.
     """
     plain = TEMPLATE_OF_HOOK.get(module)
     template_name = metadata.get("template") if isinstance(metadata, Mapping) else None
@@ -59,7 +59,7 @@ def of_hook(module: str, metadata: object = None) -> Template | None:
 
 
 def template_of(config: Mapping[str, Any]) -> Template | None:
-    """The template that a task is built on, whether its hook is bound to settings or not; see :func:`of_hook`."""
+    """The template of a task, whether its hook is bound to settings or not; see :func:`of_hook`."""
     return of_hook(module_of(config.get("process_results")), config.get("metadata"))
 
 
@@ -69,7 +69,7 @@ def is_on_template(hook: Any) -> bool:
 
 
 def module_of(hook: Any) -> str:
-    """The module of a hook: of what it calls where it is bound to settings, of its class where it is an object."""
+    """The module of a hook: of the bound function, or of its class if it is an object."""
     return str(getattr(getattr(hook, "func", hook), "__module__", ""))
 
 
@@ -80,7 +80,7 @@ def names() -> tuple[str, ...]:
 
 @functools.cache
 def get(name: str) -> Template:
-    """The template called ``name``; UserError, with those that there are, when there is none."""
+    """Get a template by name. Raises UserError, with the allowed names, if there is none."""
     rows = _load_yaml("templates.yml")
     if name not in rows:
         raise unknown("template", name, rows)
@@ -126,7 +126,7 @@ _BLOCK = re.compile(r"(?m)^(?=[a-z_]+:)")
 
 
 def text_of(name: str) -> str:
-    """What a task of this template includes: the lines of base_yaml and of its parts.
+    """The YAML that a task of this template includes: the lines of base_yaml and of its parts.
 
     A part's block of lines takes the place of the base's of the same key, as the harness's own ``include`` would.
     """

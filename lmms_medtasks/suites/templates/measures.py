@@ -1,4 +1,4 @@
-"""What is measured of a question of a task on a template, and the benchmark that such tasks are of.
+"""Measures and metrics of tasks on a template, and the benchmark declaration of contributed folders.
 
 A contributed folder without a ``measures.py`` of its own gets this declaration. Its tasks may be on several templates,
 so it has the measures and metrics of all of them; a task prints those that its settings or its template name.
@@ -65,7 +65,7 @@ def _on_scale(name: str, about: str, ends: tuple[float, float]) -> Measure:
 
 
 def scored_of(protocol: Protocol) -> records.Measure:
-    """What is scored of a judgement: the protocol's one number, or its only dimension."""
+    """The score of a judgement: the protocol's total, or its first dimension."""
     return protocol.total or protocol.dimensions[0].name
 
 
@@ -73,7 +73,7 @@ def scored_of(protocol: Protocol) -> records.Measure:
 
 
 def votes_of(rows: Samples) -> VoteTable:
-    """The votes of questions whose trials are letters of options, in the order of their ids."""
+    """The votes of questions whose trials are option letters, sorted by id."""
     names = ("id", "cluster", "pair", "trials", "expected", "option_count")
     keys = ("id", "image_id", "question_id", "trials", "answer", "option_count")
     votes_by_row = zip(*(rows.column(name) for name in names), strict=True)
@@ -269,20 +269,20 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
-    """How a task asks: "no image", "rotated options", both, or "" as it is meant."""
+    """The condition of a task: "no image", "rotated options", both, or "" as published."""
     conditions = {"no image": "no_image", ROTATED: "rotate_options"}
     return ", ".join(name for name, key in conditions.items() if settings.get(key))
 
 
 def task_tags(task: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The level of a task all of whose pictures are degraded alike."""
+    """The severity tag of a task whose images all have the same severity."""
     return {"severity": settings["severity"]} if "severity" in settings else {}
 
 
 def of_config(
     task: str, config: Mapping[str, Any], benchmark: str = "", folder_of: Callable[[str], Path | None] | None = None
 ) -> Suite | None:
-    """The declaration for a task as a result file records it; None where it is on no template.
+    """The declaration for a task from its configuration in a result file; None if it is on no template.
 
     ``benchmark``: its folder where that is known; else what the run recorded, else its name without a variant's ending.
     ``folder_of``: a benchmark's folder by its name.
@@ -303,7 +303,7 @@ def of_config(
 
 
 def _contributed_name(recorded: str, task: str, template: templates.Template) -> str:
-    """A name that can be a file's and that nobody takes for an installed benchmark's: its folder is not known."""
+    """A file-safe benchmark name that differs from installed ones, for a task whose folder is unknown."""
     base_name = (recorded or _without_ending(task, template.variants)).lower()
     name = re.sub(r"[^a-z0-9_]+", "-", base_name).strip("-_")[:_LONGEST].strip("-_") or "task"
     taken = {"index", *map(_fold_name, (path.name for path in folders.folder().iterdir() if path.is_dir()))}
@@ -328,7 +328,7 @@ def _without_ending(task: str, variants: Iterable[str]) -> str:
 
 
 class Own(NamedTuple):
-    """What a task on a template has beside our metrics, for its scoring.
+    """The custom metrics of a task on a template, for its scoring.
 
     ``metrics``: references to metrics, of files with the folder before them. ``scores``: the named scores of a rubric
     that has several.
@@ -355,7 +355,7 @@ def of_kind(kind: str, own: Own = Own()) -> Suite:  # noqa: B008 (immutable)
 
 
 def of_name(name: str) -> Suite:
-    """The declaration that :func:`of_kind` called so; the values of a question carry the name."""
+    """The declaration that :func:`of_kind` gave this name; a question's values carry it."""
     content = name.removeprefix(PREFIX)
     if not content.startswith("["):
         return of_kind(content)
@@ -364,5 +364,5 @@ def of_name(name: str) -> Suite:
 
 
 def own_of(own: Own) -> list[OwnMetric]:
-    """The metrics that are not ours."""
+    """Load the custom metrics."""
     return [own_metrics.get(reference, tuple(metrics())) for reference in own.metrics]

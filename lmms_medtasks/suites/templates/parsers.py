@@ -1,6 +1,6 @@
-"""The parsers that a task can name: how an answer is read out of a reply, and what the right one is.
+"""The parsers that a task can name: they parse a reply, and know the expected and all possible answers.
 
-A parser of someone's own is a function. It gets a reply without its reasoning, which has a word at least, and the
+A custom parser is a function. It gets a reply without its reasoning, which has a word at least, and the
 question as the task's adapter makes it. It returns the answer that the reply gives, or None where it gives none::
 
     def read_finding(reply: str, doc: Mapping) -> str | None: ...
@@ -37,8 +37,8 @@ Document = Mapping[str, Any]
 
 
 class Parser(NamedTuple):
-    """``read``: what a reply to a document says. ``answers``: all answers that there are, in these terms; () where
-    nobody knows. ``expected``: the right one. ``accepts``: whether an answer is right where this is expected."""
+    """``read``: parses a reply to a document. ``answers``: all possible values of ``read``, or () if unknown.
+    ``expected``: the correct one. ``accepts``: whether an answer is correct, given the expected one."""
 
     about: str
     read: Callable[[Document, Reply | str | None], Answer]
@@ -48,7 +48,7 @@ class Parser(NamedTuple):
 
 
 def get(name: str, folder: Path | None = None) -> Parser:
-    """The parser that a task names: one of ours, an installed package's, ``FILE.py:NAME`` or ``package.module:NAME``.
+    """Get the parser that a task names: built-in, installed, ``FILE.py:NAME`` or ``package.module:NAME``.
 
     Args:
         name: As the YAML says it.
@@ -61,7 +61,7 @@ def get(name: str, folder: Path | None = None) -> Parser:
 
 
 def is_own(name: str) -> bool:
-    """Whether a parser's name is not one of ours."""
+    """Whether a parser is custom."""
     return name not in PARSERS
 
 
@@ -111,7 +111,7 @@ def _read_letters(doc: Document, reply: Reply | str | None) -> Answer:
 
 
 def _accepted_letters(doc: Document) -> str:
-    """All letters that are right; each of them is an option's."""
+    """All correct letters, checked against the options."""
     expected, letters = _expected_answer(doc), _option_letters(doc)
     if not expected or not set(expected) <= set(letters):
         raise UserError(f"Question {doc['id']!r}: {expected!r} are not letters of its {len(letters)} options.")
@@ -136,7 +136,7 @@ def _possible_positions(doc: Document) -> tuple[str, ...]:
 
 
 def _expected_position(doc: Document) -> str:
-    """The right position: the answer, or the text of the option whose letter it is."""
+    """The correct position: the answer, or the text of the option with that letter."""
     text = str(doc["options"][_option_letters(doc).index(doc["answer"])]) if doc["options"] else _expected_answer(doc)
     text = text.strip().casefold()
     position = NONE if text.startswith(NONE) else text
@@ -200,7 +200,7 @@ class Declared:
 
 
 def reads(*answers: str) -> Callable[[ReadReply], Declared]:
-    """Say of a parser's function which answers there are to a question without options.
+    """Declare the possible answers of a parser function to questions without options.
 
     >>> @reads("benign", "malignant")
     ... def read_finding(reply, doc):
@@ -218,7 +218,7 @@ def reads(*answers: str) -> Callable[[ReadReply], Declared]:
 
 
 def parser_of(part: Part) -> Parser:
-    """The parser that a function of someone's own is, its mistakes told with the file and the question.
+    """Make a parser of a custom function; its mistakes are reported with file and question.
 
     Raises:
         UserError: It is no function of two arguments.
@@ -244,7 +244,7 @@ def _own_answers(declared: Sequence[str], doc: Document) -> tuple[str, ...]:
 
 
 def _own_expected(declared: Sequence[str], doc: Document) -> str:
-    """The right answer: an option's letter, else the text as it is declared, else as it stands."""
+    """The correct answer: an option's letter, else the declared text, else the text itself."""
     answer = str(doc["answer"])
     if doc.get("options"):
         return answer
