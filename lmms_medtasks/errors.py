@@ -105,3 +105,9 @@ def line_of(error: BaseException) -> str:
     """The line of custom code that raised an error: ``, parts.py line 7``; "" if unknown."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     return f", {Path(frames[0].filename).name} line {frames[0].lineno}" if frames else ""
+
+
+def line_in_file(error: BaseException, file: Path | str | None) -> int | None:
+    """The line of ``file`` that was executed last when an error was raised; None if the error was raised elsewhere."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == str(file)), None)

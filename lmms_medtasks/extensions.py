@@ -23,14 +23,13 @@ import importlib
 import importlib.util
 import inspect
 import sys
-import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from lmms_medtasks.errors import UserError, nearest, unknown
+from lmms_medtasks.errors import UserError, line_in_file, nearest, unknown
 
 Kind = Literal["degradation", "modality", "parser", "metric", "judge protocol", "data reader"]
 
@@ -95,10 +94,8 @@ def portable(text: str, folder: Path | None) -> str:
 
 def raised(error: BaseException, file: Path | None) -> str:
     """Describe an exception of custom code: "ValueError: too dark (parts.py, line 12)"."""
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == str(file)
-    ]
-    location = f" ({file.name}, line {lines[-1]})" if file and lines else ""
+    line = line_in_file(error, file)
+    location = f" ({file.name}, line {line})" if file and line else ""
     return f"{type(error).__name__}: {error}{location}"
 
 
@@ -190,9 +187,9 @@ def _import_source(source: str, subject: str) -> Any:
     except FileNotFoundError as error:
         raise UserError(f"{subject}: there is no file {source}. It is looked for beside the task's YAML.") from error
     except Exception as error:  # noqa: BLE001 (anyone's module may raise anything as it is imported)
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source]
-        line = f", line {lines[-1]}" if lines else f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise UserError(f"{subject} can't be imported: {type(error).__name__}: {error}{line}.") from error
+        line = line_in_file(error, source) or (error.lineno if isinstance(error, SyntaxError) else None)
+        location = f", line {line}" if line else ""
+        raise UserError(f"{subject} can't be imported: {type(error).__name__}: {error}{location}.") from error
 
 
 def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where: str, wanted: str) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, line_in_file, unknown
 from lmms_medtasks.folders import PACKAGE, folder, task_files
 from lmms_medtasks.samples.degraded import base_of
 from lmms_medtasks.suites.suite import Suite
@@ -57,19 +56,15 @@ def given() -> tuple[Path, ...]:
 def _add_folder(path: Path) -> None:
     if (path / "measures.py").is_file() and not re.fullmatch(r"[a-z][a-z0-9_]*", path.name):
         raise UserError(f"{path}: a benchmark's name is in small letters, digits and underscores, a letter first.")
-    sentence = f"{path} has no task: expected at least one YAML file beside measures.py."
     if not any(path.glob("*.yaml")):
-        raise UserError(sentence)
+        raise UserError(f"{path} has no task: expected at least one YAML file beside measures.py.")
     known = _GIVEN.get(path.name) or (folder() / path.name if (folder() / path.name).is_dir() else None)
     if known is not None and known.resolve() != path:
         raise UserError(
             f"Two benchmarks are called {path.name!r}: {known} and {path}. Rename the folder of one of them."
         )
     for task, file in _tasks_in(path).items():
-        claimed = task_files().get(task) or next(
-            (_tasks_in(each)[task] for each in _GIVEN.values() if each != path and task in _tasks_in(each)),
-            None,
-        )
+        claimed = _find_task_file(task, besides=path)
         if claimed is not None:
             raise UserError(f"Two benchmarks claim the task {task!r}: {claimed} and {file}. Rename one of them.")
     _GIVEN[path.name] = path
@@ -77,7 +72,13 @@ def _add_folder(path: Path) -> None:
 
 def is_here(task: str) -> bool:
     """Whether a task is installed or in a folder added by :func:`give`."""
-    return task in task_files() or any(task in _tasks_in(path) for path in _GIVEN.values())
+    return _find_task_file(task) is not None
+
+
+def _find_task_file(task: str, besides: Path | None = None) -> Path | None:
+    """The YAML of a task, installed or in an added folder; ``besides``: an added folder that is ignored."""
+    added = (_tasks_in(path).get(task) for path in _GIVEN.values() if path != besides)
+    return task_files().get(task) or next(filter(None, added), None)
 
 
 def _tasks_in(path: Path) -> Mapping[str, Path]:
@@ -122,9 +123,7 @@ def find(task: str, config: Mapping[str, Any]) -> Suite | None:
     """
     if base_of(task, config) is not None:
         return None
-    path = task_files().get(task) or next(
-        (files[task] for files in map(_tasks_in, _GIVEN.values()) if task in files), None
-    )
+    path = _find_task_file(task)
     if path is not None and (path.parent.name in names() or (path.parent / "measures.py").is_file()):
         return get(path.parent.name)
     from lmms_medtasks.suites.templates import measures
@@ -192,16 +191,11 @@ def _import_module(name: str, module: str) -> ModuleType:
     file = benchmark_folder / f"{module}.py"
     try:
         return importlib.import_module(f"{PACKAGE}.{name}.{module}")
-    except UserError as error:
-        if str(file) in str(error):
-            raise
-        raise UserError(f"{file}{_line_in_file(error, file)}: {error}") from error
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise UserError(f"{file}{_line_in_file(error, file)} can't be imported: {reason}") from error
-
-
-def _line_in_file(error: Exception, file: Path) -> str:
-    """The line of ``file`` that raised ``error``, as ", line 3"; "" if it was raised elsewhere."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
-    return f", line {frames[-1].lineno}" if frames else ""
+        if isinstance(error, UserError) and str(file) in str(error):
+            raise
+        line = line_in_file(error, file)
+        location = f"{file}, line {line}" if line else str(file)
+        if isinstance(error, UserError):
+            raise UserError(f"{location}: {error}") from error
+        raise UserError(f"{location} can't be imported: {type(error).__name__}: {error}") from error

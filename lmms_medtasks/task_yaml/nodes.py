@@ -275,6 +275,5 @@ def _plain_value(node: yaml.Node, path: Path) -> Any:
 def template_generation(text: str) -> Mapping[str, Any]:
     """``generation_kwargs`` of a template's YAML text."""
     root = compose(text, Path())
-    values = dict((key.value, value) for key, value in root.value) if isinstance(root, yaml.MappingNode) else {}
-    generation: Mapping[str, Any] = _plain_value(values["generation_kwargs"], Path())
+    generation: Mapping[str, Any] = plain(root)["generation_kwargs"] if root else {}
     return generation

@@ -13,7 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from lmms_medtasks import extensions, folders
+from lmms_medtasks import degradations, extensions, folders
+from lmms_medtasks.degradations.registry import check_modality
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import DRAWN
@@ -30,27 +31,19 @@ def setting(about: str, example: Any, default: Any = None) -> Any:
 
 
 def _degradation_names() -> tuple[str, ...]:
-    from lmms_medtasks import degradations
-
     return (*degradations.known_names(), DRAWN)
 
 
 def _modality_names() -> tuple[str, ...]:
-    from lmms_medtasks import degradations
-
     return degradations.modalities()
 
 
 def _is_degradation(name: str) -> bool:
     """Whether a name is an alias of a degradation, or refers to a custom one, which is checked elsewhere."""
-    from lmms_medtasks import degradations, extensions
-
     return extensions.is_reference(name) or _succeeds(degradations.canonical_name, name)
 
 
 def _is_modality(name: str) -> bool:
-    from lmms_medtasks import degradations
-
     return _succeeds(degradations.canonical_modality, name)
 
 
@@ -188,9 +181,6 @@ class Settings(StrictModel):
     )
 
     def relations(self) -> Iterator[Wrong]:
-        from lmms_medtasks import extensions
-        from lmms_medtasks.degradations import registry
-
         metrics = [self.metrics] if isinstance(self.metrics, str) else self.metrics or []
         for index, name in enumerate(metrics):
             if name in metrics[:index]:
@@ -198,7 +188,7 @@ class Settings(StrictModel):
         is_custom = extensions.is_reference(self.degradation)
         if self.degradation and self.modality and self.degradation != DRAWN and not is_custom:
             try:
-                registry.check_modality(self.degradation, self.modality)
+                check_modality(self.degradation, self.modality)
             except UserError as error:
                 yield Wrong(str(error).partition(" To apply")[0], ("degradation",), self.degradation)
 
