@@ -43,7 +43,7 @@ def plain(name: str) -> str:
 def candidates(names: Sequence[str], ours: str) -> list[str]:
     """Columns whose names match our column ``ours``, the likeliest first."""
     known = {plain(name): name for name in reversed(names)}
-    return [known[each] for each in _NAMES[ours] if each in known]
+    return [known[folded] for folded in _NAMES[ours] if folded in known]
 
 
 def numbered(names: Sequence[str]) -> list[str]:

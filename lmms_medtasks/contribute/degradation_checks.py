@@ -33,7 +33,7 @@ def check(task: Loaded, log: Findings) -> None:
         return
     stated = settings.get("degradation")
     column = task.documents["degradation"] if "degradation" in task.documents.column_names else []
-    names = [stated] if stated and stated != DRAWN else sorted({each for each in column if each})
+    names = [stated] if stated and stated != DRAWN else sorted({name_in_row for name_in_row in column if name_in_row})
     for name in names:
         located = extensions.located(name, task.path.parent)
         if is_own(located):

@@ -100,7 +100,7 @@ def _render_page(title: str, tasks: Sequence[tuple[str, Sequence[live.ShownQuest
 
     text = importlib.resources.files(__package__).joinpath("page.html").read_text("utf-8")
     page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(text)
-    listed = [(name, [_page_question(question) for question in shown]) for name, shown in tasks]
+    listed = [(name, [_page_question(question) for question in questions]) for name, questions in tasks]
     return page.render(title=title, count=live.SHOWN, tasks=listed)
 
 

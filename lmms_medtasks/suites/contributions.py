@@ -161,16 +161,16 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
     score of a measure since no reply or judgement came, and another has one, unless a model has no score of the measure
     at all.
     """
-    asked = [make().shared for make in tables]
-    alike = asked[0] is not None and all(each is asked[0] for each in asked)
+    shared_tables = [make().shared for make in tables]
+    alike = shared_tables[0] is not None and all(each is shared_tables[0] for each in shared_tables)
     rows: list[np.ndarray] = []
     keys: list[np.ndarray] = []
     for make in tables:
         table = make()
-        found = _estimated_rows(table, estimate)
-        rows.append(np.flatnonzero(np.isin(table.rows, found.rows)))
+        estimated = _estimated_rows(table, estimate)
+        rows.append(np.flatnonzero(np.isin(table.rows, estimated.rows)))
         # Of the same questions the numbers of rows do for their ids, which are much larger.
-        own = found.rows if alike else found.column("id").astype(str)
+        own = estimated.rows if alike else estimated.column("id").astype(str)
         keys.append(keys[0] if keys and np.array_equal(own, keys[0]) else own)
     if any(each is not keys[0] for each in keys):
         distinct = {id(each): each for each in keys}.values()
@@ -181,11 +181,11 @@ def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndar
     if _measure_name(estimate):
         return rows
     lacking = [_lacks_scores(make().take(each)) for make, each in zip(tables, rows, strict=True)]
-    kept = np.ones(len(rows[0]), dtype=bool)
+    has_scores = np.ones(len(rows[0]), dtype=bool)
     for name, own in lacking[0].items():
         if all(name in each for each in lacking):
-            kept &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
-    return [each[kept] for each in rows]
+            has_scores &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
+    return [each[has_scores] for each in rows]
 
 
 def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:

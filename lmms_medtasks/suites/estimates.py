@@ -127,15 +127,15 @@ class Macro(Estimate):
 
     def draw(self, rows: Samples) -> Draw | None:
         """The scores of all groups, a cell each; the mean of the cells' means."""
-        chosen = rows.by([self.by]).values() if self.by else (rows.where(each) for each in self.groups)
-        parts = [each.scored(self.measure) for each in chosen]
+        chosen = rows.by([self.by]).values() if self.by else (rows.where(part) for part in self.groups)
+        parts = [part.scored(self.measure) for part in chosen]
         if self.skip_empty:
-            parts = [each for each in parts if len(each)]
+            parts = [part for part in parts if len(part)]
         if not parts or not all(map(len, parts)):
             return None
-        cells = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
-        clusters = np.concatenate([each.column("cluster") for each in parts])
-        scores = np.concatenate([each.column(f"{self.measure}.score") for each in parts])
+        cells = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        clusters = np.concatenate([part.column("cluster") for part in parts])
+        scores = np.concatenate([part.column(f"{self.measure}.score") for part in parts])
         return Draw(
             {"": scored(clusters.tolist(), scores, cells=cells, cell_count=len(parts))},
             {"mean": mean_statistic("", range_of(scores, self.bounds), mean_of_means)},
@@ -222,12 +222,12 @@ class Fraction(Estimate):
 
     def draw(self, rows: Samples) -> Draw | None:
         """Both numbers of each question; the one sum over the other."""
-        columns = [np.asarray(each(rows), dtype=float) for each in (self.top, self.bottom)]
-        for each in columns:
-            if each.shape != (len(rows),) or not np.isfinite(each).all() or (each < 0).any():
+        columns = [np.asarray(column(rows), dtype=float) for column in (self.top, self.bottom)]
+        for column in columns:
+            if column.shape != (len(rows),) or not np.isfinite(column).all() or (column < 0).any():
                 raise UserError(
                     f"A fraction's top and bottom give {len(rows)} numbers, 0 or more, one a question; got the shape "
-                    f"{each.shape}, values {each.ravel()[:5].tolist()}."
+                    f"{column.shape}, values {column.ravel()[:5].tolist()}."
                 )
         if not len(rows):
             return None

@@ -93,7 +93,7 @@ class Difference:
         return (
             any(fnmatch.fnmatchcase(task, pattern) for pattern in self.tasks)
             and hold(self.only, facts)
-            and not any(hold(each, facts) for each in self.gone)
+            and not any(hold(facts_without_it, facts) for facts_without_it in self.gone)
         )
 
     def said(self, facts: Facts) -> str:
@@ -156,7 +156,7 @@ def chosen() -> str:
 
 def checked(name: str) -> str:
     """Return ``name``. Raises UserError if no installed benchmark has settings of that name."""
-    known = {OURS, *OF_ALL, *(each for found in map(of, registry.names()) if found for each in found.settings)}
+    known = {OURS, *OF_ALL, *(each for paper in map(of, registry.names()) if paper for each in paper.settings)}
     if name not in known:
         raise unknown("settings", name, sorted(known), f"--settings or {VARIABLE}")
     return name

@@ -170,9 +170,9 @@ class Suite:
             _check_distinct(kind, names, self.name)
         object.__setattr__(self, "metrics", tuple(map(self._with_bounds, self.metrics)))
         object.__setattr__(self, "estimates", {each.name: each.estimate for each in self.metrics})
-        for kind, named in self.tasks.items():
-            _check_distinct("metric", named, f"{self.name}, {kind}")
-            for name in named:
+        for kind, metric_names in self.tasks.items():
+            _check_distinct("metric", metric_names, f"{self.name}, {kind}")
+            for name in metric_names:
                 if name not in self.estimates:
                     raise unknown("metric", name, self.estimates, f"the tasks {kind!r} of {self.name}")
         declared = {each.name for each in self.measures}

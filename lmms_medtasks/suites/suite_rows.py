@@ -133,8 +133,8 @@ def _checked_records(
                 raise UserError(f"{location}: {name} is {value.score!r}, expected a number from {low:g} to {high:g}.")
         for name, allowed in suite.tag_values.items():
             if record.tags.get(name) not in allowed:
-                shown = printable(str(record.tags.get(name, "not there")))
-                raise unknown(name, shown, map(str, allowed), f"{location}; declared by {suite.name}")
+                obtained = printable(str(record.tags.get(name, "not there")))
+                raise unknown(name, obtained, map(str, allowed), f"{location}; declared by {suite.name}")
         problem = suite.check(record)
         if problem:
             raise UserError(f"{location}: {problem.rstrip('.')}. Was the log edited?")

@@ -97,9 +97,9 @@ def refused(*wrongs: Wrong) -> PydanticCustomError:
     return PydanticCustomError("refused", "refused", {"wrongs": wrongs})
 
 
-def wrong_type(value: object, wanted: str) -> PydanticCustomError:
+def wrong_type(value: object, expected: str) -> PydanticCustomError:
     """Make the error for a value of the wrong type."""
-    return refused(Wrong(f"wrong type ({_type_name(value)}), expected {wanted}", (), value))
+    return refused(Wrong(f"wrong type ({_type_name(value)}), expected {expected}", (), value))
 
 
 def _check_texts(value: Any) -> Any:
@@ -119,10 +119,12 @@ def problems(
     try:
         model.model_validate(values)
     except ValidationError as error:
-        found = [
+        all_problems = [
             _to_problem(mistake, place) for details in error.errors() for mistake in _find_mistakes(model, details)
         ]
-        return sorted(found, key=lambda problem: problem.line is None)  # an unknown key before the one that is missing
+        return sorted(
+            all_problems, key=lambda problem: problem.line is None
+        )  # an unknown key before the one that is missing
     return []
 
 

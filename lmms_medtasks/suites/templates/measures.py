@@ -201,7 +201,7 @@ NEEDS: Mapping[str, str] = {
 @functools.cache
 def metrics() -> Mapping[str, Metric]:
     """All metrics that a task on a template can name."""
-    return {metric.name: metric for own in METRICS.values() for metric in own}
+    return {metric.name: metric for kind_metrics in METRICS.values() for metric in kind_metrics}
 
 
 def metric_names(kind: str) -> tuple[str, ...]:
@@ -242,7 +242,7 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
     added = own_parts.restored(own, folder)
     judged_by = added.protocol or protocols.get(protocol)
     judged_ones = measures_of_judged(judged_by)
-    named = [
+    dimension_measures = [
         dimension_measure(each.name, (each.worst, each.best))
         for each in judged_by.dimensions
         if judged_by.reference and len(judged_by.dimensions) > 1
@@ -253,10 +253,10 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
         name=benchmark,
         title=benchmark,
         cluster="image",
-        measures=(*CHOICE_MEASURES, *judged_ones, *named, *added.measures),
+        measures=(*CHOICE_MEASURES, *judged_ones, *dimension_measures, *added.measures),
         metrics=(
             *(bounds.get(name, metric) for name, metric in metrics().items()),
-            *map(dimension_metric, named),
+            *map(dimension_metric, dimension_measures),
             *added.metrics,
         ),
         tasks={name: templates.get(name).metrics for name in templates.names()},
