@@ -13,7 +13,6 @@ from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.judges import prompts, registry
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.suites.templates.parsers import Parser, get, is_own
-from lmms_medtasks.task_yaml.problems import Findings
 
 CHECKED = 200
 """Questions whose answers are read back and scored; the first ones."""
@@ -27,23 +26,23 @@ def parser_of(task: Loaded) -> Parser:
     return get(str(task.settings["parser"]), task.path.parent)
 
 
-def check(task: Loaded, log: Findings) -> None:
+def check(task: Loaded) -> None:
     """Check one task by its kind: answers that are parsed, answers that are judged, or hooks of its own."""
     docs = [task.scored[row] for row in range(min(CHECKED, len(task.scored)))]
     template = task.template
     if template is not None and template.kind == "choice":
-        if not _check_parser(task, docs, log):
+        if not _check_parser(task, docs):
             return
         replies = {"right answers": _correct_reply(task), "wrong answers": _wrong_reply(task)}
-        if not custom_checks.check_metrics(task, docs, replies, log):
+        if not custom_checks.check_metrics(task, docs, replies):
             return
-        _check_right_and_wrong(task, docs, log)
-        _check_chance(task, docs, log)
+        _check_right_and_wrong(task, docs)
+        _check_chance(task, docs)
     elif template is not None:
-        _check_judged(task, docs, log)
-        custom_checks.check_metrics(task, docs, {"right answers": lambda doc: str(doc["answer"])}, log)
+        _check_judged(task, docs)
+        custom_checks.check_metrics(task, docs, {"right answers": lambda doc: str(doc["answer"])})
     else:
-        _check_any(task, docs, log)
+        _check_any(task, docs)
 
 
 def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
@@ -76,19 +75,19 @@ def _wrong_reply(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
     return say
 
 
-def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> bool:
+def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> bool:
     """Check that the parser reads each possible answer in each plain phrasing; False if it does not."""
     parser, name = parser_of(task), task.settings["parser"]
     if is_own(name):
-        before = len(log.errors)
-        if not custom_checks.check_parser(task, docs, log):
+        before = len(task.log.errors)
+        if not custom_checks.check_parser(task, docs):
             return False
         for row, doc in enumerate(docs, start=1):
             for answer in parser.answers(doc)[:_ANSWERS] or [parser.expected(doc)]:
                 key = f"row {row}, question {doc['id']!r}"
                 failure = f"the parser {name!r} can't be used"
-                task.attempt(custom_checks.plain_form, parser, doc, answer, what=failure, log=log, key=key)
-                if len(log.errors) > before:
+                task.try_call(custom_checks.plain_form, parser, doc, answer, what=failure, key=key)
+                if len(task.log.errors) > before:
                     return False
         return True
     for doc in docs:
@@ -98,12 +97,12 @@ def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings
                 if (read.status, read.value) != ("ok", answer):
                     got = read.value or read.status
                     message = f"the parser {name!r} reads its own answer {phrasing!r} as {got!r}"
-                    log.add(task.path, f"{message}, not {answer!r}", key=f"question {doc['id']!r}")
+                    task.add(f"{message}, not {answer!r}", key=f"question {doc['id']!r}")
                     return False
     return True
 
 
-def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
+def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     parser = parser_of(task)
     for doc in docs:
         expected = parser.expected(doc)
@@ -112,7 +111,7 @@ def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], log:
             score = _accuracy_scores([task.score(doc, [reply] * task.repeats)])
             expected_score = float(parser.accepts(answer, expected))
             if score and any(value != expected_score for value in score):
-                log.add(task.path, f"scores {score} for the answer {reply!r}, expected {expected_score}",
+                task.add(f"scores {score} for the answer {reply!r}, expected {expected_score}",
                         key=f"question {doc['id']!r}")  # fmt: skip
                 return
 
@@ -127,7 +126,7 @@ def _accuracy_scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
     ]
 
 
-def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
+def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check that random answers score as chance, and that every metric gives a value or None."""
     parser = parser_of(task)
     values, expected = [], 0.0
@@ -138,34 +137,34 @@ def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings
         values.append(task.score(doc, replies))
         right = parser.expected(doc)
         expected += sum(parser.accepts(answer, right) for answer in possible) / len(possible)
-    got = aggregated(task, values, log)
+    got = aggregated(task, values)
     scores = _accuracy_scores(values)
     if scores:
         mean, chance = math.fsum(scores) / len(scores), expected / len(docs)
         spread = _SIGMAS * math.sqrt(chance * (1 - chance) / (len(scores) * task.repeats))
         if abs(mean - chance) > max(spread, 1e-9):
-            log.add(task.path, f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
-    log.told.append(f"{task.name}: random answers: {_format_metrics(got)}")
-    none = aggregated(task, [], log)
-    log.told.append(f"{task.name}: no answers at all: {_format_metrics(none)}")
+            task.add(f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
+    task.note(f"random answers: {_format_metrics(got)}")
+    none = aggregated(task, [])
+    task.note(f"no answers at all: {_format_metrics(none)}")
 
 
-def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]], log: Findings) -> dict[str, Any]:
+def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Compute each metric of the task over ``values``; None for a metric without a value."""
     listed = {row["metric"]: row.get("aggregation") for row in task.config.get("metric_list") or []}
     for name in sorted({name for scored in values for name in scored} - set(listed)):
-        log.add(task.path, f"gives values under {name!r}, which metric_list does not have", key="process_results")
+        task.add(f"gives values under {name!r}, which metric_list does not have", key="process_results")
     for name in sorted(set(listed) - set(values[0]) if values else set()):
-        log.add(task.path, f"gives no value under {name!r}, which metric_list has", key="process_results")
+        task.add(f"gives no value under {name!r}, which metric_list has", key="process_results")
     totals = {}
     for name, aggregation in listed.items():
         if callable(aggregation):
             metric_values = [scored[name] for scored in values if name in scored]
-            before = len(log.errors)
+            before = len(task.log.errors)
             key = f"metric_list: {name}"
-            totals[name] = task.attempt(aggregation, metric_values, what="raises", log=log, key=key)
-            if len(log.errors) == before and isinstance(totals[name], float) and math.isnan(totals[name]):
-                log.add(task.path, "is NaN, which no result file may hold: give None", key=f"metric_list: {name}")
+            totals[name] = task.try_call(aggregation, metric_values, what="raises", key=key)
+            if len(task.log.errors) == before and isinstance(totals[name], float) and math.isnan(totals[name]):
+                task.add("is NaN, which no result file may hold: give None", key=f"metric_list: {name}")
     return totals
 
 
@@ -178,25 +177,25 @@ def _format_metrics(got: Mapping[str, Any]) -> str:
     )
 
 
-def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
+def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check that each document fills the judge's prompt, and that a missing judgement gives no score."""
     protocol = registry.get(str(task.settings["judge"]), task.path.parent)
     values = []
     wants = f"the judge protocol {protocol.name!r} wants what this document has not"
     for doc in docs:
         key = f"question {doc['id']!r}"
-        item = task.attempt(protocol.item, doc, "an answer", what=wants, log=log, key=key)
+        item = task.try_call(protocol.item, doc, "an answer", what=wants, key=key)
         if item is None:
             return
-        if task.attempt(prompts.render, protocol, item, what="can't be judged", log=log, key=key) is None:
+        if task.try_call(prompts.render, protocol, item, what="can't be judged", key=key) is None:
             return
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
     listed = [row.get("aggregation") for row in task.config.get("metric_list") or []]
     with _silenced_log(
         {row.__module__ for row in listed if callable(row)}
     ):  # missing judgements are what is tried here
-        log.told.append(f"{task.name}: answers that no judge judged: {_format_metrics(aggregated(task, values, log))}")
-        log.told.append(f"{task.name}: no answers at all: {_format_metrics(aggregated(task, [], log))}")
+        task.note(f"answers that no judge judged: {_format_metrics(aggregated(task, values))}")
+        task.note(f"no answers at all: {_format_metrics(aggregated(task, []))}")
 
 
 @contextlib.contextmanager
@@ -213,20 +212,18 @@ def _silenced_log(modules: Collection[str]) -> Iterator[None]:
             logger.enable(module)
 
 
-def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
+def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check that a task's own scoring hook accepts any reply."""
     values = []
     for doc in docs:
         for reply in (task.target(doc), "", "None", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"):
             failure, replies = f"raises on the reply {reply!r}", [reply] * task.repeats
-            scored = task.attempt(task.score, doc, replies, what=failure, log=log, key="process_results")
+            scored = task.try_call(task.score, doc, replies, what=failure, key="process_results")
             if not isinstance(scored, Mapping):
                 if scored is not None:
-                    log.add(task.path, f"gives a {type(scored).__name__}, expected a mapping metric -> value",
+                    task.add(f"gives a {type(scored).__name__}, expected a mapping metric -> value",
                             key="process_results")  # fmt: skip
                 return
             values.append(scored)
-    log.told.append(
-        f"{task.name}: right, empty, missing and failed replies: {_format_metrics(aggregated(task, values, log))}"
-    )
-    aggregated(task, [], log)
+    task.note(f"right, empty, missing and failed replies: {_format_metrics(aggregated(task, values))}")
+    aggregated(task, [])

@@ -21,7 +21,6 @@ from lmms_medtasks.suites.estimates import Contrast
 from lmms_medtasks.suites.own_metrics import OwnMetric
 from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.suites.templates.measures import Own, own_of
-from lmms_medtasks.task_yaml.problems import Findings
 
 # --- Parsers ----------------------------------------------------------------------------------------------------------
 
@@ -74,10 +73,10 @@ def plain_form(parser: parsers.Parser, doc: Mapping[str, Any], answer: str) -> s
     return right[0]
 
 
-def check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> bool:
+def check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a task's parser copes with :data:`HOSTILE`, reads nothing out of nothing, and reads the same twice."""
     name = str(task.settings["parser"])
-    return _ParserCheck(task, f"the parser {name!r}", parsers.get(name, task.path.parent), log).check(docs)
+    return _ParserCheck(task, f"the parser {name!r}", parsers.get(name, task.path.parent)).check(docs)
 
 
 @dataclass(frozen=True)
@@ -87,16 +86,15 @@ class _ParserCheck:
     task: Loaded
     title: str
     parser: parsers.Parser
-    log: Findings
 
     def check(self, docs: Sequence[Mapping[str, Any]]) -> bool:
         """Run all checks; True if none found an error."""
-        before = len(self.log.errors)
+        before = len(self.task.log.errors)
         if not (self._check_hostile_replies(docs[0]) and self._check_guessing(docs)):
             return False
-        if len(self.log.errors) == before:
+        if len(self.task.log.errors) == before:
             self._report_readings(docs[0])
-        return len(self.log.errors) == before
+        return len(self.task.log.errors) == before
 
     def _check_hostile_replies(self, doc: Mapping[str, Any]) -> bool:
         for kind, reply in HOSTILE.items():
@@ -125,7 +123,7 @@ class _ParserCheck:
         """Parse a reply. Returns None, with the problem logged, if the parser raises or is too slow."""
         started = time.monotonic()
         key, failure = f"question {doc['id']!r}", f"{self.title} fails on {kind}"
-        read: Answer | None = self.task.attempt(self.parser.read, doc, reply, what=failure, log=self.log, key=key)
+        read: Answer | None = self.task.try_call(self.parser.read, doc, reply, what=failure, key=key)
         seconds = time.monotonic() - started
         if read is not None and seconds > _SLOW:
             self._add(doc, f"{self.title} takes {seconds:.0f} s for {kind}")
@@ -139,10 +137,10 @@ class _ParserCheck:
         for reply in (answer, f"The answer is {answer}.", _SAID_NOTHING[0]):
             read = self.parser.read(doc, reply)
             readings.append(f"{reply!r} as {read.value or read.status}")
-        self.log.told.append(f"{self.task.name}: {self.title} reads {', '.join(readings)}")
+        self.task.note(f"{self.title} reads {', '.join(readings)}")
 
     def _add(self, doc: Mapping[str, Any], message: str, level: str = "error") -> None:
-        self.log.add(self.task.path, message, key=f"question {doc['id']!r}", level=level)
+        self.task.add(message, key=f"question {doc['id']!r}", level=level)
 
 
 # --- Metrics ----------------------------------------------------------------------------------------------------------
@@ -158,7 +156,7 @@ def _custom_metrics(task: Loaded) -> list[OwnMetric]:
     return own_of(settings.get("own") or Own())
 
 
-def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say], log: Findings) -> bool:
+def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapping[str, Say]) -> bool:
     """Score ``docs`` with each kind of reply, empty and failed ones too, and report the custom metrics' values.
 
     ``replies``: kind -> reply to a document. Returns False if a reply could not be scored.
@@ -177,56 +175,43 @@ def check_metrics(task: Loaded, docs: Sequence[Mapping[str, Any]], replies: Mapp
     for kind, say in kinds.items():
         values = []
         for row, doc in enumerate(docs, start=1):
-            scored = task.attempt(
-                task.score,
-                doc,
-                [say(doc)] * task.repeats,
-                what=f"can't be scored with {kind}",
-                log=log,
-                key=f"row {row}, question {doc['id']!r}",
-            )
+            replies_to_doc, key = [say(doc)] * task.repeats, f"row {row}, question {doc['id']!r}"
+            scored = task.try_call(task.score, doc, replies_to_doc, what=f"can't be scored with {kind}", key=key)
             if scored is None:
                 return False
             values.append(scored)
         records += [each[KEY].record for each in values]
-        got[kind] = _aggregate_replies(task, custom_metrics, values, kind, log)
+        got[kind] = _aggregate_replies(task, custom_metrics, values, kind)
     rows = Samples.of_records(records)
     for each in custom_metrics:
-        name = each.metric.name
+        name, is_contrast = each.metric.name, isinstance(each.metric.estimate, Contrast)
         if each.metric.main:
-            task.attempt(contributions, [lambda: rows], each.metric.estimate, name, what=each.where, log=log,
-                         key="metrics")  # fmt: skip
+            task.try_call(contributions, [lambda: rows], each.metric.estimate, name, what=each.where, key="metrics")
         values_by_kind = {kind: values.get(name) for kind, values in got.items()}
         if all(value is None for value in values_by_kind.values()):
-            log.add(task.path, f"{each.where} has no value, whatever is replied.{_describe_columns(task, each)}",
-                    key="metrics", level="warning")  # fmt: skip
-        elif len({values_by_kind[kind] for kind in replies}) == 1 and len(replies) > 1 and not _is_change(each):
+            message = f"{each.where} has no value, whatever is replied.{_describe_columns(task, each)}"
+            task.add(message, key="metrics", level="warning")
+        # Equal replies everywhere give no change: that says nothing of a contrast.
+        elif len(replies) > 1 and not is_contrast and len({values_by_kind[kind] for kind in replies}) == 1:
             value = next(iter(values_by_kind.values()))
             message = f"{each.where} is {value} for {' and for '.join(replies)}: it tells nothing"
-            log.add(task.path, message, key="metrics", level="warning")
+            task.add(message, key="metrics", level="warning")
         listed_values = ", ".join(
             f"{kind} {'–' if value is None else f'{value:.3f}'}" for kind, value in values_by_kind.items()
         )
-        log.told.append(f"{task.name}: {name}: {listed_values}")
+        task.note(f"{name}: {listed_values}")
     return True
 
 
-def _is_change(custom: OwnMetric) -> bool:
-    """Whether the metric is a contrast: equal replies everywhere give no change."""
-    return isinstance(custom.metric.estimate, Contrast)
-
-
 def _aggregate_replies(
-    task: Loaded, custom_metrics: Sequence[OwnMetric], values: Sequence[Mapping[str, Any]], kind: str, log: Findings
+    task: Loaded, custom_metrics: Sequence[OwnMetric], values: Sequence[Mapping[str, Any]], kind: str
 ) -> dict[str, Any]:
     listed = {each["metric"]: each["aggregation"] for each in task.config["metric_list"]}
     got = {}
     for each in custom_metrics:
         name = each.metric.name
-        got[name] = task.attempt(
-            listed[name], [scored[name] for scored in values], what=f"{each.where} raises on {kind}", log=log,
-            key="metrics",
-        )  # fmt: skip
+        scores = [scored[name] for scored in values]
+        got[name] = task.try_call(listed[name], scores, what=f"{each.where} raises on {kind}", key="metrics")
     return got
 
 

@@ -19,14 +19,13 @@ from lmms_medtasks.degradations.base import ANY, is_own
 from lmms_medtasks.degradations.similarity import psnr
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites.templates import DRAWN
-from lmms_medtasks.task_yaml.problems import Findings
 
 _SEED = "validate"
 _LARGE = (1024, 768)
 _SHOWN = 5
 
 
-def check(task: Loaded, log: Findings) -> None:
+def check(task: Loaded) -> None:
     """Check every custom degradation that the task names, in its settings or in a column."""
     settings = task.settings
     if settings.get("rendered") or settings.get("no_image"):
@@ -37,14 +36,14 @@ def check(task: Loaded, log: Findings) -> None:
     for name in names:
         located = extensions.located(name, task.path.parent)
         if is_own(located):
-            _DegradationCheck(task, located, name, log).all()
+            _DegradationCheck(task, located, name).all()
 
 
 class _DegradationCheck:
     """The checks of one custom degradation."""
 
-    def __init__(self, task: Loaded, name: str, written: str, log: Findings) -> None:
-        self._task, self._name, self._found = task, name, log
+    def __init__(self, task: Loaded, name: str, written: str) -> None:
+        self._task, self._name = task, name
         self._own = own.get(degradations.canonical_name(name))
         self._key = f"degradation {written}"
 
@@ -64,7 +63,7 @@ class _DegradationCheck:
             self._check_above_level_2()
 
     def _add_problem(self, message: str, level: str = "error") -> None:
-        self._found.add(self._task.path, message, key=self._key, level=level)  # type: ignore[arg-type]
+        self._task.add(message, key=self._key, level=level)  # type: ignore[arg-type]
 
     def _used_modality(self) -> str | None:
         modalities = self._own.made.modalities

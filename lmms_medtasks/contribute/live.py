@@ -55,43 +55,43 @@ def check(chain: Chain, log: Findings) -> tuple[Loaded | None, list[ShownQuestio
     task = load(chain, log)
     if task is None:
         return None, []
-    questions = _render_questions(task, log)
+    questions = _render_questions(task)
     before = len(log.errors)
-    _check_options(task, log)
+    _check_options(task)
     if len(log.errors) == before and len(questions) == min(SHOWN, len(task.documents)):
-        task.attempt(question_checks.check, task, log, what="can't be compared", log=log, key="questions")
+        task.try_call(question_checks.check, task, what="can't be compared", key="questions")
         if task.template is not None:
-            task.attempt(question_checks.check_images, task, log, what="can't be looked at", log=log, key="pictures")
-        task.attempt(answer_checks.check, task, log, what="can't be scored", log=log, key="process_results")
-        task.attempt(_check_threads, task, log, what="can't be scored in threads", log=log, key="process_results")
-    task.attempt(degradation_checks.check, task, log, what="can't be degraded", log=log, key="degradation")
-    _check_pickles(task, log)
-    log.told.append(f"{task.name}: {len(task.documents)} questions, {len(questions)} looked at")
+            task.try_call(question_checks.check_images, task, what="can't be looked at", key="pictures")
+        task.try_call(answer_checks.check, task, what="can't be scored", key="process_results")
+        task.try_call(_check_threads, task, what="can't be scored in threads", key="process_results")
+    task.try_call(degradation_checks.check, task, what="can't be degraded", key="degradation")
+    _check_pickles(task)
+    task.note(f"{len(task.documents)} questions, {len(questions)} looked at")
     return task, questions
 
 
-def _render_questions(task: Loaded, log: Findings) -> list[ShownQuestion]:
+def _render_questions(task: Loaded) -> list[ShownQuestion]:
     """Render the first questions (prompt, degraded images, target), each twice to see that nothing changes."""
     questions = []
     for row in _shown_rows(task):
         doc = task.documents[row]
         key = f"question {doc.get('id', row)!r}"
-        question = task.attempt(_render_question, task, doc, what="can't be shown", log=log, key=key)
+        question = task.try_call(_render_question, task, doc, what="can't be shown", key=key)
         if question is None:
             continue
-        again = task.attempt(_render_question, task, doc, what="can't be shown a second time", log=log, key=key)
+        again = task.try_call(_render_question, task, doc, what="can't be shown a second time", key=key)
         if again is not None and _pixel_bytes(question) != _pixel_bytes(again):
             message = "its images differ from one call to the next: use no random numbers of your own"
-            log.add(task.path, message, key=key)
+            task.add(message, key=key)
         if not question.prompt.strip():
-            log.add(task.path, "the prompt is empty", key=key)
+            task.add("the prompt is empty", key=key)
         else:
-            question_checks.check_prompt(task, doc, question.prompt, log)
+            question_checks.check_prompt(task, doc, question.prompt)
         for mode in sorted({str(getattr(each, "mode", None)) for each in question.pictures} - {"RGB"}):
-            log.add(task.path, f"an image has the mode {mode!r}, expected 8-bit RGB", key=key)
+            task.add(f"an image has the mode {mode!r}, expected 8-bit RGB", key=key)
         if not question.pictures and not task.settings.get("no_image") and task.template is None:
             message = "no image is shown, and the settings do not say no_image: true"
-            log.add(task.path, message, level="warning", key=key)
+            task.add(message, level="warning", key=key)
         questions.append(question)
     return questions
 
@@ -147,13 +147,13 @@ def _shown_rows(task: Loaded) -> list[int]:
     return sorted(turns[:SHOWN])
 
 
-def _check_options(task: Loaded, log: Findings) -> None:
+def _check_options(task: Loaded) -> None:
     """Check ids, options and answers of all questions; a custom adapter may not have done so."""
     if task.template is None:
         return
     missing = [name for name in ("id", "question", "options", "answer", "image_id") if name not in task.scored.features]
     if missing:
-        log.add(task.path, f"its documents have no {', '.join(missing)}; they have "
+        task.add(f"its documents have no {', '.join(missing)}; they have "
                 f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
                 near=nearest(missing[0], task.scored.column_names))  # fmt: skip
         return
@@ -162,17 +162,17 @@ def _check_options(task: Loaded, log: Findings) -> None:
     parser = answer_checks.parser_of(task)
     for doc in task.scored:
         key = f"question {doc['id']!r}"
-        expected = task.attempt(parser.expected, doc, what="its answer can't be told", log=log, key=key)
-        possible = task.attempt(parser.answers, doc, what="its answers can't be told", log=log, key=key)
+        expected = task.try_call(parser.expected, doc, what="its answer can't be told", key=key)
+        possible = task.try_call(parser.answers, doc, what="its answers can't be told", key=key)
         if expected is None or possible is None:
             return
         if possible and not any(parser.accepts(answer, expected) for answer in possible):
             message = "the answer is not among those that there are"
-            log.add(task.path, message, key=key, value=expected, allowed=possible)
+            task.add(message, key=key, value=expected, allowed=possible)
             return
 
 
-def _check_threads(task: Loaded, log: Findings) -> None:
+def _check_threads(task: Loaded) -> None:
     """Check that the scoring hook gives equal values in any order and in several threads, and changes no document."""
     docs = [task.scored[row] for row in range(min(SCORED, len(task.scored)))]
     replies = [["A"] * task.repeats for _ in docs]
@@ -182,19 +182,19 @@ def _check_threads(task: Loaded, log: Findings) -> None:
     with ThreadPoolExecutor(8) as pool:
         twice = list(pool.map(lambda pair: _values_json(task.score(*pair)), zip(docs * 2, replies * 2, strict=True)))
     if again != alone[::-1]:
-        log.add(task.path, "gives other values in another order: it keeps state between calls", key="process_results")
+        task.add("gives other values in another order: it keeps state between calls", key="process_results")
     elif twice != alone * 2:
-        log.add(task.path, "gives other values in several threads than in one: it keeps state between calls",
+        task.add("gives other values in several threads than in one: it keeps state between calls",
                 key="process_results")  # fmt: skip
     if json.dumps(docs, default=str) != before:
-        log.add(task.path, "changes the document that it is given", key="process_results")
+        task.add("changes the document that it is given", key="process_results")
 
 
 def _values_json(scored: Any) -> str:
     return json.dumps(scored, default=str, sort_keys=True)
 
 
-def _check_pickles(task: Loaded, log: Findings) -> None:
+def _check_pickles(task: Loaded) -> None:
     for key in HOOKS:
         hook = task.config.get(key)
         if not callable(hook):
@@ -202,7 +202,7 @@ def _check_pickles(task: Loaded, log: Findings) -> None:
         try:
             pickle.loads(pickle.dumps(hook))
         except Exception as error:  # noqa: BLE001 (pickle raises many kinds)
-            log.add(task.path, f"can't be sent to another process ({error}). A function of a file beside the YAML "
+            task.add(f"can't be sent to another process ({error}). A function of a file beside the YAML "
                     "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
 
 

@@ -28,6 +28,7 @@ class Loaded:
     config: Mapping[str, Any]
     documents: Dataset
     scored: Dataset
+    log: Findings
 
     @property
     def name(self) -> str:
@@ -64,9 +65,17 @@ class Loaded:
         values: dict[str, Any] = self.config["process_results"](doc, replies)
         return values
 
-    def attempt(self, function: Callable[..., Any], *arguments: Any, what: str, log: Findings, key: str = "") -> Any:
+    def add(self, message: str, **more: object) -> None:
+        """Add a problem of the task to its log."""
+        self.log.add(self.path, message, **more)
+
+    def note(self, text: str) -> None:
+        """Add a note on what was checked to the log."""
+        self.log.told.append(f"{self.name}: {text}")
+
+    def try_call(self, function: Callable[..., Any], *arguments: Any, what: str, key: str = "") -> Any:
         """See :func:`attempt`."""
-        return attempt(function, *arguments, path=self.path, what=what, log=log, key=key)
+        return attempt(function, *arguments, path=self.path, what=what, log=self.log, key=key)
 
     def _call_hook(self, key: str, doc: Mapping[str, Any]) -> Any:
         from lmms_medtasks.contribute.references import callable_arity
@@ -94,7 +103,7 @@ def load(chain: Chain, log: Findings) -> Loaded | None:
     documents = attempt(_load_documents, bound, path=path, what="its data can't be had", log=log)
     if documents is None:
         return None
-    return Loaded(path, bound, documents, _without_images(documents))
+    return Loaded(path, bound, documents, _without_images(documents), log)
 
 
 def attempt(

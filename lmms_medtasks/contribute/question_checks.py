@@ -17,7 +17,6 @@ from lmms_medtasks.data import picture_checks
 from lmms_medtasks.data.cell_texts import folded, sign_name
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.data.option_cells import lettered
-from lmms_medtasks.task_yaml.problems import Findings
 
 _ENOUGH_SAME_LETTER = 10
 """Questions from which equal correct letters are no coincidence."""
@@ -26,51 +25,51 @@ _ENOUGH_NEVER_CORRECT = 30
 _EXAMPLES = 3
 
 
-def check(task: Loaded, log: Findings) -> None:
+def check(task: Loaded) -> None:
     """Check the questions of a task on a template whose documents are well-formed."""
     if task.template is None:
         return
     docs = [task.scored[row] for row in range(len(task.scored))]
-    _check_has_images(task, log)
-    _check_repeated_questions(task, docs, log)
-    _check_placeholders(task, docs, log)
+    _check_has_images(task)
+    _check_repeated_questions(task, docs)
+    _check_placeholders(task, docs)
     if task.template.kind == "choice" and task.settings.get("parser") in ("option", "letter"):
-        _check_correct_letters(task, docs, log)
-    _check_lettered_options(task, docs, log)
-    _check_texts(task, docs, log)
+        _check_correct_letters(task, docs)
+    _check_lettered_options(task, docs)
+    _check_texts(task, docs)
 
 
-def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str, log: Findings) -> None:
+def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str) -> None:
     """Check that a prompt contains the question and its options."""
     if task.template is None:
         return
     key = f"question {doc.get('id')!r}"
     if str(doc.get("question", "")).strip() not in prompt:
-        log.add(task.path, "the question's text is not in the prompt", key=key, value=prompt)
+        task.add("the question's text is not in the prompt", key=key, value=prompt)
     missing = [text for text in doc.get("options") or () if text not in prompt]
     if missing:
-        log.add(task.path, f"the option {missing[0]!r} is not in the prompt: a model can't know its letter",
+        task.add(f"the option {missing[0]!r} is not in the prompt: a model can't know its letter",
                 key=key, value=prompt, level="warning")  # fmt: skip
 
 
-def _add_warning(task: Loaded, message: str, log: Findings) -> None:
-    log.add(task.path, message, key="questions", level="warning")
+def _add_warning(task: Loaded, message: str) -> None:
+    task.add(message, key="questions", level="warning")
 
 
-def _check_has_images(task: Loaded, log: Findings) -> None:
+def _check_has_images(task: Loaded) -> None:
     if task.settings.get("no_image"):
         return
     rows = picture_checks.encoded(task.documents)
     without = [number for number, row in enumerate(rows or ()) if not images_of(row)]
     count = len(task.documents)
     if rows is None or len(without) == count:
-        _add_warning(task, "no image is shown, and the settings do not say no_image: true", log)
+        _add_warning(task, "no image is shown, and the settings do not say no_image: true")
     elif without:
         first = task.documents["id"][without[0]]
-        _add_warning(task, f"{len(without)} of {count} questions have no image, the first is {first!r}", log)
+        _add_warning(task, f"{len(without)} of {count} questions have no image, the first is {first!r}")
 
 
-def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
+def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check for repeated questions on the same images; with different answers one of them is wrong."""
     seen: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     repeated = []
@@ -96,11 +95,11 @@ def _check_repeated_questions(task: Loaded, docs: Sequence[Mapping[str, Any]], l
                 f"is question {first['id']!r} again (same text, images and options), with another correct answer: "
                 f"{_correct_texts(first)} and {_correct_texts(doc)}"
             )
-            log.add(task.path, message, key=f"question {doc['id']!r}")
+            task.add(message, key=f"question {doc['id']!r}")
             return
     if repeated:
         more = f" and {len(repeated) - _EXAMPLES} more" if len(repeated) > _EXAMPLES else ""
-        _add_warning(task, f"the same question is asked twice: {', '.join(repeated[:_EXAMPLES])}{more}", log)
+        _add_warning(task, f"the same question is asked twice: {', '.join(repeated[:_EXAMPLES])}{more}")
 
 
 def _correct_texts(doc: Mapping[str, Any]) -> list[str]:
@@ -112,17 +111,17 @@ def _correct_texts(doc: Mapping[str, Any]) -> list[str]:
     return sorted(options[letters.index(letter)] for letter in doc["answer"] if letter in letters)
 
 
-def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
+def _check_placeholders(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     holding = [doc["id"] for doc in docs if "<image" in doc["question"]]
     if holding:
         message = (
             f"{len(holding)} questions hold <image>, the first is {holding[0]!r}: a model is shown it as text, and "
             "some count their images by it. Take it out"
         )
-        _add_warning(task, message, log)
+        _add_warning(task, message)
 
 
-def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
+def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     """Check for implausible correct letters: all the same, or never the first or the last."""
     if any(doc.get("rotation") for doc in docs):
         return
@@ -132,7 +131,7 @@ def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], log:
             f"the correct answer of all {len(docs)} questions is {next(iter(counted))}: a model that always says so is "
             "always right. Shuffle the options"
         )
-        _add_warning(task, message, log)
+        _add_warning(task, message)
         return
     if len(docs) < _ENOUGH_NEVER_CORRECT or any(len(doc["options"]) < 3 for doc in docs):
         return
@@ -143,10 +142,10 @@ def _check_correct_letters(task: Loaded, docs: Sequence[Mapping[str, Any]], log:
                 f"the {which} option is right in none of {len(docs)} questions. Do the answers count from "
                 f"{'0' if which == 'first' else '1'}, and not from {'1' if which == 'first' else '0'}?"
             )
-            _add_warning(task, message, log)
+            _add_warning(task, message)
 
 
-def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]], log: Findings) -> None:
+def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     for doc in docs:
         stated_letters = lettered(doc["options"])
         if not stated_letters:
@@ -161,13 +160,13 @@ def _check_lettered_options(task: Loaded, docs: Sequence[Mapping[str, Any]], log
                 f"its options begin with {', '.join(stated_letters)}, and the prompt calls them {', '.join(letters)}: "
                 "a reply could mean either. Put them in order, or take the letters off"
             )
-            log.add(task.path, message, key=f"question {doc['id']!r}", value=" | ".join(doc["options"]))
+            task.add(message, key=f"question {doc['id']!r}", value=" | ".join(doc["options"]))
             return
         message = (
             f"the options of question {doc['id']!r} begin with their letters, which the prompt puts too "
             f'("A. {doc["options"][0]}"). Take them off with lettered=True in adapter.py'
         )
-        _add_warning(task, message, log)
+        _add_warning(task, message)
         return
 
 
@@ -185,14 +184,14 @@ _ANSWER_STATED = re.compile(r"\banswer\s*(?:is|:|=)\s*[(\[*\"']*([A-Za-z])\b(?![
 Document = Mapping[str, Any]
 
 
-def _check_texts(task: Loaded, docs: Sequence[Document], log: Findings) -> None:
+def _check_texts(task: Loaded, docs: Sequence[Document]) -> None:
     """Warn of suspicious texts in a task's questions."""
     for kind, why in _TEXT_PROBLEMS.items():
         problems = [(doc["id"], problem) for doc in docs if (problem := why(doc))]
         if problems and (kind != _GIVEN_AWAY or len(problems) >= max(_ENOUGH_GIVEN_AWAY, len(docs) / 2)):
             first, problem = problems[0]
             message = f"{len(problems)} of {len(docs)} questions {kind}, the first is {first!r}: {problem}"
-            log.add(task.path, message, key="questions", level="warning")
+            task.add(message, key="questions", level="warning")
 
 
 def _all_texts(doc: Document) -> list[str]:
@@ -286,7 +285,7 @@ _IMAGE_PROBLEMS = {
 }
 
 
-def check_images(task: Loaded, log: Findings) -> None:
+def check_images(task: Loaded) -> None:
     """Warn of suspicious images among the first ones of a task on a template."""
     rows = picture_checks.encoded(task.documents)
     if rows is None or task.settings.get("no_image"):
@@ -301,7 +300,7 @@ def check_images(task: Loaded, log: Findings) -> None:
         if question_ids:
             first = f"(question {question_ids[0]!r} first)"
             message = f"{len(question_ids)} of {count} images looked at {first} {_IMAGE_PROBLEMS[kind]}"
-            log.add(task.path, message, key="pictures", level="warning")
+            task.add(message, key="pictures", level="warning")
 
 
 def _first_images(rows: Any, ids: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:

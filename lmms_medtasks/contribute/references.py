@@ -320,8 +320,7 @@ def _check_prompt_text(path: Path, settings: Mapping[str, Any], log: Findings) -
 def _check_placeholders(path: Path, text: str, settings: Mapping[str, Any], log: Findings) -> None:
     """Check what stands in braces: a known name is filled in, any other is shown to the model as it is."""
     if settings.get("parser") in ("option", "letter") and "{options}" not in text:
-        log.add(path, "the prompt has no {options} in it: a model is not told which letter means what",
-                level="warning")  # fmt: skip
+        log.add(path, "the prompt has no {options} in it: a model is not told which letter means what", level="warning")
     for word in dict.fromkeys(re.findall(r"\{(\w+)\}", text)):
         if word not in ("question", "options"):
             log.add(path, "nothing is filled in for this: the model is shown it as it is", level="warning",
