@@ -112,7 +112,7 @@ def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> N
             expected_score = float(parser.accepts(answer, expected))
             if score and any(value != expected_score for value in score):
                 task.add(f"scores {score} for the answer {reply!r}, expected {expected_score}",
-                        key=f"question {doc['id']!r}")  # fmt: skip
+                         key=f"question {doc['id']!r}")  # fmt: skip
                 return
 
 
@@ -222,7 +222,7 @@ def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
             if not isinstance(scored, Mapping):
                 if scored is not None:
                     task.add(f"gives a {type(scored).__name__}, expected a mapping metric -> value",
-                            key="process_results")  # fmt: skip
+                             key="process_results")  # fmt: skip
                 return
             values.append(scored)
     task.note(f"right, empty, missing and failed replies: {_format_metrics(aggregated(task, values))}")

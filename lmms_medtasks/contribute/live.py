@@ -154,8 +154,8 @@ def _check_options(task: Loaded) -> None:
     missing = [name for name in ("id", "question", "options", "answer", "image_id") if name not in task.scored.features]
     if missing:
         task.add(f"its documents have no {', '.join(missing)}; they have "
-                f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
-                near=nearest(missing[0], task.scored.column_names))  # fmt: skip
+                 f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
+                 near=nearest(missing[0], task.scored.column_names))  # fmt: skip
         return
     if task.template.kind != "choice":
         return
@@ -185,7 +185,7 @@ def _check_threads(task: Loaded) -> None:
         task.add("gives other values in another order: it keeps state between calls", key="process_results")
     elif twice != alone * 2:
         task.add("gives other values in several threads than in one: it keeps state between calls",
-                key="process_results")  # fmt: skip
+                 key="process_results")  # fmt: skip
     if json.dumps(docs, default=str) != before:
         task.add("changes the document that it is given", key="process_results")
 
@@ -203,7 +203,7 @@ def _check_pickles(task: Loaded) -> None:
             pickle.loads(pickle.dumps(hook))
         except Exception as error:  # noqa: BLE001 (pickle raises many kinds)
             task.add(f"can't be sent to another process ({error}). A function of a file beside the YAML "
-                    "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
+                     "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
 
 
 def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:

@@ -49,7 +49,7 @@ def check_prompt(task: Loaded, doc: Mapping[str, Any], prompt: str) -> None:
     missing = [text for text in doc.get("options") or () if text not in prompt]
     if missing:
         task.add(f"the option {missing[0]!r} is not in the prompt: a model can't know its letter",
-                key=key, value=prompt, level="warning")  # fmt: skip
+                 key=key, value=prompt, level="warning")  # fmt: skip
 
 
 def _add_warning(task: Loaded, message: str) -> None:
