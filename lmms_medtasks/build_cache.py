@@ -1,4 +1,4 @@
-"""Results of a board's build that depend on files which rarely change, kept for the next build.
+"""Cache of a leaderboard build's results that depend on rarely changing files.
 
 A file a result, in a folder a release of the code: named by the digest of what the result was made of, its content
 behind a digest of its own. Arrow tables, JSON and images, nothing that runs when it is read. A file that is broken, or
@@ -37,29 +37,29 @@ _BLOCK = 2**20
 _CODE = (".py", ".yml", ".yaml", ".json", ".csv", ".txt", ".md", ".html", ".css", ".js")
 _NAME = re.compile("[0-9a-f]{16}/[0-9a-f]{2}/[0-9a-f]{64}")
 _ELSEWHERE = ("lmms_medtasks.degradations", "lmms_medtasks.judges", folders.PACKAGE)
-"""Packages of ours that lie beside the others in a checkout."""
+"""Our packages that are top-level folders in a checkout."""
 _PACKAGES = ("jinja2", "markupsafe", "numpy", "pyarrow", "scipy")
 
 
 @dataclass(frozen=True)
 class BuildCache:
-    """A folder of kept results. With ``folder`` None nothing is kept, and everything is made."""
+    """A folder of cached results. If ``folder`` is None, nothing is cached."""
 
     folder: Path | None = None
     _digests: dict[tuple[str, int, int], str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def at(cls, folder: Path) -> BuildCache:
-        """The cache in ``folder``, which is made. Raises UserError where it can't be written."""
-        own = folder / _code(confidence.level())
+        """Make the cache in ``folder``. Raises UserError if it can't be written."""
+        release_folder = folder / _code_digest(confidence.level())
         try:
-            own.mkdir(parents=True, exist_ok=True)
-            _forget(folder)
+            release_folder.mkdir(parents=True, exist_ok=True)
+            _remove_unused(folder)
         except OSError as error:
             raise UserError(
                 f"--cache {folder} can't be written ({error}). Name another folder, or build with --no-cache."
             ) from error
-        return cls(own)
+        return cls(release_folder)
 
     def digest(self, path: Path) -> str:
         """SHA-256 of a file, computed once while its size and time stay as they are."""
@@ -74,25 +74,25 @@ class BuildCache:
         return self._digests[key]
 
     def table(self, made_of: Any, make: Callable[[], pa.Table]) -> pa.Table:
-        """A table: the kept one, or what ``make`` gives. ``made_of``: JSON that says all that it depends on."""
+        """Return the cached table, or make it. ``made_of``: JSON of everything that it depends on."""
         return self.kept(made_of, make, _table_bytes, lambda data: pa.ipc.open_file(pa.BufferReader(data)).read_all())
 
     def has(self, made_of: Any) -> bool:
-        """Whether something is kept that was made of ``made_of``; it may turn out to be broken."""
-        return self.folder is not None and self._place(made_of).exists()
+        """Whether a result for ``made_of`` is cached; it may turn out to be corrupt."""
+        return self.folder is not None and self._result_path(made_of).exists()
 
     def kept(self, made_of: Any, make: Callable[[], T], written: Callable[[T], bytes], read: Callable[[bytes], T]) -> T:
-        """What is kept, or what ``make`` gives; ``written`` and ``read``: to bytes and from them.
+        """Return the cached result, or make it. ``written``, ``read``: conversion to bytes and back.
 
-        ``read`` may raise ValueError or TypeError for bytes that are not of its form. Raises UserError where it can't
-        be kept.
+        ``read`` may raise ValueError or TypeError for bytes of another form. Raises UserError if the result can't be
+        written.
         """
         if self.folder is None:
             return make()
-        path = self._place(made_of)
-        content = self._read(path)
+        path = self._result_path(made_of)
+        content = self._read_whole(path)
         if content is not None:
-            # Whole, and still not of this form: written by someone else.
+            # Complete, but of another form: not written by this module.
             with suppress(ValueError, TypeError, pa.ArrowException):
                 return read(content)
         made = make()
@@ -106,11 +106,11 @@ class BuildCache:
             ) from error
         return made
 
-    def _place(self, made_of: Any) -> Path:
+    def _result_path(self, made_of: Any) -> Path:
         name = name_of(made_of)
         return Path(self.folder or "", name[:2], name)
 
-    def _read(self, path: Path) -> bytes | None:
+    def _read_whole(self, path: Path) -> bytes | None:
         try:
             content = path.read_bytes()
             os.utime(path)
@@ -121,12 +121,12 @@ class BuildCache:
 
 
 def name_of(made_of: Any) -> str:
-    """What names a result that was made of ``made_of`` (JSON): its SHA-256."""
+    """The name of the result for ``made_of`` (JSON): a SHA-256."""
     return hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
 
 
 NO_CACHE = BuildCache()
-"""Keeps nothing."""
+"""Caches nothing."""
 
 
 def _table_bytes(table: pa.Table) -> bytes:
@@ -137,8 +137,8 @@ def _table_bytes(table: pa.Table) -> bytes:
 
 
 @functools.cache
-def _code(level: float) -> str:
-    """A digest of all code and data of the package, of packages that numbers come from, and of the confidence."""
+def _code_digest(level: float) -> str:
+    """Digest of the package's code and data, the versions of numerical packages, and the confidence level."""
     digest = hashlib.sha256(f"{platform.python_version()} {level}".encode())
     for name in _PACKAGES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
@@ -149,15 +149,15 @@ def _code(level: float) -> str:
 
 
 def _code_files() -> Iterator[tuple[str, Path]]:
-    """All files of code and data, each with the folder that it is installed in before its name."""
+    """Yield all files of code and data, each with its name in an installed package."""
     for package in ("lmms_medtasks", *_ELSEWHERE):
         root = Path(importlib.import_module(package).__path__[0])
         for path in sorted(path for path in root.rglob("*") if path.suffix in _CODE and path.is_file()):
             yield f"{package}/{path.relative_to(root).as_posix()}", path
 
 
-def _forget(folder: Path) -> None:
-    """Remove what nobody used for long, whatever release it is of."""
+def _remove_unused(folder: Path) -> None:
+    """Remove results unused for :data:`DAYS` days, of any release."""
     oldest = time.time() - DAYS * 86_400
     for path in folder.glob("*/*/*"):
         if _NAME.fullmatch(path.relative_to(folder).as_posix()):

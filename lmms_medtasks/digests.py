@@ -1,4 +1,4 @@
-"""Digests of what decides a task's numbers: the package's files, the task's prompt, code of someone's own.
+"""Digests of everything that determines a task's numbers: the package's files, the prompt, custom code.
 
 Results carry them, so that a run of modified code is told from others. That an unmodified release keeps its numbers as
 long as ``metadata.version`` stays is held by the golden records of the tests.
@@ -19,15 +19,15 @@ from typing import Any
 from lmms_medtasks import prompt_files
 
 OF_PACKAGE = ("package", "degradations")
-"""The digests that another version of the package may move though no number did."""
+"""The digests that may change with the package's version although no number changes."""
 
 _PACKAGE = "lmms_medtasks"
 _DEGRADATIONS = f"{_PACKAGE}/degradations/"
 _APART = ("degradations", "judges", "task_configs")
-"""Packages inside of ours whose folders lie elsewhere in a working copy."""
+"""Subpackages whose folders lie elsewhere in a working copy."""
 
 _NO_NUMBERS = {"agreement", "board", "checks", "cli", "contribute", "interface", "judge_checks", "reference", "report"}
-"""Folders of which nothing is read before all is scored."""
+"""Folders that are used only after scoring."""
 
 _ENDINGS = (".json", ".py", ".txt", ".yaml", ".yml", "_yaml")
 _DIGITS = 12
@@ -42,113 +42,115 @@ def digest(*contents: bytes) -> str:
 
 
 def of_files(files: Iterable[Path]) -> str:
-    """A digest of the names and contents of files."""
+    """Digest of the names and contents of files."""
     return digest(*(content for file in files for content in (file.name.encode(), file.read_bytes())))
 
 
 def of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Digests of the package, and of a task's prompt and of what degrades its pictures, each where it has it.
+    """Digests of the package and, if the task has them, of its prompt and of the degradation code.
 
-    ``settings``: its ``lmms_eval_specific_kwargs``. Raises UserError where the prompt's file is not there.
+    ``settings``: its ``lmms_eval_specific_kwargs``. Raises UserError if the prompt's file does not exist.
     """
-    found = {"package": package()}
+    digests = {"package": package()}
     if settings.get("prompt"):
-        found["prompt"] = digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
+        digests["prompt"] = digest(prompt_files.prompt_text(str(settings["prompt"])).encode())
     if not settings.get("rendered") and settings.get("severity") != 0:
-        found["degradations"] = degraded_pixels()
-    return dict(sorted(found.items()))
+        digests["degradations"] = degraded_pixels()
+    return dict(sorted(digests.items()))
 
 
 def of_package(found: Mapping[str, str]) -> dict[str, str]:
-    """Of a task's digests those that another version of the package may move though no number did."""
-    return {name: each for name, each in found.items() if name in OF_PACKAGE}
+    """The digests that may change with the package's version although no number changes."""
+    return {name: value for name, value in found.items() if name in OF_PACKAGE}
 
 
 def of_task(found: Mapping[str, str]) -> dict[str, str]:
-    """Of a task's digests those that stay as long as its version does."""
-    return {name: each for name, each in found.items() if name not in OF_PACKAGE}
+    """The digests that stay the same as long as the task's version does."""
+    return {name: value for name, value in found.items() if name not in OF_PACKAGE}
 
 
 @functools.cache
 def package() -> str:
-    """Of the installed package's code and data that can move a number: the same for a wheel and a working copy."""
+    """Digest of all code and data that can change a number; equal for a wheel and a working copy."""
     return _of_package("")
 
 
 @functools.cache
 def degradations() -> str:
-    """Of the code and the numbers that decide how a degraded picture looks: for what is kept of them."""
+    """Digest of the degradations' code and data, for cached degraded images."""
     return _of_package(_DEGRADATIONS)
 
 
 @functools.cache
 def degraded_pixels() -> str:
-    """Of how degraded pictures look: a comment in their code does not move it.
+    """Digest of how degraded images look; a comment in the code does not change it.
 
-    It is over the version of severity.yaml, at which the golden records hold the pixels; where files of the folder were
-    changed, over their code.
+    It covers the version of severity.yaml, at which golden records hold the pixels; if files of the folder were
+    modified, it covers their code.
     """
-    if any(name.startswith(_DEGRADATIONS) for name in _changed() or ()):
+    if any(name.startswith(_DEGRADATIONS) for name in _changed_files() or ()):
         return degradations()
-    path = dict(_files())[f"{_DEGRADATIONS}severity.yaml"]
+    path = dict(_number_files())[f"{_DEGRADATIONS}severity.yaml"]
     version = next(line for line in path.read_text("utf-8").splitlines() if line.startswith("version:"))
     return digest(version.encode())
 
 
 def is_modified() -> bool | None:
-    """Whether such a file is another than was installed or, in a working copy (``pip install -e``), than is committed.
+    """Whether such a file differs from the installed or, in a working copy (``pip install -e``), the committed one.
 
-    None where neither is known: a working copy without git's folder, or git is not there.
+    None if neither is known: no git folder, or no git.
     """
-    changed = _changed()
+    changed = _changed_files()
     return None if changed is None else bool(changed)
 
 
 @functools.cache
-def _changed() -> frozenset[str] | None:
-    """The names of files that are other than was installed or committed, are new or are not there."""
+def _changed_files() -> frozenset[str] | None:
+    """The names of files that were changed, added or deleted since installation or commit; None if unknown."""
     try:
-        found = importlib.metadata.files("lmms-medtasks") or ()
+        files = importlib.metadata.files("lmms-medtasks") or ()
     except importlib.metadata.PackageNotFoundError:
-        found = ()
-    recorded = {each.as_posix(): each.hash.value for each in found if each.hash and _can_move_numbers(each.as_posix())}
+        files = ()
+    recorded = {each.as_posix(): each.hash.value for each in files if each.hash and _can_move_numbers(each.as_posix())}
     recorded_as = _recorded_as
     if not recorded:
-        recorded, recorded_as = _committed(), _committed_as
+        recorded, recorded_as = _committed_digests(), _committed_as
     if not recorded:
         return None
-    now = {name: recorded_as(path) for name, path in _files()}
+    now = {name: recorded_as(path) for name, path in _number_files()}
     return frozenset(name for name, _ in recorded.items() ^ now.items())
 
 
-def _committed() -> dict[str, str]:
-    """Git's digests of such files in the commit that is checked out; {} where this is no working copy of ours."""
+def _committed_digests() -> dict[str, str]:
+    """Git's digests of such files in the checked-out commit; {} if this is not our working copy."""
     command = ["git", "-C", str(Path(__file__).parent), "ls-tree", "-rz", "--full-tree", "HEAD", _PACKAGE, *_APART]
     try:
-        told = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+        listing = subprocess.run(command, capture_output=True, check=True).stdout.decode()
     except (OSError, subprocess.CalledProcessError):
         return {}
-    rows = (row.partition("\t") for row in told.split("\0") if row)
-    named = ((name if name.startswith(f"{_PACKAGE}/") else f"{_PACKAGE}/{name}", about) for about, _, name in rows)
-    return {name: about.split()[2] for name, about in named if _can_move_numbers(name)}
+    rows = (row.partition("\t") for row in listing.split("\0") if row)
+    named_rows = ((name if name.startswith(f"{_PACKAGE}/") else f"{_PACKAGE}/{name}", about) for about, _, name in rows)
+    return {name: about.split()[2] for name, about in named_rows if _can_move_numbers(name)}
 
 
 def _of_package(start: str) -> str:
-    files = (each for each in _files() if each[0].startswith(start))
+    files = (entry for entry in _number_files() if entry[0].startswith(start))
     return digest(*(content for name, path in files for content in (name.encode(), path.read_bytes())))
 
 
-def _files() -> list[tuple[str, Path]]:
-    """The files, each by its name in a wheel, sorted by that."""
+def _number_files() -> list[tuple[str, Path]]:
+    """The files that can change numbers, by their names in a wheel, sorted."""
     folders = {_PACKAGE: Path(__file__).parent}
     for name in _APART:
-        found = importlib.util.find_spec(f"{_PACKAGE}.{name}")
-        if found and found.origin:
-            folders[f"{_PACKAGE}/{name}"] = Path(found.origin).parent
-    return sorted({name: path for start, folder in folders.items() for name, path in _in_folder(start, folder)}.items())
+        spec = importlib.util.find_spec(f"{_PACKAGE}.{name}")
+        if spec and spec.origin:
+            folders[f"{_PACKAGE}/{name}"] = Path(spec.origin).parent
+    return sorted(
+        {name: path for start, folder in folders.items() for name, path in _files_in_folder(start, folder)}.items()
+    )
 
 
-def _in_folder(start: str, folder: Path) -> Iterator[tuple[str, Path]]:
+def _files_in_folder(start: str, folder: Path) -> Iterator[tuple[str, Path]]:
     for path in folder.rglob("*"):
         name = f"{start}/{path.relative_to(folder).as_posix()}"
         if _can_move_numbers(name) and path.is_file():

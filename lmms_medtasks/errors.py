@@ -1,4 +1,4 @@
-"""Errors that are the user's to mend: shown as one message, without a traceback, by the command line."""
+"""Errors that the user can fix: the command line shows one message without a traceback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DataNotFound(UserError):
 
 
 class UnwritableFile(UserError, OSError):
-    """A file that could not be written; nothing of it is there."""
+    """A file that could not be written; no part of it exists."""
 
 
 MOST_NAMES = 30
@@ -32,42 +32,42 @@ _NEAREST = 6
 
 
 def unknown(kind: str, got: object, allowed: Iterable[str], where: str = "", listed_by: str = "") -> UserError:
-    """A :class:`UserError` for a name that is not among ``allowed``, with the nearest match if there is one.
+    """Make the :class:`UserError` for a name that is not in ``allowed``, with the nearest match if there is one.
 
-    ``kind`` says what the name is of ("degradation"), ``where`` where it was found ("severity.yaml", "row 7"),
-    ``listed_by`` a command that lists all names. Of more than :data:`MOST_NAMES` names those nearest to ``got`` are
+    ``kind``: what the name is of ("degradation"). ``where``: where it was found ("severity.yaml", "row 7").
+    ``listed_by``: a command that lists all names. Of more than :data:`MOST_NAMES` names those nearest to ``got`` are
     listed and the others counted, if there is such a command.
     """
     names = sorted(allowed)
     hint = nearest_match(got, names)
-    place = f" in {where}" if where else ""
-    said = f"Unknown {kind} {got!r}{place}.{hint}"
+    location = f" in {where}" if where else ""
+    sentence = f"Unknown {kind} {got!r}{location}.{hint}"
     if not listed_by or len(names) <= MOST_NAMES:
-        return UserError(f"{said} Allowed: {', '.join(names) or '(none)'}.")
+        return UserError(f"{sentence} Allowed: {', '.join(names) or '(none)'}.")
     near = difflib.get_close_matches(str(got), names, n=_NEAREST, cutoff=0.0)
-    return UserError(f"{said} Nearest of {len(names)}: {', '.join(near)}. All of them: {listed_by}")
+    return UserError(f"{sentence} Nearest of {len(names)}: {', '.join(near)}. All of them: {listed_by}")
 
 
 def nearest_match(got: object, names: Iterable[str]) -> str:
-    """ " Did you mean NAME?" for the name that ``got`` is most like; "" where it is like none."""
+    """ " Did you mean NAME?" for the name most similar to ``got``; "" if none is similar."""
     near = nearest(got, names)
     return f" Did you mean {near!r}?" if near else ""
 
 
 def nearest_path(path: Path) -> str:
-    """ " Did you mean PATH?" for what lies beside a path that is not there and has a name most like it; else ""."""
+    """ " Did you mean PATH?" for the most similar name beside a missing path; "" if none is similar."""
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
-    near = nearest(path.name, [each.name for each in beside], likeness=0.6)
+    near = nearest(path.name, [entry.name for entry in beside], likeness=0.6)
     return f" Did you mean {str(path.parent / near)!r}?" if near else ""
 
 
 def nearest(got: object, names: Iterable[str], likeness: float = 0.5) -> str:
-    """The name that ``got`` is most like, "" where it is like none.
+    """The name most similar to ``got``; "" if none is similar.
 
     ``likeness``: the least ratio of difflib's SequenceMatcher, from 0 (nothing in common) to 1 (equal).
     """
-    found = difflib.get_close_matches(str(got), sorted(names), n=1, cutoff=likeness)
-    return found[0] if found else ""
+    matches = difflib.get_close_matches(str(got), sorted(names), n=1, cutoff=likeness)
+    return matches[0] if matches else ""
 
 
 class user_errors:  # noqa: N801 (a context manager, used like a function)
@@ -102,6 +102,12 @@ def is_command_line() -> bool:
 
 
 def line_of(error: BaseException) -> str:
-    """Where in someone's own file an error was raised: ``, parts.py line 7``; "" where that is not known."""
+    """The line of custom code that raised an error: ``, parts.py line 7``; "" if unknown."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     return f", {Path(frames[0].filename).name} line {frames[0].lineno}" if frames else ""
+
+
+def line_in_file(error: BaseException, file: Path | str | None) -> int | None:
+    """The line of ``file`` that was executed last when an error was raised; None if the error was raised elsewhere."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == str(file)), None)

@@ -1,6 +1,6 @@
-"""Parts of someone's own in place of ours: degradations, modalities, parsers, metrics, judge protocols, data readers.
+"""Extensions: custom degradations, modalities, parsers, metrics, judge protocols and data readers.
 
-A task names one by a reference, wherever the name of one of ours may stand:
+A task names one by a reference, wherever the name of a built-in one is allowed:
 
 ========================== ==============================================================================
 ``parts.py:read_finding``  what the file ``parts.py`` beside the task's YAML defines
@@ -23,14 +23,13 @@ import importlib
 import importlib.util
 import inspect
 import sys
-import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from lmms_medtasks.errors import UserError, nearest, unknown
+from lmms_medtasks.errors import UserError, line_in_file, nearest, unknown
 
 Kind = Literal["degradation", "modality", "parser", "metric", "judge protocol", "data reader"]
 
@@ -53,7 +52,7 @@ GROUPS: Mapping[Kind, str] = {
 
 @dataclass(frozen=True)
 class Part:
-    """A part of someone's own.
+    """An extension.
 
     ``value``: the object itself, not checked for being what its kind must be. ``name``: what reports call it: an entry
     point's name, else the object's in its module. ``reference``: the full one, ``module:NAME`` or the path of a file
@@ -69,7 +68,7 @@ class Part:
 
 
 def is_reference(text: object) -> bool:
-    """Whether ``text`` names a part by file or module, and is not a plain name.
+    """Whether ``text`` refers to a file or module, and is not a plain name.
 
     >>> is_reference("parts.py:read_finding"), is_reference("letter")
     (True, False)
@@ -78,7 +77,7 @@ def is_reference(text: object) -> bool:
 
 
 def located(text: str, folder: Path | None) -> str:
-    """A reference to a file with ``folder``, where the task's YAML lies, before it; any other text as it is."""
+    """Prefix a reference to a file with ``folder``, that of the task's YAML; any other text is returned unchanged."""
     file, _, name = text.rpartition(":")
     if folder is None or not file.endswith(".py") or Path(file).is_absolute():
         return text
@@ -86,7 +85,7 @@ def located(text: str, folder: Path | None) -> str:
 
 
 def portable(text: str, folder: Path | None) -> str:
-    """The opposite of :func:`located`: a reference to a file of ``folder`` as its YAML writes it."""
+    """The inverse of :func:`located`: a reference to a file in ``folder`` as the YAML writes it."""
     file, _, name = text.rpartition(":")
     if folder is None or not file.endswith(".py") or not Path(file).is_relative_to(folder.resolve()):
         return text
@@ -94,33 +93,34 @@ def portable(text: str, folder: Path | None) -> str:
 
 
 def raised(error: BaseException, file: Path | None) -> str:
-    """What a part raised, for messages: "ValueError: too dark (parts.py, line 12)"."""
-    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if file and each.filename == str(file)]
-    place = f" ({file.name}, line {lines[-1]})" if file and lines else ""
-    return f"{type(error).__name__}: {error}{place}"
+    """Describe an exception of custom code: "ValueError: too dark (parts.py, line 12)"."""
+    line = line_in_file(error, file)
+    location = f" ({file.name}, line {line})" if file and line else ""
+    return f"{type(error).__name__}: {error}{location}"
 
 
 @functools.cache
 def installed(kind: Kind) -> Mapping[str, metadata.EntryPoint]:
-    """The parts of a kind that installed packages offer, by name; nothing of them is imported.
+    """Name -> entry point of the extensions of a kind in installed packages; nothing is imported.
 
     Raises:
         UserError: Two packages offer a part of one name.
     """
-    found: dict[str, metadata.EntryPoint] = {}
-    for each in metadata.entry_points(group=GROUPS[kind]):
-        other = found.get(each.name)
-        if other is not None and other.value != each.value:
+    entries: dict[str, metadata.EntryPoint] = {}
+    for entry in metadata.entry_points(group=GROUPS[kind]):
+        same_name = entries.get(entry.name)
+        if same_name is not None and same_name.value != entry.value:
             raise UserError(
-                f"Two installed packages offer a {kind} called {each.name!r}: {_package(other)} ({other.value}) and "
-                f"{_package(each)} ({each.value}). Uninstall one, or name the one that is meant by {each.value}."
+                f"Two installed packages offer a {kind} called {entry.name!r}: {_package_title(same_name)} "
+                f"({same_name.value}) and {_package_title(entry)} ({entry.value}). Uninstall one, or name the one that "
+                f"is meant by {entry.value}."
             )
-        found[each.name] = each
-    return found
+        entries[entry.name] = entry
+    return entries
 
 
 def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
-    """The plain names of a kind: ``ours``, then those of installed packages.
+    """The plain names of a kind: ``ours``, then those from installed packages.
 
     Raises:
         UserError: An installed package offers a part by the name of one of ours.
@@ -128,14 +128,14 @@ def names(kind: Kind, ours: Collection[str]) -> tuple[str, ...]:
     for name, each in installed(kind).items():
         if name in ours:
             raise UserError(
-                f"{_package(each)} offers a {kind} called {name!r}, which is one of ours. It needs another name; until "
-                f"then uninstall it, or name it by {each.value}."
+                f"{_package_title(each)} offers a {kind} called {name!r}, which is one of ours. It needs another name; "
+                f"until then uninstall it, or name it by {each.value}."
             )
     return (*ours, *sorted(installed(kind)))
 
 
 def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> Part:
-    """The part that ``text`` names: a full reference, or the name of an installed one.
+    """Load the extension that ``text`` refers to: a full reference, or the name of an installed one.
 
     Args:
         kind: What it must be, for words and for the group of entry points.
@@ -146,54 +146,56 @@ def load(kind: Kind, text: str, ours: Collection[str] = (), where: str = "") -> 
     Raises:
         UserError: There is no such file, module or name in it, it can't be imported, or there is no part of that name.
     """
-    before = f"{where}: " if where else ""
+    prefix = f"{where}: " if where else ""
     if not is_reference(text):
         entry = installed(kind).get(text)
         if entry is None:
             raise UserError(
-                f"{before}{unknown(kind, text, names(kind, ours))} One of your own: FILE.py:NAME of a file beside the "
+                f"{prefix}{unknown(kind, text, names(kind, ours))} One of your own: FILE.py:NAME of a file beside the "
                 "YAML, or package.module:NAME."
             )
-        part = load(kind, entry.value.partition(" ")[0], ours, f"{before}the {kind} {text!r} of {_package(entry)}")
-        return Part(part.value, entry.name, part.reference, f"package {_package(entry)}", part.file)
+        part = load(
+            kind, entry.value.partition(" ")[0], ours, f"{prefix}the {kind} {text!r} of {_package_title(entry)}"
+        )
+        return Part(part.value, entry.name, part.reference, f"package {_package_title(entry)}", part.file)
     source, _, name = text.rpartition(":")
     if not name.isidentifier() or not source:
-        raise UserError(f"{before}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")
-    module = _module(source, f"{before}the {kind} {text!r}")
+        raise UserError(f"{prefix}{text!r} names no {kind}. Expected FILE.py:NAME or package.module:NAME.")
+    module = _import_source(source, f"{prefix}the {kind} {text!r}")
     if not hasattr(module, name):
-        near = nearest(name, [each for each in vars(module) if not each.startswith("_")])
+        near = nearest(name, [attribute for attribute in vars(module) if not attribute.startswith("_")])
         hint = f" Did you mean {near!r}?" if near else ""
-        raise UserError(f"{before}the {kind} {text!r}: {Path(source).name if source.endswith('.py') else source} has "
+        raise UserError(f"{prefix}the {kind} {text!r}: {Path(source).name if source.endswith('.py') else source} has "
                         f"no {name!r}.{hint}")  # fmt: skip
     path = getattr(module, "__file__", None)
     origin = Path(source).name if source.endswith(".py") else f"module {source}"
     return Part(getattr(module, name), name, text, origin, Path(path) if path else None)
 
 
-def _module(source: str, what: str) -> Any:
+def _import_source(source: str, subject: str) -> Any:
     try:
-        return _from_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
+        return _import_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
     except UserError:
         raise
     except ModuleNotFoundError as error:
         if error.name is None or not (source == error.name or source.startswith(f"{error.name}.")):
-            raise UserError(f"{what} can't be imported: {error}.") from error
+            raise UserError(f"{subject} can't be imported: {error}.") from error
         raise UserError(
-            f"{what}: there is no module {error.name!r}. Install its package, put its folder on PYTHONPATH, or name a "
-            "file beside the YAML: FILE.py:NAME."
+            f"{subject}: there is no module {error.name!r}. Install its package, put its folder on PYTHONPATH, or name "
+            "a file beside the YAML: FILE.py:NAME."
         ) from error
     except FileNotFoundError as error:
-        raise UserError(f"{what}: there is no file {source}. It is looked for beside the task's YAML.") from error
+        raise UserError(f"{subject}: there is no file {source}. It is looked for beside the task's YAML.") from error
     except Exception as error:  # noqa: BLE001 (anyone's module may raise anything as it is imported)
-        lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == source]
-        line = f", line {lines[-1]}" if lines else f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise UserError(f"{what} can't be imported: {type(error).__name__}: {error}{line}.") from error
+        line = line_in_file(error, source) or (error.lineno if isinstance(error, SyntaxError) else None)
+        location = f", line {line}" if line else ""
+        raise UserError(f"{subject} can't be imported: {type(error).__name__}: {error}{location}.") from error
 
 
 def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where: str, wanted: str) -> None:
-    """Raise UserError where a function can't be called with ``arguments``, which the message calls ``said``.
+    """Raise UserError if a function can't be called with ``arguments``, which the message calls ``said``.
 
-    ``where`` it stands, and what is ``wanted``, are said too. A function whose signature nobody knows is let through.
+    The message also has ``where`` it stands and what is ``wanted``. A function without a known signature passes.
     """
     try:
         signature = inspect.signature(function)
@@ -206,7 +208,7 @@ def check_arguments(function: Any, arguments: tuple[Any, ...], said: str, where:
 
 
 @functools.cache
-def _from_file(path: Path) -> Any:
+def _import_file(path: Path) -> Any:
     if not path.is_file():
         raise FileNotFoundError(path)
     # Two folders may be called alike.
@@ -225,12 +227,12 @@ def _from_file(path: Path) -> Any:
     return module
 
 
-def _package(entry: metadata.EntryPoint) -> str:
+def _package_title(entry: metadata.EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value.partition(":")[0]
 
 
 def digests(metadata: object) -> list[str]:
-    """The digests of the code of a task's own parts."""
-    own = metadata.get(OWN_PARTS) if isinstance(metadata, Mapping) else None
-    parts = [own.get("parser"), *(own.get("metrics") or [])] if isinstance(own, Mapping) else []
-    return [f"{each.get('reference')} {each['digest']}" for each in parts if each and each.get("digest")]
+    """The digests of a task's custom code, from its metadata."""
+    described = metadata.get(OWN_PARTS) if isinstance(metadata, Mapping) else None
+    parts = [described.get("parser"), *(described.get("metrics") or [])] if isinstance(described, Mapping) else []
+    return [f"{part.get('reference')} {part['digest']}" for part in parts if part and part.get("digest")]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from lmms_medtasks.suites.templates import including
+from lmms_medtasks.suites import templates
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "extending"
 QUESTION = "In which field is the spot? End with Impression: and a letter."
@@ -56,8 +56,8 @@ def write_benchmark(folder: Path, questions: int = 24) -> Path:
         "words.csv": "\n".join(words) + "\n",
         "prompt.txt": "{question}\n{options}\n",
         "words.txt": "{question}\n",
-        "_template_yaml": including.text_of("multiple_choice"),
-        "_open_template_yaml": including.text_of("open"),
+        "_template_yaml": templates.text_of("multiple_choice"),
+        "_open_template_yaml": templates.text_of("open"),
         "README.md": "# Spots\n",
     }
     for name, content in files.items():

@@ -39,11 +39,11 @@ def never():
 
 @pytest.mark.parametrize("module", [build_cache, degradations, judges, task_configs])
 def test_a_change_of_code_is_another_folder_of_the_cache_wherever_the_package_lies(module, monkeypatch):
-    before = build_cache._code.__wrapped__(0.95)
+    before = build_cache._code_digest.__wrapped__(0.95)
     changed = Path(module.__file__ or f"{module.__path__[0]}/medobvious/board.yml")
     read = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b"#" if path == changed else b""))
-    assert build_cache._code.__wrapped__(0.95) != before
+    assert build_cache._code_digest.__wrapped__(0.95) != before
 
 
 def test_a_value_is_given_back_as_it_was(cache):
@@ -123,7 +123,7 @@ def test_a_changed_template_is_another_release_of_the_code(tmp_path, monkeypatch
     names = set()
     for text in ("<p>", "<div>"):
         path.write_text(text)
-        build_cache._code.cache_clear()
-        names.add(build_cache._code(0.95))
-    build_cache._code.cache_clear()
+        build_cache._code_digest.cache_clear()
+        names.add(build_cache._code_digest(0.95))
+    build_cache._code_digest.cache_clear()
     assert len(names) == 2

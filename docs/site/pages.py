@@ -12,7 +12,6 @@ from typing import Any
 from lmms_medtasks import degradations
 from lmms_medtasks.degradations import registry
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
 from lmms_medtasks.suites.templates.parsers import PARSERS
 from lmms_medtasks.task_yaml import settings as schema
 
@@ -60,7 +59,7 @@ def templates_page() -> str:
     ]
     base = templates.resource("base_yaml")
     lines += _yaml_block(base)
-    shared = including.blocks_of(base)
+    shared = templates.blocks_of(base)
     for name in templates.names():
         template = templates.get(name)
         stated = ", ".join(f"`{key}: {_inline(value)}`" for key, value in template.settings.items())
@@ -70,7 +69,7 @@ def templates_page() -> str:
         lines += [f"- Metrics: {', '.join(f'`{each}`' for each in template.metrics)}"]
         if template.variants:
             lines += [f"- Variants beside the task: {', '.join(f'`NAME_{each}`' for each in template.variants)}"]
-        blocks = including.blocks_of(including.text_of(name)).items()
+        blocks = templates.blocks_of(templates.text_of(name)).items()
         own = [text for number, (key, text) in enumerate(blocks) if number and shared.get(key) != text]
         lines += ["", *_yaml_block("".join(own))]
     return "\n".join(lines).rstrip("\n") + "\n"

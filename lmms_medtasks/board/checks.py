@@ -12,7 +12,7 @@ from lmms_medtasks.board.trust.pins import Pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.digests import OF_PACKAGE
 from lmms_medtasks.judges import identity
-from lmms_medtasks.suites import outcomes
+from lmms_medtasks.suites import common_metrics
 
 Found = Iterator[tuple[str, str]]
 
@@ -96,7 +96,7 @@ def _rates(entry: Entry, thresholds: Mapping[str, float]) -> Found:
     counts = entry.counts
     parsed, covered, failed = counts.parse_rate, counts.coverage, counts.failure_rate
     if parsed is not None and parsed < thresholds["parse_rate"]:
-        why = outcomes.said(entry.outcomes, ("unreadable", "cut", "empty", "refused"))
+        why = common_metrics.said(entry.outcomes, ("unreadable", "cut", "empty", "refused"))
         said = f"(required: {thresholds['parse_rate']:.0%}); the others{why and f' ({why})'} count as incorrect."
         yield "low_parse_rate", f"{parsed:.1%} of the replies could be read {said}"
     elif entry.at_limit > (1 - thresholds["parse_rate"]) * counts.replies + 1e-9:

@@ -23,7 +23,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import FAILED
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.suites import outcomes
+from lmms_medtasks.suites import common_metrics
 from lmms_medtasks.suites.estimates import EMPTY, Estimate, Mean
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 
@@ -302,8 +302,8 @@ class Entry(_Memory):
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """What became of its replies (:data:`lmms_medtasks.suites.outcomes.OUTCOMES`), counted from what was read."""
-        return outcomes.outcomes(Samples(self.answers))
+        """How many replies have each of :data:`lmms_medtasks.suites.common_metrics.OUTCOMES`."""
+        return common_metrics.outcomes(Samples(self.answers))
 
     @property
     def main_metrics(self) -> list[str]:

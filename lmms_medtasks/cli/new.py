@@ -54,8 +54,7 @@ def new(
     Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
     """
     from lmms_medtasks.contribute import recognising
-    from lmms_medtasks.contribute.new import write
-    from lmms_medtasks.contribute.wanted import Wanted
+    from lmms_medtasks.contribute.new import Wanted, write
 
     columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}

@@ -78,7 +78,7 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
 
     The harness would name neither the file nor the line.
     """
-    from lmms_medtasks.contribute import data_files, taken_names
+    from lmms_medtasks.contribute import references, taken_names
     from lmms_medtasks.task_yaml.chain import follow
     from lmms_medtasks.task_yaml.problems import Findings
 
@@ -93,7 +93,7 @@ def check_included(folder: Path, tasks: Sequence[str]) -> None:
             found = Findings()
             chain = follow(path, path.parent, found)
             said = "" if chain else " ".join(map(str, found.errors))
-            if chain and (missing := data_files.missing(chain)):
+            if chain and (missing := references.missing_data_files(chain)):
                 said = f"{path}: the data file {missing[0]} is not there, neither in {path.parent} nor here."
             if said:
                 raise UserError(f"{said} All of it is checked by: lmms-medtasks validate {path.parent}")

@@ -1,4 +1,4 @@
-"""Whether a task scores what it should: its own answers read back, right and wrong told apart, chance where it is."""
+"""Check a task's scoring: its parser reads its own answers, correct ones score 1, random ones score as chance."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks import parsing
-from lmms_medtasks.contribute import metric_checks, parser_checks
+from lmms_medtasks.contribute import custom_checks
 from lmms_medtasks.contribute.loaded import Loaded
 from lmms_medtasks.judges import prompts, registry
 from lmms_medtasks.seeding import generator
 from lmms_medtasks.suites.templates.parsers import Parser, get, is_own
-from lmms_medtasks.task_yaml.problems import Findings
 
 CHECKED = 200
 """Questions whose answers are read back and scored; the first ones."""
@@ -23,34 +22,34 @@ _SIGMAS = 5.0
 
 
 def parser_of(task: Loaded) -> Parser:
-    """The parser that the task's settings name."""
+    """Return the parser named in the task's settings."""
     return get(str(task.settings["parser"]), task.path.parent)
 
 
-def check(task: Loaded, found: Findings) -> None:
-    """All checks of one task, by what it is."""
+def check(task: Loaded) -> None:
+    """Check one task by its kind: answers that are parsed, answers that are judged, or hooks of its own."""
     docs = [task.scored[row] for row in range(min(CHECKED, len(task.scored)))]
     template = task.template
     if template is not None and template.kind == "choice":
-        if not _check_parser(task, docs, found):
+        if not _check_parser(task, docs):
             return
-        said = {"right answers": _right(task), "wrong answers": _wrong(task)}
-        if not metric_checks.check(task, docs, said, found):
+        replies = {"right answers": _correct_reply(task), "wrong answers": _wrong_reply(task)}
+        if not custom_checks.check_metrics(task, docs, replies):
             return
-        _check_right_and_wrong(task, docs, found)
-        _check_chance(task, docs, found)
+        _check_right_and_wrong(task, docs)
+        _check_chance(task, docs)
     elif template is not None:
-        _check_judged(task, docs, found)
-        metric_checks.check(task, docs, {"right answers": lambda doc: str(doc["answer"])}, found)
+        _check_judged(task, docs)
+        custom_checks.check_metrics(task, docs, {"right answers": lambda doc: str(doc["answer"])})
     else:
-        _check_any(task, docs, found)
+        _check_any(task, docs)
 
 
 def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
-    """Ways in which a model may say ``answer`` that the task's parser must read."""
+    """Phrasings of ``answer`` that the task's parser must read."""
     name = task.settings["parser"]
     if is_own(name):
-        return [parser_checks.plain_form(parser_of(task), doc, answer)]
+        return [custom_checks.plain_form(parser_of(task), doc, answer)]
     if name == "several_letters":
         listed = ", ".join(answer)
         return [answer, listed, f"{listed}.", f"The answer is {listed}.", " and ".join(answer)]
@@ -59,66 +58,66 @@ def forms(task: Loaded, doc: Mapping[str, Any], answer: str) -> list[str]:
     if name == "position":
         return [answer, f"The answer is {answer}."]
     text = doc["options"][parsing.option_letters(len(doc["options"])).index(answer)]
-    said = [answer, f"{answer}.", f"({answer})", f"The answer is {answer}."]
-    return [*said, f"{answer}. {text}"] if name in ("option", "any_letter") else said
+    phrasings = [answer, f"{answer}.", f"({answer})", f"The answer is {answer}."]
+    return [*phrasings, f"{answer}. {text}"] if name in ("option", "any_letter") else phrasings
 
 
-def _right(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
+def _correct_reply(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
     return lambda doc: forms(task, doc, parser_of(task).expected(doc))[0]
 
 
-def _wrong(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
+def _wrong_reply(task: Loaded) -> Callable[[Mapping[str, Any]], str]:
     def say(doc: Mapping[str, Any]) -> str:
         parser = parser_of(task)
-        other = next((each for each in parser.answers(doc) if each != parser.expected(doc)), None)
-        return "no answer" if other is None else forms(task, doc, other)[0]
+        wrong_answer = next((answer for answer in parser.answers(doc) if answer != parser.expected(doc)), None)
+        return "no answer" if wrong_answer is None else forms(task, doc, wrong_answer)[0]
 
     return say
 
 
-def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> bool:
-    """Whether every answer that there is is read where it is said plainly."""
+def _check_parser(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> bool:
+    """Check that the parser reads each possible answer in each plain phrasing; False if it does not."""
     parser, name = parser_of(task), task.settings["parser"]
     if is_own(name):
-        before = len(found.errors)
-        if not parser_checks.check(task, name, parser, docs, found):
+        before = len(task.log.errors)
+        if not custom_checks.check_parser(task, docs):
             return False
         for row, doc in enumerate(docs, start=1):
             for answer in parser.answers(doc)[:_ANSWERS] or [parser.expected(doc)]:
                 key = f"row {row}, question {doc['id']!r}"
-                what = f"the parser {name!r} can't be used"
-                task.attempt(parser_checks.plain_form, parser, doc, answer, what=what, found=found, key=key)
-                if len(found.errors) > before:
+                failure = f"the parser {name!r} can't be used"
+                task.try_call(custom_checks.plain_form, parser, doc, answer, what=failure, key=key)
+                if len(task.log.errors) > before:
                     return False
         return True
     for doc in docs:
         for answer in parser.answers(doc)[:_ANSWERS]:
-            for said in forms(task, doc, answer):
-                read = parser.read(doc, said)
+            for phrasing in forms(task, doc, answer):
+                read = parser.read(doc, phrasing)
                 if (read.status, read.value) != ("ok", answer):
                     got = read.value or read.status
-                    message = f"the parser {name!r} reads its own answer {said!r} as {got!r}"
-                    found.add(task.path, f"{message}, not {answer!r}", key=f"question {doc['id']!r}")
+                    message = f"the parser {name!r} reads its own answer {phrasing!r} as {got!r}"
+                    task.add(f"{message}, not {answer!r}", key=f"question {doc['id']!r}")
                     return False
     return True
 
 
-def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
+def _check_right_and_wrong(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
     parser = parser_of(task)
     for doc in docs:
         expected = parser.expected(doc)
         for answer in parser.answers(doc) or [expected]:
-            said = forms(task, doc, answer)[0]
-            score = _scores([task.score(doc, [said] * task.repeats)])
-            wanted = float(parser.accepts(answer, expected))
-            if score and any(each != wanted for each in score):
-                found.add(task.path, f"scores {score} for the answer {said!r}, expected {wanted}",
-                          key=f"question {doc['id']!r}")  # fmt: skip
+            reply = forms(task, doc, answer)[0]
+            score = _accuracy_scores([task.score(doc, [reply] * task.repeats)])
+            expected_score = float(parser.accepts(answer, expected))
+            if score and any(value != expected_score for value in score):
+                task.add(f"scores {score} for the answer {reply!r}, expected {expected_score}",
+                         key=f"question {doc['id']!r}")  # fmt: skip
                 return
 
 
-def _scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
-    """The scores of accuracies among a document's values."""
+def _accuracy_scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
+    """The scores of all accuracies in the values of documents."""
     return [
         float(value["score"])
         for scored in values
@@ -127,8 +126,8 @@ def _scores(values: Sequence[Mapping[str, Any]]) -> list[float]:
     ]
 
 
-def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
-    """Random answers must get what chance gets, and every metric a value or None."""
+def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+    """Check that random answers score as chance, and that every metric gives a value or None."""
     parser = parser_of(task)
     values, expected = [], 0.0
     for doc in docs:
@@ -137,39 +136,39 @@ def _check_chance(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findin
         replies = [forms(task, doc, possible[int(drawn.integers(len(possible)))])[0] for _ in range(task.repeats)]
         values.append(task.score(doc, replies))
         right = parser.expected(doc)
-        expected += sum(parser.accepts(each, right) for each in possible) / len(possible)
-    got = aggregated(task, values, found)
-    scores = _scores(values)
+        expected += sum(parser.accepts(answer, right) for answer in possible) / len(possible)
+    got = aggregated(task, values)
+    scores = _accuracy_scores(values)
     if scores:
         mean, chance = math.fsum(scores) / len(scores), expected / len(docs)
         spread = _SIGMAS * math.sqrt(chance * (1 - chance) / (len(scores) * task.repeats))
         if abs(mean - chance) > max(spread, 1e-9):
-            found.add(task.path, f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
-    found.told.append(f"{task.name}: random answers: {_told(got)}")
-    none = aggregated(task, [], found)
-    found.told.append(f"{task.name}: no answers at all: {_told(none)}")
+            task.add(f"random answers get {mean:.3f}, chance is {chance:.3f}", key="process_results")
+    task.note(f"random answers: {_format_metrics(got)}")
+    none = aggregated(task, [])
+    task.note(f"no answers at all: {_format_metrics(none)}")
 
 
-def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]], found: Findings) -> dict[str, Any]:
-    """Each metric of the task over ``values``; None too where it has none."""
-    listed = {each["metric"]: each.get("aggregation") for each in task.config.get("metric_list") or []}
+def aggregated(task: Loaded, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Compute each metric of the task over ``values``; None for a metric without a value."""
+    listed = {row["metric"]: row.get("aggregation") for row in task.config.get("metric_list") or []}
     for name in sorted({name for scored in values for name in scored} - set(listed)):
-        found.add(task.path, f"gives values under {name!r}, which metric_list does not have", key="process_results")
+        task.add(f"gives values under {name!r}, which metric_list does not have", key="process_results")
     for name in sorted(set(listed) - set(values[0]) if values else set()):
-        found.add(task.path, f"gives no value under {name!r}, which metric_list has", key="process_results")
-    got = {}
+        task.add(f"gives no value under {name!r}, which metric_list has", key="process_results")
+    totals = {}
     for name, aggregation in listed.items():
         if callable(aggregation):
-            given = [scored[name] for scored in values if name in scored]
-            before = len(found.errors)
+            metric_values = [scored[name] for scored in values if name in scored]
+            before = len(task.log.errors)
             key = f"metric_list: {name}"
-            got[name] = task.attempt(aggregation, given, what="raises", found=found, key=key)
-            if len(found.errors) == before and isinstance(got[name], float) and math.isnan(got[name]):
-                found.add(task.path, "is NaN, which no result file may hold: give None", key=f"metric_list: {name}")
-    return got
+            totals[name] = task.try_call(aggregation, metric_values, what="raises", key=key)
+            if len(task.log.errors) == before and isinstance(totals[name], float) and math.isnan(totals[name]):
+                task.add("is NaN, which no result file may hold: give None", key=f"metric_list: {name}")
+    return totals
 
 
-def _told(got: Mapping[str, Any]) -> str:
+def _format_metrics(got: Mapping[str, Any]) -> str:
     if all(value is None for value in got.values()):
         return "no metric has a value"
     return ", ".join(
@@ -178,28 +177,30 @@ def _told(got: Mapping[str, Any]) -> str:
     )
 
 
-def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
-    """The judge's prompt can be made of each document, and a missing judgement is no score."""
+def _check_judged(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+    """Check that each document fills the judge's prompt, and that a missing judgement gives no score."""
     protocol = registry.get(str(task.settings["judge"]), task.path.parent)
     values = []
     wants = f"the judge protocol {protocol.name!r} wants what this document has not"
     for doc in docs:
         key = f"question {doc['id']!r}"
-        item = task.attempt(protocol.item, doc, "an answer", what=wants, found=found, key=key)
+        item = task.try_call(protocol.item, doc, "an answer", what=wants, key=key)
         if item is None:
             return
-        if task.attempt(prompts.render, protocol, item, what="can't be judged", found=found, key=key) is None:
+        if task.try_call(prompts.render, protocol, item, what="can't be judged", key=key) is None:
             return
         values.append(task.score(doc, [f"an answer that none gave, {doc['id']}"] * task.repeats))
-    listed = [each.get("aggregation") for each in task.config.get("metric_list") or []]
-    with _unsaid({each.__module__ for each in listed if callable(each)}):  # missing judgements are what is tried here
-        found.told.append(f"{task.name}: answers that no judge judged: {_told(aggregated(task, values, found))}")
-        found.told.append(f"{task.name}: no answers at all: {_told(aggregated(task, [], found))}")
+    listed = [row.get("aggregation") for row in task.config.get("metric_list") or []]
+    with _silenced_log(
+        {row.__module__ for row in listed if callable(row)}
+    ):  # missing judgements are what is tried here
+        task.note(f"answers that no judge judged: {_format_metrics(aggregated(task, values))}")
+        task.note(f"no answers at all: {_format_metrics(aggregated(task, []))}")
 
 
 @contextlib.contextmanager
-def _unsaid(modules: Collection[str]) -> Iterator[None]:
-    """Without what ``modules`` say in the harness's log."""
+def _silenced_log(modules: Collection[str]) -> Iterator[None]:
+    """Suppress log messages of ``modules`` within the context."""
     from loguru import logger
 
     for module in modules:
@@ -211,20 +212,18 @@ def _unsaid(modules: Collection[str]) -> Iterator[None]:
             logger.enable(module)
 
 
-def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]], found: Findings) -> None:
-    """A task that is scored by hooks of its own: they must cope with any reply."""
+def _check_any(task: Loaded, docs: Sequence[Mapping[str, Any]]) -> None:
+    """Check that a task's own scoring hook accepts any reply."""
     values = []
     for doc in docs:
         for reply in (task.target(doc), "", "None", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] boom"):
-            what, replies = f"raises on the reply {reply!r}", [reply] * task.repeats
-            scored = task.attempt(task.score, doc, replies, what=what, found=found, key="process_results")
+            failure, replies = f"raises on the reply {reply!r}", [reply] * task.repeats
+            scored = task.try_call(task.score, doc, replies, what=failure, key="process_results")
             if not isinstance(scored, Mapping):
                 if scored is not None:
-                    found.add(task.path, f"gives a {type(scored).__name__}, expected a mapping metric -> value",
-                              key="process_results")  # fmt: skip
+                    task.add(f"gives a {type(scored).__name__}, expected a mapping metric -> value",
+                             key="process_results")  # fmt: skip
                 return
             values.append(scored)
-    found.told.append(
-        f"{task.name}: right, empty, missing and failed replies: {_told(aggregated(task, values, found))}"
-    )
-    aggregated(task, [], found)
+    task.note(f"right, empty, missing and failed replies: {_format_metrics(aggregated(task, values))}")
+    aggregated(task, [])

@@ -1,16 +1,15 @@
-"""What a table's answers are, told from their values: letters, texts, counts, several of these."""
+"""Recognise the columns of a table by their names, and its answers by their values."""
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks import parsing
-from lmms_medtasks.contribute.column_names import candidates, option_columns, plain
-from lmms_medtasks.contribute.wanted import Wanted, adapter_of
+from lmms_medtasks.contribute.new import Wanted, adapter_of
 from lmms_medtasks.data import adapter, answer_cells, option_cells
 from lmms_medtasks.errors import UserError
 
@@ -18,57 +17,113 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
+# --- Names of columns -------------------------------------------------------------------------------------------------
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "image": ("image", "images", "img", "picture", "photo", "imagepath", "imgpath", "imagepaths", "imagefile",
+              "filename", "imagename", "imgname", "imagefilename", "figurepath", "file"),
+    "question": ("question", "query", "questiontext", "q", "problem", "text"),
+    "options": ("options", "choices", "candidates", "answeroptions", "answerchoices"),
+    "answer": ("answer", "answerindex", "answeridx", "answerid", "answerlabel", "answerletter", "answerkey",
+               "correctanswer", "correctindex", "correctidx", "correctoption", "correctchoice", "correct", "label",
+               "groundtruth", "gt", "gtanswer", "target", "cop", "reference", "multiplechoiceanswer", "answers"),
+    "id": ("id", "index", "questionid", "qid", "uid", "sampleid"),
+}  # fmt: skip
+"""Our name of a column -> how others call it: small letters, without blanks and signs. The first one counts."""
+
+_NUMBERED = re.compile(r"(?:image|img|picture)([0-9]+)")
+_OPTION = re.compile(r"(?:option|choice|opt|op|candidate)?([a-z]|[0-9]{1,2})")
+
+
+def plain(name: str) -> str:
+    """A column's name in lower case, letters and digits only."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def candidates(names: Sequence[str], ours: str) -> list[str]:
+    """Columns whose names match our column ``ours``, the likeliest first."""
+    known = {plain(name): name for name in reversed(names)}
+    return [known[folded] for folded in _NAMES[ours] if folded in known]
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Columns such as image_1, image_2, sorted by their numbers."""
+    numbers = {int(match[1]): name for name in names if (match := _NUMBERED.fullmatch(plain(name)))}
+    return [numbers[number] for number in sorted(numbers)]
+
+
+def option_columns(names: Sequence[str]) -> list[str]:
+    """A column for each option: A, B, C; option_a, option_b; choice1, choice2; from the first one on, without a gap."""
+    marks = {match[1]: name for name in reversed(names) if (match := _OPTION.fullmatch(plain(name)))}
+    for marked in (list(parsing.option_letters(26).lower()), range(26), range(1, 27)):
+        run = []
+        for mark in map(str, marked):
+            if mark not in marks:
+                break
+            run.append(marks[mark])
+        if len(run) > 1:
+            return run
+    return []
+
+
+# --- Answers ----------------------------------------------------------------------------------------------------------
+
+
 @dataclass
 class Look:
-    """What was found: the task as it would be written, what is said of it, and why it can't be written, if so."""
+    """The recognised task, messages for the user, and the problem that prevents writing it ("" if none)."""
 
     wanted: Wanted
     said: list[str] = field(default_factory=list)
     problem: str = ""
 
 
-def tell_answers(found: Look, table: Dataset) -> None:
-    """Which column has the answers, and what they are, where exactly one reading fits."""
-    wanted = found.wanted
-    if "conversations" in wanted.columns or "answer" not in wanted.columns:
+def tell_answers(recognised: Look, table: Dataset) -> None:
+    """Find the answer column and how its answers are written, if exactly one reading fits."""
+    request = recognised.wanted
+    if "conversations" in request.columns or "answer" not in request.columns:
         return
-    if "options" not in wanted.columns:
-        _tell_references(found, table)
+    if "options" not in request.columns:
+        _find_references(recognised, table)
         return
-    _tell_letters(found, table)
-    start = found.wanted
-    named = [wanted.columns["answer"]]
-    named += [each for each in candidates(table.column_names, "answer") if each not in named]
-    for column in named:
-        letters = _read_as(found, column, table)
+    _find_option_letters(recognised, table)
+    start = recognised.wanted
+    answer_columns = [request.columns["answer"]]
+    answer_columns += [
+        column_name for column_name in candidates(table.column_names, "answer") if column_name not in answer_columns
+    ]
+    for column in answer_columns:
+        letters = _read_answers(recognised, column, table)
         if letters:
-            others = [each for each in named if each != column]
-            _tell_disagreement(found, start, table, others, letters)
+            others = [column_name for column_name in answer_columns if column_name != column]
+            _report_disagreement(recognised, start, table, others, letters)
             return
-        if column == named[0] and not (wanted.answer_is or wanted.several):
-            unclear = _unclear(found.wanted, column, table)
+        if column == answer_columns[0] and not (request.answer_is or request.several):
+            unclear = _unclear_answers(recognised.wanted, column, table)
             if unclear:
-                found.said.append(unclear)
+                recognised.said.append(unclear)
                 return
 
 
-def _read_as(found: Look, column: str, table: Dataset) -> list[str]:
-    """The answers of a column as letters in the first way that fits, which ``found`` then has; [] where none does."""
-    for tried in _readings(replace(found.wanted, columns={**found.wanted.columns, "answer": column}), table):
+def _read_answers(recognised: Look, column: str, table: Dataset) -> list[str]:
+    """Read a column's answers as letters in the first way that fits, and record that way; [] if none fits."""
+    for tried in _possible_readings(
+        replace(recognised.wanted, columns={**recognised.wanted.columns, "answer": column}), table
+    ):
         with contextlib.suppress(UserError):
-            letters = _letters(tried, table)
-            if tried.several and not found.wanted.several and all(len(each) == 1 for each in letters):
+            letters = _answer_letters(tried, table)
+            if tried.several and not recognised.wanted.several and all(len(each) == 1 for each in letters):
                 continue  # no cell has several: that nothing else fits is no sign of it
-            found.wanted = tried
+            recognised.wanted = tried
             return letters
     return []
 
 
-def _unclear(wanted: Wanted, column: str, table: Dataset) -> str:
-    """What has to be said before the answers of a column can be read, "" if nothing would help."""
+def _unclear_answers(request: Wanted, column: str, table: Dataset) -> str:
+    """Why a column's answers are ambiguous, and the option that decides; "" if no option would help."""
     values = table[column][:]
-    if _whole(values):
-        if _are_texts(wanted, column, table):
+    if _are_whole_numbers(values):
+        if _are_option_texts(request, column, table):
             return (
                 f"`{column}` holds numbers that are options' texts, and could count options too. Say --answer-is text, "
                 "index or number"
@@ -77,7 +132,7 @@ def _unclear(wanted: Wanted, column: str, table: Dataset) -> str:
             f"`{column}` counts options, from 0 or from 1: no answer tells (none is 0, none is the last option's "
             "number). Say --answer-is index or --answer-is number"
         )
-    if _are_texts(wanted, column, table):
+    if _are_option_texts(request, column, table):
         return f"`{column}` holds letters that are options' texts too. Say --answer-is letter or --answer-is text"
     if _form_of_several(values) == "unclear":
         return (
@@ -87,65 +142,66 @@ def _unclear(wanted: Wanted, column: str, table: Dataset) -> str:
     return ""
 
 
-def _tell_disagreement(
-    found: Look, start: Wanted, table: Dataset, others: Sequence[str], letters: Sequence[str]
+def _report_disagreement(
+    recognised: Look, start: Wanted, table: Dataset, others: Sequence[str], letters: Sequence[str]
 ) -> None:
-    """Say which other columns could be the answers, and have others."""
-    chosen = found.wanted.columns["answer"]
-    for other in others:
-        read = _read_as(Look(start), other, table)
-        rows = [row for row, (one, two) in enumerate(zip(letters, read, strict=False), start=1) if one != two]
+    """Report other columns that could hold the answers and differ from the chosen one."""
+    chosen = recognised.wanted.columns["answer"]
+    for other_column in others:
+        read = _read_answers(Look(start), other_column, table)
+        rows = [
+            row
+            for row, (chosen_letter, other_letter) in enumerate(zip(letters, read, strict=False), start=1)
+            if chosen_letter != other_letter
+        ]
         if rows:
-            found.said.append(
-                f"`{other}` could be the answers too, and differs from `{chosen}` in {len(rows)} of {len(letters)} "
-                f"rows, the first is row {rows[0]}: look which of them is right (--answer COLUMN)"
+            recognised.said.append(
+                f"`{other_column}` could be the answers too, and differs from `{chosen}` in {len(rows)} of "
+                f"{len(letters)} rows, the first is row {rows[0]}: look which of them is right (--answer COLUMN)"
             )
 
 
-def _tell_references(found: Look, table: Dataset) -> None:
-    """Whether an open question has several references."""
-    values = table[found.wanted.columns["answer"]][:]
-    if not found.wanted.several and any(len(answer_cells.references(value)) > 1 for value in values):
-        found.wanted = replace(found.wanted, several="any")
-        found.said.append("questions have several references, each of which is right: the nearest counts")
+def _find_references(recognised: Look, table: Dataset) -> None:
+    """Detect open questions with several references."""
+    values = table[recognised.wanted.columns["answer"]][:]
+    if not recognised.wanted.several and any(len(answer_cells.references(value)) > 1 for value in values):
+        recognised.wanted = replace(recognised.wanted, several="any")
+        recognised.said.append("questions have several references, each of which is right: the nearest counts")
 
 
-def _tell_letters(found: Look, table: Dataset) -> None:
-    """Whether all options begin with their letters."""
+def _find_option_letters(recognised: Look, table: Dataset) -> None:
+    """Detect options that all begin with their letters."""
     try:
-        rows = adapter.options_of(adapter_of(found.wanted), table)
+        rows = adapter.options_of(adapter_of(recognised.wanted), table)
     except UserError:
         return
     if all(option_cells.lettered(row) == list(parsing.option_letters(len(row))) for row in rows):
-        found.wanted = replace(found.wanted, lettered=True)
-        found.said.append("options begin with their letters, which are taken off (the prompt puts letters)")
+        recognised.wanted = replace(recognised.wanted, lettered=True)
+        recognised.said.append("options begin with their letters, which are taken off (the prompt puts letters)")
 
 
-def _readings(wanted: Wanted, table: Dataset) -> Iterator[Wanted]:
-    """The ways in which the answers may be read, the plain one first."""
-    if wanted.answer_is or wanted.several:
-        yield wanted
+def _possible_readings(request: Wanted, table: Dataset) -> Iterator[Wanted]:
+    """Yield the ways in which the answers may be read, the simplest first."""
+    if request.answer_is or request.several:
+        yield request
         return
-    values = table[wanted.columns["answer"]][:]
-    letters = option_columns(table.column_names) and plain(wanted.columns.get("id", "")) == "index"
+    values = table[request.columns["answer"]][:]
+    letters = option_columns(table.column_names) and plain(request.columns.get("id", "")) == "index"
     if letters:  # VLMEvalKit's form: answers are letters, also where options' texts are letters
-        yield replace(wanted, answer_is="letter")
-    yield wanted
-    whole = _whole(values)
+        yield replace(request, answer_is="letter")
+    yield request
+    whole = _are_whole_numbers(values)
     for kind, sign in (("index", 0), ("number", None)):
-        tried = replace(wanted, answer_is=kind)
-        if whole and _decides(tried, table, sign):
+        tried = replace(request, answer_is=kind)
+        if whole and _decides_count(tried, table, sign):
             yield tried
     form = _form_of_several(values)
     for kind in ("", "letter") if form != "unclear" else ():
-        yield replace(wanted, several=form or "all", answer_is=kind)
+        yield replace(request, several=form or "all", answer_is=kind)
 
 
 def _form_of_several(values: Any) -> str:
-    """What several letters in a cell mean by how they are written: "any" ("A or B"), "all" ("A, B"), "unclear".
-
-    "" where no cell has several with a sign between them.
-    """
+    """What several letters in a cell mean: "any" ("A or B"), "all" ("A, B"), "unclear", or "" if there are none."""
     texts = [str(value).strip() for value in values]
     if any(answer_cells.SAYS_OR.fullmatch(text) for text in texts):
         together = re.compile(r"[A-Za-z]\s*(?:&|\+|\band\b)\s*[A-Za-z]", re.IGNORECASE)
@@ -153,29 +209,29 @@ def _form_of_several(values: Any) -> str:
     return "unclear" if any(answer_cells.SAYS_NEITHER.fullmatch(text) for text in texts) else ""
 
 
-def _whole(values: Any) -> bool:
+def _are_whole_numbers(values: Any) -> bool:
     return all(re.fullmatch(r"\s*[0-9]+\s*", str(value)) for value in values)
 
 
-def _decides(wanted: Wanted, table: Dataset, sign: int | None) -> bool:
-    """Whether a value is there that only this way of counting has: 0, or the number of the last option."""
-    if _are_texts(wanted, wanted.columns["answer"], table):
+def _decides_count(request: Wanted, table: Dataset, sign: int | None) -> bool:
+    """Whether a value decides the way of counting: 0, or the number of the last option."""
+    if _are_option_texts(request, request.columns["answer"], table):
         return False  # not ours to choose
-    values = [int(str(value)) for value in table[wanted.columns["answer"]][:]]
+    values = [int(str(value)) for value in table[request.columns["answer"]][:]]
     if sign == 0:
         return 0 in values
-    counts = [len(row) for row in adapter.options_of(adapter_of(wanted), table)]
+    counts = [len(row) for row in adapter.options_of(adapter_of(request), table)]
     return 0 not in values and any(value == count for value, count in zip(values, counts, strict=True))
 
 
-def _are_texts(wanted: Wanted, column: str, table: Dataset) -> bool:
+def _are_option_texts(request: Wanted, column: str, table: Dataset) -> bool:
     """Whether each answer is the text of one of its options."""
     try:
-        rows = adapter.options_of(adapter_of(wanted), table)
+        rows = adapter.options_of(adapter_of(request), table)
     except UserError:
         return False
     return all(str(value).strip() in row for value, row in zip(table[column][:], rows, strict=True))
 
 
-def _letters(wanted: Wanted, table: Dataset) -> list[str]:
-    return list(replace(adapter_of(wanted), image=None)(table)["answer"])
+def _answer_letters(request: Wanted, table: Dataset) -> list[str]:
+    return list(replace(adapter_of(request), image=None)(table)["answer"])

@@ -1,4 +1,4 @@
-"""Checks of a task's own degradations: what holds of ours must hold of them, on made-up pictures and on the task's."""
+"""Check custom degradations against the rules of the built-in ones, on generated images and on the task's."""
 
 from __future__ import annotations
 
@@ -19,94 +19,97 @@ from lmms_medtasks.degradations.base import ANY, is_own
 from lmms_medtasks.degradations.gallery import psnr
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites.templates import DRAWN
-from lmms_medtasks.task_yaml.problems import Findings
 
 _SEED = "validate"
 _LARGE = (1024, 768)
 _SHOWN = 5
 
 
-def check(task: Loaded, found: Findings) -> None:
-    """Check every degradation of someone's own that the task names, in its settings or in a column."""
+def check(task: Loaded) -> None:
+    """Check every custom degradation that the task names, in its settings or in a column."""
     settings = task.settings
     if settings.get("rendered") or settings.get("no_image"):
         return
-    named = settings.get("degradation")
+    stated = settings.get("degradation")
     column = task.documents["degradation"] if "degradation" in task.documents.column_names else []
-    names = [named] if named and named != DRAWN else sorted({each for each in column if each})
+    names = [stated] if stated and stated != DRAWN else sorted({name_in_row for name_in_row in column if name_in_row})
     for name in names:
         located = extensions.located(name, task.path.parent)
         if is_own(located):
-            _Check(task, located, name, found).all()
+            _DegradationCheck(task, located, name).all()
 
 
-class _Check:
-    """The checks of one degradation."""
+class _DegradationCheck:
+    """The checks of one custom degradation."""
 
-    def __init__(self, task: Loaded, name: str, written: str, found: Findings) -> None:
-        self._task, self._name, self._found = task, name, found
+    def __init__(self, task: Loaded, name: str, written: str) -> None:
+        self._task, self._name = task, name
         self._own = own.get(degradations.canonical_name(name))
         self._key = f"degradation {written}"
 
     def all(self) -> None:
-        """Every check; what is told by a check of one picture is not told again of the next one."""
+        """Run all checks, up to the first image that fails."""
         for modality in (*self._own.made.modalities, *(each for each in self._own.rows if each != ANY)):
             try:
                 degradations.canonical_modality(modality)
             except UserError as error:
-                self._say(f"a modality that it is for, or has settings for: {error}")
-        for what, picture in _made_up():
+                self._add_problem(f"a modality that it is for, or has settings for: {error}")
+        for label, picture in _made_up_images():
             for level in self._own.levels:
-                if not self._holds(what, picture, level):
+                if not self._check_level(label, picture, level):
                     return
         self._check_order()
         if self._own.function is None or self._own.takes == "strength":
             self._check_above_level_2()
 
-    def _say(self, message: str, level: str = "error") -> None:
-        self._found.add(self._task.path, message, key=self._key, level=level)  # type: ignore[arg-type]
+    def _add_problem(self, message: str, level: str = "error") -> None:
+        self._task.add(message, key=self._key, level=level)  # type: ignore[arg-type]
 
-    def _modality(self) -> str | None:
-        said = self._own.made.modalities
-        return self._task.settings.get("modality") or (said[0] if said else None)
+    def _used_modality(self) -> str | None:
+        modalities = self._own.made.modalities
+        return self._task.settings.get("modality") or (modalities[0] if modalities else None)
 
-    def _apply(self, picture: Image.Image, level: int, modality: str | None) -> Image.Image:
+    def _degrade(self, picture: Image.Image, level: int, modality: str | None) -> Image.Image:
         return degradations.apply(picture, self._name, severity=level, seed=_SEED, modality=modality, force=True)
 
-    def _holds(self, what: str, picture: Image.Image, level: int) -> bool:
-        where = f"level {level}, {what}"
+    def _check_level(self, label: str, picture: Image.Image, level: int) -> bool:
+        location = f"level {level}, {label}"
         before = _random_states()
         try:
-            first, second = (self._apply(picture, level, self._modality()) for _ in range(2))
+            first, second = (self._degrade(picture, level, self._used_modality()) for _ in range(2))
             drawn = degradations.sample(
-                self._name, severity=level, seed=_SEED, size=picture.size[::-1], modality=self._modality()
+                self._name, severity=level, seed=_SEED, size=picture.size[::-1], modality=self._used_modality()
             )
-            again = degradations.apply_parameters(picture, self._name, self._read_back(drawn), self._modality())
+            again = degradations.apply_parameters(
+                picture, self._name, self._restore_parameters(drawn), self._used_modality()
+            )
             unchanged = self._leaves_input(picture, drawn)
         except UserError as error:
-            self._say(f"{where}: {error}")
+            self._add_problem(f"{location}: {error}")
             return False
         except Exception as error:  # noqa: BLE001 (anyone's record may raise anything)
-            self._say(f"{where}: its parameters can't be stored: {extensions.raised(error, self._own.file)}")
+            self._add_problem(f"{location}: its parameters can't be stored: {extensions.raised(error, self._own.file)}")
             return False
-        wrong = ""
+        problem = ""
         if first.tobytes() != second.tobytes():
-            wrong = "the same seed gave two images: draw random numbers from the generator that is given, only"
+            problem = "the same seed gave two images: draw random numbers from the generator that is given, only"
         elif again.tobytes() != first.tobytes():
-            wrong = "the stored parameters give another image: what is drawn must stand in the record"
+            problem = "the stored parameters give another image: what is drawn must stand in the record"
         elif moved := [name for name, state in _random_states().items() if state != before.get(name, state)]:
-            wrong = f"it draws from the global generator of {moved[0]}: draw from the one that is given"
+            problem = f"it draws from the global generator of {moved[0]}: draw from the one that is given"
         elif not unchanged:
-            wrong = "it changes the image that it is given: work on a copy"
-        if wrong:
-            self._say(f"{where}: {wrong}")
-        return not wrong
+            problem = "it changes the image that it is given: work on a copy"
+        if problem:
+            self._add_problem(f"{location}: {problem}")
+        return not problem
 
-    def _read_back(self, drawn: Any) -> Any:
-        """The parameters as a log and another process would have them."""
+    def _restore_parameters(self, drawn: Any) -> Any:
+        """The parameters after pickling and after JSON, which must equal ``drawn``."""
         if pickle.loads(pickle.dumps(drawn)) != drawn:
             raise UserError("its parameters are others after pickling")
-        read = degradations.parameters_from_json(self._name, json.loads(json.dumps(drawn.to_json())), self._modality())
+        read = degradations.parameters_from_json(
+            self._name, json.loads(json.dumps(drawn.to_json())), self._used_modality()
+        )
         if read != drawn:
             raise UserError(
                 f"its parameters are others after a log: {read!r}, not {drawn!r}. Use numbers, texts, tuples"
@@ -115,67 +118,70 @@ class _Check:
 
     def _leaves_input(self, picture: Image.Image, drawn: Any) -> bool:
         if self._own.function is not None:
-            given = picture.copy()
-            how = {self._own.takes: drawn.level} if self._own.takes else {}
-            self._own.function(given, np.random.default_rng(drawn.seed), **how)
-            return given.tobytes() == picture.tobytes()
+            copy = picture.copy()
+            strength_argument = {self._own.takes: drawn.level} if self._own.takes else {}
+            self._own.function(copy, np.random.default_rng(drawn.seed), **strength_argument)
+            return copy.tobytes() == picture.tobytes()
         unit = np.asarray(picture.convert("L"), np.float32) / 255
         given_unit = unit.copy()
-        made = np.asarray(self._own.made.apply(given_unit, drawn))
-        if np.mean((made < -_BEYOND) | (made > 1 + _BEYOND)) > _MOST:
+        degraded = np.asarray(self._own.made.apply(given_unit, drawn))
+        if np.mean((degraded < -_BEYOND) | (degraded > 1 + _BEYOND)) > _MOST:
             raise UserError(
-                f"apply gave values from {made.min():.3g} to {made.max():.3g}. An image comes as 0 to 1 and is to be "
-                "given back so; what is outside is cut off. Divide numbers that are meant for 0 to 255 by 255"
+                f"apply gave values from {degraded.min():.3g} to {degraded.max():.3g}. An image comes as 0 to 1 and is "
+                "to be given back so; what is outside is cut off. Divide numbers that are meant for 0 to 255 by 255"
             )
         return bool((given_unit == unit).all())
 
     def _check_order(self) -> None:
-        """Warn where level 2 is not further from a picture of the task than level 1, as PSNR tells it."""
-        said = []
-        for number, (id_, picture, modality) in enumerate(_of_task(self._task)):
+        """Warn if level 2 has no lower PSNR than level 1 on an image of the task."""
+        distances = []
+        for number, (id_, picture, modality) in enumerate(_task_images(self._task)):
             clean = np.asarray(pictures.rgb8(picture))
             try:
-                far = [
-                    psnr(clean, np.asarray(pictures.rgb8(self._apply(picture, level, modality or self._modality()))))
+                ratios = [
+                    psnr(
+                        clean,
+                        np.asarray(pictures.rgb8(self._degrade(picture, level, modality or self._used_modality()))),
+                    )
                     for level in self._own.levels
                 ]
             except UserError as error:
-                self._say(f"question {id_!r}: {error}")
+                self._add_problem(f"question {id_!r}: {error}")
                 return
-            if number == 0 and np.isinf(far[0]):
-                self._say(f"level 1 leaves the image of question {id_!r} as it is", "warning")
-            if len(far) == 2 and not far[1] < far[0]:
-                said.append(f"{id_!r}: {far[0]:.2f} and {far[1]:.2f} dB")
-        if said:
-            self._say(
+            if number == 0 and np.isinf(ratios[0]):
+                self._add_problem(f"level 1 leaves the image of question {id_!r} as it is", "warning")
+            if len(ratios) == 2 and not ratios[1] < ratios[0]:
+                distances.append(f"{id_!r}: {ratios[0]:.2f} and {ratios[1]:.2f} dB")
+        if distances:
+            self._add_problem(
                 "level 2 is not further from the clean image than level 1, as PSNR tells it, for question "
-                f"{'; '.join(said)}",
+                f"{'; '.join(distances)}",
                 "warning",
             )
 
     def _check_above_level_2(self) -> None:
-        """Warn of the first strength above 2 that fails or is milder than 2: settings go on without a limit."""
-        picture = _picture((64, 48), "RGB")
-        level_2 = psnr(np.asarray(picture), np.asarray(self._apply(picture, 2, self._modality())))
+        """Warn of the first strength above 2 that fails or is milder than 2: settings are extrapolated."""
+        picture = _make_image((64, 48), "RGB")
+        level_2 = psnr(np.asarray(picture), np.asarray(self._degrade(picture, 2, self._used_modality())))
         for strength in _STRENGTHS:
             try:
-                made = degradations.apply(
-                    picture, self._name, strength=strength, seed=_SEED, modality=self._modality(), force=True
+                degraded = degradations.apply(
+                    picture, self._name, strength=strength, seed=_SEED, modality=self._used_modality(), force=True
                 )
             except UserError as error:
-                wrong = str(error)
+                problem = str(error)
             else:
-                found = psnr(np.asarray(picture), np.asarray(made))
-                if found <= level_2 + _ALLOWED:
+                ratio = psnr(np.asarray(picture), np.asarray(degraded))
+                if ratio <= level_2 + _ALLOWED:
                     continue
-                wrong = f"it is closer to the clean image than level 2, {found:.2f} and {level_2:.2f} dB PSNR."
+                problem = f"it is closer to the clean image than level 2, {ratio:.2f} and {level_2:.2f} dB PSNR."
             if self._own.function is None:
-                settings = registry.settings_at(self._name, strength, self._modality())[1]
-                wrong += (
+                settings = registry.settings_at(self._name, strength, self._used_modality())[1]
+                problem += (
                     f" Beyond level 2 the settings go on as from level 1 to 2 (here {dict(settings)}). Let `sample` "
                     "stop them where they would do less."
                 )
-            self._say(f"at strength {strength:g}: {wrong}", "warning")
+            self._add_problem(f"at strength {strength:g}: {problem}", "warning")
             return
 
 
@@ -187,23 +193,23 @@ _BEYOND, _MOST = 0.5, 0.5
 """Where most values are further than this outside 0 to 1, they are of another scale: noise goes beyond it a little."""
 
 
-def _made_up() -> Iterator[tuple[str, Image.Image]]:
-    """Pictures of the modes and sizes that data has; the large one last."""
+def _made_up_images() -> Iterator[tuple[str, Image.Image]]:
+    """Images of the modes and sizes found in data; the large one last."""
     for mode in ("L", "RGB", "RGBA"):
         for size in ((64, 48), (1, 1)):
-            yield f"an image of {size[0]} x {size[1]} pixels, mode {mode!r}", _picture(size, mode)
-    yield f"an image of {_LARGE[0]} x {_LARGE[1]} pixels, mode 'RGB'", _picture(_LARGE, "RGB")
+            yield f"an image of {size[0]} x {size[1]} pixels, mode {mode!r}", _make_image(size, mode)
+    yield f"an image of {_LARGE[0]} x {_LARGE[1]} pixels, mode 'RGB'", _make_image(_LARGE, "RGB")
 
 
-def _picture(size: tuple[int, int], mode: str) -> Image.Image:
+def _make_image(size: tuple[int, int], mode: str) -> Image.Image:
     channels = len(Image.new(mode, (1, 1)).getbands())
     rows, columns = np.mgrid[: size[1], : size[0]]
     planes = [(40 + 3 * rows + (5 + channel) * columns) % 256 for channel in range(channels)]
     return Image.fromarray(np.stack(planes, axis=-1).squeeze(-1 if channels == 1 else ()).astype(np.uint8))
 
 
-def _of_task(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
-    """The clean pictures of the first questions, one each, with id and modality."""
+def _task_images(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
+    """Id, clean image and modality of the first questions, one image each."""
     for row in range(min(_SHOWN, len(task.documents))):
         doc = task.documents[row]
         for picture in images_of(doc)[:1]:
@@ -211,7 +217,7 @@ def _of_task(task: Loaded) -> Iterator[tuple[str, Image.Image, str | None]]:
 
 
 def _random_states() -> dict[str, Any]:
-    """The global generators as they are, by module."""
+    """The state of each global random generator, by module."""
     states: dict[str, Any] = {"random": sys.modules["random"].getstate(), "numpy.random": _numpy_state()}
     torch = sys.modules.get("torch")
     get: Callable[[], Any] | None = getattr(torch, "get_rng_state", None)
@@ -220,4 +226,4 @@ def _random_states() -> dict[str, Any]:
 
 def _numpy_state() -> Any:
     state: Any = np.random.get_state()  # noqa: NPY002 (it is looked at, not drawn from)
-    return [each.tobytes() if isinstance(each, np.ndarray) else each for each in state]
+    return [part.tobytes() if isinstance(part, np.ndarray) else part for part in state]

@@ -1,4 +1,4 @@
-"""Checks that execute a contribution: its hooks on its data, as a run would."""
+"""Check a contributed task by executing its hooks on its data, as a run would."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import pictures
-from lmms_medtasks.contribute import answer_checks, degradation_checks, picture_notes, question_checks
+from lmms_medtasks.contribute import answer_checks, degradation_checks, question_checks
 from lmms_medtasks.contribute.loaded import Loaded, attempt, load
 from lmms_medtasks.data.documents import images_of
 from lmms_medtasks.errors import UserError, nearest
@@ -24,7 +24,7 @@ from lmms_medtasks.writing import write_text
 
 SHOWN = 5
 SCORED = 200
-"""Questions that are scored; the first ones."""
+"""Number of questions that are scored, the first ones."""
 SNAPSHOT = "prompts.json"
 HOOKS = ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results")
 FROZEN: Mapping[str, Any] = {
@@ -36,12 +36,12 @@ FROZEN: Mapping[str, Any] = {
     "data": "full",
     "grid": "2x2",
 }
-"""The question whose prompt a snapshot holds: the data's own may not be for everybody."""
+"""The question of the recorded prompts: the data's own questions may not be public."""
 
 
 @dataclass(frozen=True)
 class ShownQuestion:
-    """A question as a model gets it. ``about``: its side of a shift, its degradation and level."""
+    """A question as a model gets it. ``about``: its shift side, degradation and level."""
 
     id: str
     prompt: str
@@ -50,82 +50,85 @@ class ShownQuestion:
     about: str
 
 
-def check(chain: Chain, found: Findings) -> tuple[Loaded | None, list[ShownQuestion]]:
-    """Check one task; what was loaded, and its first questions as a model gets them."""
-    task = load(chain, found)
+def check(chain: Chain, log: Findings) -> tuple[Loaded | None, list[ShownQuestion]]:
+    """Check one task. Returns the loaded task (None if it failed) and its first questions as a model gets them."""
+    task = load(chain, log)
     if task is None:
         return None, []
-    shown = _rendered(task, found)
-    before = len(found.errors)
-    _check_options(task, found)
-    if len(found.errors) == before and len(shown) == min(SHOWN, len(task.documents)):
-        task.attempt(question_checks.check, task, found, what="can't be compared", found=found, key="questions")
+    questions = _render_questions(task)
+    before = len(log.errors)
+    _check_options(task)
+    if len(log.errors) == before and len(questions) == min(SHOWN, len(task.documents)):
+        task.try_call(question_checks.check, task, what="can't be compared", key="questions")
         if task.template is not None:
-            task.attempt(picture_notes.check, task, found, what="can't be looked at", found=found, key="pictures")
-        task.attempt(answer_checks.check, task, found, what="can't be scored", found=found, key="process_results")
-        task.attempt(_check_threads, task, found, what="can't be scored in threads", found=found, key="process_results")
-    task.attempt(degradation_checks.check, task, found, what="can't be degraded", found=found, key="degradation")
-    _check_pickles(task, found)
-    found.told.append(f"{task.name}: {len(task.documents)} questions, {len(shown)} looked at")
-    return task, shown
+            task.try_call(question_checks.check_images, task, what="can't be looked at", key="pictures")
+        task.try_call(answer_checks.check, task, what="can't be scored", key="process_results")
+        task.try_call(_check_threads, task, what="can't be scored in threads", key="process_results")
+    task.try_call(degradation_checks.check, task, what="can't be degraded", key="degradation")
+    _check_pickles(task)
+    task.note(f"{len(task.documents)} questions, {len(questions)} looked at")
+    return task, questions
 
 
-def _rendered(task: Loaded, found: Findings) -> list[ShownQuestion]:
-    """The first questions with prompt, pictures after degradation and target; each twice, to see that it stays."""
-    shown = []
-    for row in _rows(task):
+def _render_questions(task: Loaded) -> list[ShownQuestion]:
+    """Render the first questions (prompt, degraded images, target), each twice to see that nothing changes."""
+    questions = []
+    for row in _shown_rows(task):
         doc = task.documents[row]
         key = f"question {doc.get('id', row)!r}"
-        made = task.attempt(_once, task, doc, what="can't be shown", found=found, key=key)
-        if made is None:
+        question = task.try_call(_render_question, task, doc, what="can't be shown", key=key)
+        if question is None:
             continue
-        again = task.attempt(_once, task, doc, what="can't be shown a second time", found=found, key=key)
-        if again is not None and _pixels(made) != _pixels(again):
+        again = task.try_call(_render_question, task, doc, what="can't be shown a second time", key=key)
+        if again is not None and _pixel_bytes(question) != _pixel_bytes(again):
             message = "its images differ from one call to the next: use no random numbers of your own"
-            found.add(task.path, message, key=key)
-        if not made.prompt.strip():
-            found.add(task.path, "the prompt is empty", key=key)
+            task.add(message, key=key)
+        if not question.prompt.strip():
+            task.add("the prompt is empty", key=key)
         else:
-            question_checks.check_prompt(task, doc, made.prompt, found)
-        for mode in sorted({str(getattr(each, "mode", None)) for each in made.pictures} - {"RGB"}):
-            found.add(task.path, f"an image has the mode {mode!r}, expected 8-bit RGB", key=key)
-        if not made.pictures and not task.settings.get("no_image") and task.template is None:
+            question_checks.check_prompt(task, doc, question.prompt)
+        for mode in sorted({str(getattr(each, "mode", None)) for each in question.pictures} - {"RGB"}):
+            task.add(f"an image has the mode {mode!r}, expected 8-bit RGB", key=key)
+        if not question.pictures and not task.settings.get("no_image") and task.template is None:
             message = "no image is shown, and the settings do not say no_image: true"
-            found.add(task.path, message, level="warning", key=key)
-        shown.append(made)
-    return shown
+            task.add(message, level="warning", key=key)
+        questions.append(question)
+    return questions
 
 
-def _pixels(shown: ShownQuestion) -> list[bytes]:
-    return [each.tobytes() for each in shown.pictures]
+def _pixel_bytes(question: ShownQuestion) -> list[bytes]:
+    return [each.tobytes() for each in question.pictures]
 
 
-def _once(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
+def _render_question(task: Loaded, doc: Mapping[str, Any]) -> ShownQuestion:
     from PIL.Image import Image
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pictures.WindowWarning)  # picture_notes says it
-        shown = task.pictures(doc)
-        about = _about(task, doc)
-    for each in shown:
-        if not isinstance(each, Image):
-            raise UserError(f"doc_to_visual gives a {type(each).__name__} among its images, expected PIL images.")
-    return ShownQuestion(str(doc.get("id", "")), task.prompt(doc), tuple(shown), task.target(doc), about)
+        warnings.simplefilter("ignore", pictures.WindowWarning)  # question_checks says it
+        images = task.pictures(doc)
+        about = _describe_condition(task, doc)
+    for image in images:
+        if not isinstance(image, Image):
+            raise UserError(f"doc_to_visual gives a {type(image).__name__} among its images, expected PIL images.")
+    return ShownQuestion(str(doc.get("id", "")), task.prompt(doc), tuple(images), task.target(doc), about)
 
 
-def _about(task: Loaded, doc: Mapping[str, Any]) -> str:
-    said = {"set": doc.get("set"), **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")}}
-    if said["degradation"] == DRAWN:
-        said["degradation"] = doc.get("degradation")
-    told = [f"{key} {value}" for key, value in said.items() if value not in (None, "")]
-    return ", ".join([*told, *_windows(task, doc)])
+def _describe_condition(task: Loaded, doc: Mapping[str, Any]) -> str:
+    fields = {
+        "set": doc.get("set"),
+        **{key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")},
+    }
+    if fields["degradation"] == DRAWN:
+        fields["degradation"] = doc.get("degradation")
+    clauses = [f"{key} {value}" for key, value in fields.items() if value not in (None, "")]
+    return ", ".join([*clauses, *_describe_windows(task, doc)])
 
 
-def _windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
-    """The windows in which the pictures of a question are shown, of those that have more than 8 bits."""
+def _describe_windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
+    """Describe the window of each image of more than 8 bits."""
     if task.template is None or task.settings.get("no_image"):
         return []
-    views = [pictures.shown_as(pictures.opened(each)) for each in images_of(doc)]
+    views = [pictures.shown_as(pictures.opened(image)) for image in images_of(doc)]
     return [
         f"window {view['window'][0]:g} to {view['window'][1]:g} ({view.get('window_from', '16 bits')})"
         for view in views
@@ -133,8 +136,8 @@ def _windows(task: Loaded, doc: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _rows(task: Loaded) -> list[int]:
-    """The questions to be shown: the first ones, of both sides in turn where there is a shift."""
+def _shown_rows(task: Loaded) -> list[int]:
+    """Rows of the shown questions: the first ones, alternating between both sides of a shift."""
     if "set" not in task.scored.column_names:
         return list(range(min(SHOWN, len(task.documents))))
     sides: dict[str, list[int]] = {}
@@ -144,54 +147,54 @@ def _rows(task: Loaded) -> list[int]:
     return sorted(turns[:SHOWN])
 
 
-def _check_options(task: Loaded, found: Findings) -> None:
-    """All questions: ids, options, answers. The adapter of ours has checked them; another may not have."""
+def _check_options(task: Loaded) -> None:
+    """Check ids, options and answers of all questions; a custom adapter may not have done so."""
     if task.template is None:
         return
     missing = [name for name in ("id", "question", "options", "answer", "image_id") if name not in task.scored.features]
     if missing:
-        found.add(task.path, f"its documents have no {', '.join(missing)}; they have "
-                  f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
-                  near=nearest(missing[0], task.scored.column_names))  # fmt: skip
+        task.add(f"its documents have no {', '.join(missing)}; they have "
+                 f"{', '.join(task.scored.column_names)}: give process_docs an adapter", key="process_docs",
+                 near=nearest(missing[0], task.scored.column_names))  # fmt: skip
         return
     if task.template.kind != "choice":
         return
     parser = answer_checks.parser_of(task)
     for doc in task.scored:
         key = f"question {doc['id']!r}"
-        expected = task.attempt(parser.expected, doc, what="its answer can't be told", found=found, key=key)
-        possible = task.attempt(parser.answers, doc, what="its answers can't be told", found=found, key=key)
+        expected = task.try_call(parser.expected, doc, what="its answer can't be told", key=key)
+        possible = task.try_call(parser.answers, doc, what="its answers can't be told", key=key)
         if expected is None or possible is None:
             return
-        if possible and not any(parser.accepts(each, expected) for each in possible):
+        if possible and not any(parser.accepts(answer, expected) for answer in possible):
             message = "the answer is not among those that there are"
-            found.add(task.path, message, key=key, value=expected, allowed=possible)
+            task.add(message, key=key, value=expected, allowed=possible)
             return
 
 
-def _check_threads(task: Loaded, found: Findings) -> None:
-    """The scoring hook is called in several threads: the values must be those of one, and documents stay the same."""
+def _check_threads(task: Loaded) -> None:
+    """Check that the scoring hook gives equal values in any order and in several threads, and changes no document."""
     docs = [task.scored[row] for row in range(min(SCORED, len(task.scored)))]
     replies = [["A"] * task.repeats for _ in docs]
     before = json.dumps(docs, default=str)
-    alone = [_values(task.score(doc, list(said))) for doc, said in zip(docs, replies, strict=True)]
-    again = [_values(task.score(doc, list(said))) for doc, said in zip(docs[::-1], replies[::-1], strict=True)]
+    alone = [_values_json(task.score(doc, list(reply))) for doc, reply in zip(docs, replies, strict=True)]
+    again = [_values_json(task.score(doc, list(reply))) for doc, reply in zip(docs[::-1], replies[::-1], strict=True)]
     with ThreadPoolExecutor(8) as pool:
-        twice = list(pool.map(lambda pair: _values(task.score(*pair)), zip(docs * 2, replies * 2, strict=True)))
+        twice = list(pool.map(lambda pair: _values_json(task.score(*pair)), zip(docs * 2, replies * 2, strict=True)))
     if again != alone[::-1]:
-        found.add(task.path, "gives other values in another order: it keeps state between calls", key="process_results")
+        task.add("gives other values in another order: it keeps state between calls", key="process_results")
     elif twice != alone * 2:
-        found.add(task.path, "gives other values in several threads than in one: it keeps state between calls",
-                  key="process_results")  # fmt: skip
+        task.add("gives other values in several threads than in one: it keeps state between calls",
+                 key="process_results")  # fmt: skip
     if json.dumps(docs, default=str) != before:
-        found.add(task.path, "changes the document that it is given", key="process_results")
+        task.add("changes the document that it is given", key="process_results")
 
 
-def _values(scored: Any) -> str:
+def _values_json(scored: Any) -> str:
     return json.dumps(scored, default=str, sort_keys=True)
 
 
-def _check_pickles(task: Loaded, found: Findings) -> None:
+def _check_pickles(task: Loaded) -> None:
     for key in HOOKS:
         hook = task.config.get(key)
         if not callable(hook):
@@ -199,47 +202,47 @@ def _check_pickles(task: Loaded, found: Findings) -> None:
         try:
             pickle.loads(pickle.dumps(hook))
         except Exception as error:  # noqa: BLE001 (pickle raises many kinds)
-            found.add(task.path, f"can't be sent to another process ({error}). A function of a file beside the YAML "
-                      "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
+            task.add(f"can't be sent to another process ({error}). A function of a file beside the YAML "
+                     "can't: the harness executes it outside of any package", key=key, level="warning")  # fmt: skip
 
 
 def prompts(tasks: list[Loaded]) -> tuple[dict[str, str], dict[str, str]]:
-    """The snapshot: each task's prompt for :data:`FROZEN`; and of tasks whose prompt wants more of a document, why."""
-    found, failed = {}, {}
+    """Task -> its prompt for :data:`FROZEN`; and task -> error where the prompt needs further columns."""
+    made, failed = {}, {}
     for task in tasks:
         doc = dict(FROZEN)
         if task.template is not None and (task.template.kind == "open" or "options" not in task.template.columns):
             doc["options"] = []
         try:
-            found[task.name] = task.prompt(doc)
+            made[task.name] = task.prompt(doc)
         except Exception as error:  # noqa: BLE001 (a hook of others on a question that is not theirs)
             failed[task.name] = f"{type(error).__name__}: {error}"
-    return dict(sorted(found.items())), failed
+    return dict(sorted(made.items())), failed
 
 
-def check_snapshot(folder: Path, tasks: list[Loaded], found: Findings) -> None:
-    """Compare the prompts with those that prompts.json records."""
+def check_snapshot(folder: Path, tasks: list[Loaded], log: Findings) -> None:
+    """Compare the prompts with those in prompts.json."""
     path = folder / SNAPSHOT
     if not path.is_file():
-        found.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
+        log.add(path, "is missing: write it with `lmms-medtasks validate FOLDER --write`")
         return
-    recorded = attempt(_recorded, folder, path=path, what="is no record of prompts", found=found)
-    made, failed = prompts(tasks)
+    recorded = attempt(_read_snapshot, folder, path=path, what="is no record of prompts", log=log)
+    current, failed = prompts(tasks)
     for name, error in failed.items():
-        found.add(path, f"no prompt could be made for a question without columns of its own ({error}): a change of it "
-                  "will not be noticed", key=name, level="warning")  # fmt: skip
-    for name, prompt in made.items() if recorded is not None else ():
+        log.add(path, f"no prompt could be made for a question without columns of its own ({error}): a change of it "
+                "will not be noticed", key=name, level="warning")  # fmt: skip
+    for name, prompt in current.items() if recorded is not None else ():
         if recorded.get(name) != prompt:
-            found.add(path, "the prompt is another than recorded. If that is wanted: raise metadata.version, say so in "
-                      "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
-                      # Of the record's question, which is nobody's own.
-                      value=prompt.replace(FROZEN["question"], "{question}"))  # fmt: skip
+            log.add(path, "the prompt is another than recorded. If that is wanted: raise metadata.version, say so in "
+                    "the card's changelog, and `lmms-medtasks validate FOLDER --write`", key=name,
+                    # Of the record's question, which is nobody's own.
+                    value=prompt.replace(FROZEN["question"], "{question}"))  # fmt: skip
     for name in recorded or ():
         if not (folder / f"{name}.yaml").is_file():
-            found.add(path, "there is no such task any more: `lmms-medtasks validate FOLDER --write`", key=name)
+            log.add(path, "there is no such task any more: `lmms-medtasks validate FOLDER --write`", key=name)
 
 
-def _recorded(folder: Path) -> dict[str, str]:
+def _read_snapshot(folder: Path) -> dict[str, str]:
     recorded = json.loads((folder / SNAPSHOT).read_bytes())
     if not isinstance(recorded, dict):
         raise UserError(f"expected a mapping task -> prompt, got a {type(recorded).__name__}")
@@ -247,9 +250,9 @@ def _recorded(folder: Path) -> dict[str, str]:
 
 
 def write_snapshot(folder: Path, tasks: list[Loaded], *, whole: bool) -> Path:
-    """Record the prompts as they are. Unless ``tasks`` are all of the folder (``whole``), what it records stays."""
+    """Write the prompts to prompts.json. Entries of other tasks stay, unless ``tasks`` are all (``whole``)."""
     path = folder / SNAPSHOT
-    kept = {} if whole or not path.is_file() else _recorded(folder)
-    made = dict(sorted({**kept, **prompts(tasks)[0]}.items()))
+    retained = {} if whole or not path.is_file() else _read_snapshot(folder)
+    made = dict(sorted({**retained, **prompts(tasks)[0]}.items()))
     write_text(path, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
     return path

@@ -1,4 +1,4 @@
-"""A contributed task as a run has it: hooks imported, settings handed to them, documents made. Executes its code."""
+"""Load a contributed task as a run does: import its hooks, bind its settings, make its documents."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import template_hooks
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import nodes
 from lmms_medtasks.task_yaml.chain import Chain
 from lmms_medtasks.task_yaml.problems import Findings
@@ -23,12 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loaded:
-    """``documents`` are whole; ``scored`` are the same without picture columns, as the scoring hook gets them."""
+    """A task with its documents. ``scored``: the documents without image columns, as the scoring hook gets them."""
 
     path: Path
     config: Mapping[str, Any]
     documents: Dataset
     scored: Dataset
+    log: Findings
 
     @property
     def name(self) -> str:
@@ -36,9 +35,9 @@ class Loaded:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the harness gives to the hooks for prompt and pictures."""
-        given = self.config.get("lmms_eval_specific_kwargs") or {}
-        return {**given, **given.get("default", {})}
+        """The settings that the harness passes to the hooks for prompt and images."""
+        kwargs = self.config.get("lmms_eval_specific_kwargs") or {}
+        return {**kwargs, **kwargs.get("default", {})}
 
     @property
     def template(self) -> templates.Template | None:
@@ -51,95 +50,101 @@ class Loaded:
     def prompt(self, doc: Mapping[str, Any]) -> str:
         hook = self.config["doc_to_text"]
         if callable(hook):
-            return str(self._call("doc_to_text", doc))
-        return str(doc[hook]) if hook in doc else _rendered(str(hook), doc)
+            return str(self._call_hook("doc_to_text", doc))
+        return str(doc[hook]) if hook in doc else _render_template(str(hook), doc)
 
     def pictures(self, doc: Mapping[str, Any]) -> list[Any]:
-        return list(self._call("doc_to_visual", doc))
+        return list(self._call_hook("doc_to_visual", doc))
 
     def target(self, doc: Mapping[str, Any]) -> str:
         hook = self.config["doc_to_target"]
         return str(hook(doc) if callable(hook) else hook)
 
     def score(self, doc: Mapping[str, Any], replies: list[str]) -> dict[str, Any]:
-        found: dict[str, Any] = self.config["process_results"](doc, replies)
-        return found
+        values: dict[str, Any] = self.config["process_results"](doc, replies)
+        return values
 
-    def attempt(self, function: Callable[..., Any], *arguments: Any, what: str, found: Findings, key: str = "") -> Any:
+    def add(self, message: str, **more: object) -> None:
+        """Add a problem of the task to its log."""
+        self.log.add(self.path, message, **more)
+
+    def note(self, text: str) -> None:
+        """Add a note on what was checked to the log."""
+        self.log.told.append(f"{self.name}: {text}")
+
+    def try_call(self, function: Callable[..., Any], *arguments: Any, what: str, key: str = "") -> Any:
         """See :func:`attempt`."""
-        return attempt(function, *arguments, path=self.path, what=what, found=found, key=key)
+        return attempt(function, *arguments, path=self.path, what=what, log=self.log, key=key)
 
-    def _call(self, key: str, doc: Mapping[str, Any]) -> Any:
-        from lmms_medtasks.contribute.functions import accepts
+    def _call_hook(self, key: str, doc: Mapping[str, Any]) -> Any:
+        from lmms_medtasks.contribute.references import callable_arity
 
         hook = self.config[key]
         if not callable(hook):
             return hook
-        most = accepts(hook)[1]
+        most = callable_arity(hook)[1]
         return hook(doc) if most == 1 else hook(doc, self.settings)
 
 
-def _rendered(template: str, doc: Mapping[str, Any]) -> str:
-    """A text in a YAML with the document's fields filled in, as the harness does it."""
+def _render_template(template: str, doc: Mapping[str, Any]) -> str:
+    """Fill a document's fields into a text of the YAML, as the harness does."""
     import jinja2
 
     return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(template).render(**doc)
 
 
-def load(chain: Chain, found: Findings) -> Loaded | None:
-    """Load a task; None where its hooks or its data can't be had, told in ``found``."""
+def load(chain: Chain, log: Findings) -> Loaded | None:
+    """Load a task. Returns None, with the reason added to ``log``, if its hooks or data are unavailable."""
     path = chain.path
-    bound = attempt(_bound, chain, path=path, what="its hooks can't be had", found=found)
+    bound = attempt(
+        lambda: template_hooks.bound(config(chain), path), path=path, what="its hooks can't be had", log=log
+    )
     if bound is None:
         return None
-    documents = attempt(_documents, bound, path=path, what="its data can't be had", found=found)
+    documents = attempt(_load_documents, bound, path=path, what="its data can't be had", log=log)
     if documents is None:
         return None
-    return Loaded(path, bound, documents, _without_pictures(documents))
+    return Loaded(path, bound, documents, _without_images(documents), log)
 
 
 def attempt(
-    function: Callable[..., Any], *arguments: Any, path: Path | str, what: str, found: Findings, key: str = ""
+    function: Callable[..., Any], *arguments: Any, path: Path | str, what: str, log: Findings, key: str = ""
 ) -> Any:
-    """What ``function(*arguments)`` gives, or None and a problem: a hook of others may raise anything."""
+    """Return ``function(*arguments)``, or None after logging any exception as a problem."""
     try:
         return function(*arguments)
     except UserError as error:
-        found.add(path, f"{what}: {error}", key=key)
+        log.add(path, f"{what}: {error}", key=key)
     except SystemExit as error:
-        found.add(path, f"{what}: it ends Python (SystemExit: {error})", key=key)
+        log.add(path, f"{what}: it ends Python (SystemExit: {error})", key=key)
     except Exception as error:  # noqa: BLE001 (told with its type; the hooks are anyone's)
         cause = error.__cause__ or error
-        found.add(path, f"{what}: {type(cause).__name__}: {cause}", key=key)
+        log.add(path, f"{what}: {type(cause).__name__}: {cause}", key=key)
     return None
 
 
-def _bound(chain: Chain) -> dict[str, Any]:
-    return template_hooks.bound(config(chain), chain.path)
-
-
 def config(chain: Chain) -> dict[str, Any]:
-    """A task's YAML with all that it includes, as the harness's ``load_yaml_config`` has it: functions are imported.
+    """Merge a task's YAML and its includes, and import its functions, as the harness's ``load_yaml_config`` does.
 
     The harness's own would import torch and transformers first, which takes longer than all checks together.
     """
-    made = {key: _built(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
-    kwargs = made.get("dataset_kwargs")
-    if made.get("dataset_path") in including.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
-        made["dataset_kwargs"] = {**kwargs, "data_files": including.located(kwargs["data_files"], chain.path.parent)}
-    return made
+    merged = {key: _resolve_functions(entry.value, entry.file.parent) for key, entry in chain.entries.items()}
+    kwargs = merged.get("dataset_kwargs")
+    if merged.get("dataset_path") in nodes.LOCAL and isinstance(kwargs, dict) and "data_files" in kwargs:
+        merged["dataset_kwargs"] = {**kwargs, "data_files": nodes.located(kwargs["data_files"], chain.path.parent)}
+    return merged
 
 
-def _built(value: Any, folder: Path) -> Any:
-    """``value`` with functions in place of their names; ``folder`` is where the YAML lies that names them."""
+def _resolve_functions(value: Any, folder: Path) -> Any:
+    """Replace function names in ``value`` by the functions. ``folder``: of the YAML that names them."""
     if isinstance(value, nodes.Function):
-        return _function(value.name, folder)
+        return _import_function(value.name, folder)
     if isinstance(value, dict):
-        return {key: _built(each, folder) for key, each in value.items()}
-    return [_built(each, folder) for each in value] if isinstance(value, list) else value
+        return {key: _resolve_functions(item, folder) for key, item in value.items()}
+    return [_resolve_functions(item, folder) for item in value] if isinstance(value, list) else value
 
 
-def _function(dotted: str, folder: Path) -> Any:
+def _import_function(dotted: str, folder: Path) -> Any:
     module_name, _, name = dotted.rpartition(".")
     local = folder / f"{module_name}.py"
     if not local.is_file():
@@ -152,7 +157,7 @@ def _function(dotted: str, folder: Path) -> Any:
     return getattr(module, name)
 
 
-def _documents(config: Mapping[str, Any]) -> Dataset:
+def _load_documents(config: Mapping[str, Any]) -> Dataset:
     import datasets
 
     datasets.disable_progress_bars()
@@ -177,7 +182,7 @@ def _documents(config: Mapping[str, Any]) -> Dataset:
     return documents
 
 
-def _without_pictures(documents: Dataset) -> Dataset:
+def _without_images(documents: Dataset) -> Dataset:
     import datasets
 
     lists = tuple(

@@ -1,4 +1,4 @@
-"""``lmms-medtasks new``: the folder of a task, ready to be checked and run."""
+"""``lmms-medtasks new``: write a task's folder, ready to be checked and run."""
 
 from __future__ import annotations
 
@@ -7,123 +7,202 @@ import json
 import keyword
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments
 from lmms_medtasks.data import any_tables, text_tables
-from lmms_medtasks.data.adapter import from_columns
+from lmms_medtasks.data.adapter import Columns, from_columns
 from lmms_medtasks.errors import UserError, unknown
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
 from lmms_medtasks.task_yaml import settings as schema
 
 UNFILLED = "(to be filled in)"
-"""Stands in a card where something is missing; ``validate`` reports it."""
+"""Placeholder in a new card; ``validate`` reports it."""
 
 PROMPTS = {"yes_no": "yes_no", "several_letters": "several_letters"}
-"""The prompts of parsers that the template's own prompt does not fit."""
+"""Parser -> built-in prompt, for parsers that the template's own prompt does not fit."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
+_TASK_NAME = re.compile(r"[a-z][a-z0-9_]{1,60}")
 
 
-def write(wanted: Wanted) -> list[Path]:
-    """Write the folder's files and return them; nothing is overwritten.
+@dataclass(frozen=True)
+class Wanted:
+    """Everything that ``lmms-medtasks new`` was asked for.
+
+    ``dataset``: a table in the task's folder, a hub's ``owner/name``, or ``medtasks://suite/split``. ``columns``: our
+    name -> the table's, where they differ ("options" and "image" may have several, joined by commas;
+    "conversations" is one in place of question and answer). ``settings``: what goes into the YAML. ``card``: paper,
+    licence, terms, deviations. ``reader``: options of the reader of the table (``sep``, ``sheet``).
+    """
+
+    name: str
+    template: str
+    dataset: str
+    folder: Path
+    split: str = "test"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    answer_is: str = ""
+    tags: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    card: Mapping[str, str] = field(default_factory=dict)
+    several: str = ""
+    lettered: bool = False
+    reader: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Path | None:
+        """The table in the folder; None for a hub's data set. Raises UserError for a table outside the folder."""
+        if self.dataset.startswith("medtasks://"):
+            return None
+        path = Path(self.dataset)
+        known = path.suffix.lower() in text_tables.LOADERS
+        if not known and re.fullmatch(r"[\w.-]+/[\w.-]+", self.dataset) and not path.exists():
+            return None  # on a hub
+        if path.is_dir():
+            tables = sorted(file.name for file in path.iterdir() if file.suffix.lower() in text_tables.LOADERS)
+            raise UserError(
+                f"--dataset {self.dataset!r} is a folder. Name one table in it: {', '.join(tables[:10]) or '(none)'}."
+            )
+        if not path.is_file():
+            raise UserError(
+                f"--dataset {self.dataset!r}: no such file. Allowed: a table in {self.folder}/ "
+                f"({', '.join(text_tables.LOADERS)}), a hub's owner/name, or medtasks://suite/split."
+            )
+        text_tables.loader(path)
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise UserError(
+                f"--dataset {self.dataset!r} is not in {self.folder}/. Put the table and its images there first, so "
+                "that the task finds them wherever the folder goes."
+            )
+        return path
+
+
+def adapter_arguments(request: Wanted) -> dict[str, Any]:
+    """The arguments of ``from_columns`` that differ from their defaults."""
+    arguments: dict[str, Any] = {key: value for key, value in request.columns.items() if value != key}
+    if "conversations" in request.columns:
+        arguments["conversations"] = request.columns["conversations"]
+    for key in ("options", "image"):
+        if "," in arguments.get(key, ""):
+            arguments[key] = arguments[key].split(",")
+    if arguments.get("image") == "images":
+        del arguments["image"]  # the standard name stands for both
+    for key in ("answer_is", "several", "lettered"):
+        if getattr(request, key):
+            arguments[key] = getattr(request, key)
+    if request.tags:
+        arguments["tags"] = list(request.tags)
+    return arguments
+
+
+def adapter_of(request: Wanted) -> Columns:
+    """Make the adapter of the new task."""
+    return from_columns(**adapter_arguments(request))
+
+
+def write(request: Wanted) -> list[Path]:
+    """Write the task's folder and return its files; nothing is overwritten.
 
     Raises:
         UserError: a bad name, an unknown template, column or setting, a table that is elsewhere, files in the way.
     """
-    _check_name(wanted.name)
-    template = templates.get(wanted.template)
-    schema.check(wanted.settings, "new")
-    schema.check_fit({**template.settings, **wanted.settings}, template, "new")
-    have = _columns(wanted)
-    _check_columns(wanted, template, have)
-    files = _files(wanted, template)
-    taken = [name for name in files if (wanted.folder / name).exists()]
+    _check_name(request.name)
+    template = templates.get(request.template)
+    schema.check(request.settings, "new")
+    schema.check_fit({**template.settings, **request.settings}, template, "new")
+    have = _table_columns(request)
+    _check_columns(request, template, have)
+    files = _make_files(request, template)
+    taken = [name for name in files if (request.folder / name).exists()]
     if taken:
-        raise UserError(f"{wanted.folder / taken[0]} is there already. Nothing was written; choose another name.")
-    wanted.folder.mkdir(parents=True, exist_ok=True)
+        raise UserError(f"{request.folder / taken[0]} is there already. Nothing was written; choose another name.")
+    request.folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (wanted.folder / name).write_text(text, "utf-8")
-    return [wanted.folder / name for name in files]
+        (request.folder / name).write_text(text, "utf-8")
+    return [request.folder / name for name in files]
 
 
 def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+    if not _TASK_NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UserError(f"The name {name!r}: expected small letters, digits and underscores, a letter first, 2 to 61.")
 
 
-def _columns(wanted: Wanted) -> list[str] | None:
-    """The table's columns; None for data that lie elsewhere."""
-    path = wanted.table
+def _table_columns(request: Wanted) -> list[str] | None:
+    """The table's columns; None if the data are not in the folder."""
+    path = request.table
     if path is None:
         return None
-    how = text_tables.loader(path)
-    if how == "parquet":
+    loader = text_tables.loader(path)
+    if loader == "parquet":
         return list(any_tables.columns(path))
-    return list(text_tables.columns(path, how, wanted.reader))
+    return list(text_tables.columns(path, loader, request.reader))
 
 
-def _check_columns(wanted: Wanted, template: templates.Template, have: Sequence[str] | None) -> None:
-    if wanted.columns.get("answer") and wanted.answer_is:
-        from_columns(answer_is=wanted.answer_is)  # type: ignore[arg-type]  # refuses what there is none of
+def _check_columns(request: Wanted, template: templates.Template, have: Sequence[str] | None) -> None:
+    if request.columns.get("answer") and request.answer_is:
+        from_columns(answer_is=request.answer_is)  # type: ignore[arg-type]  # refuses what there is none of
     if have is None:
         return
-    talks = "conversations" in wanted.columns
-    for ours in dict.fromkeys((*template.columns, *wanted.columns)):
-        optional = ours == "image" and (wanted.settings.get("no_image") or "images" in have)
-        optional |= (talks and ours in ("question", "answer")) or (_reads_yes_no(wanted) and ours == "options")
-        optional &= ours not in wanted.columns
-        for theirs in wanted.columns.get(ours, ours).split(","):
+    talks = "conversations" in request.columns
+    for ours in dict.fromkeys((*template.columns, *request.columns)):
+        optional = ours == "image" and (request.settings.get("no_image") or "images" in have)
+        optional |= (talks and ours in ("question", "answer")) or (_reads_yes_no(request) and ours == "options")
+        optional &= ours not in request.columns
+        for theirs in request.columns.get(ours, ours).split(","):
             if theirs in have or optional:
                 continue
-            if ours not in wanted.columns:
+            if ours not in request.columns:
                 listed = ", ".join(map(repr, have))
-                raise UserError(f"{wanted.dataset}: which column is the {ours}? Say --{ours} COLUMN. It has {listed}.")
-            raise unknown("column", theirs, have, f"{wanted.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
-    shift = wanted.settings.get("shift")
-    for name in (*wanted.tags, *([shift["column"]] if shift else [])):
+                raise UserError(f"{request.dataset}: which column is the {ours}? Say --{ours} COLUMN. It has {listed}.")
+            raise unknown("column", theirs, have, f"{request.dataset}. Say which one is `{ours}`: --{ours} COLUMN")
+    shift = request.settings.get("shift")
+    for name in (*request.tags, *([shift["column"]] if shift else [])):
         if name not in have:
-            raise unknown("column", name, have, wanted.dataset)
+            raise unknown("column", name, have, request.dataset)
 
 
-def _reads_yes_no(wanted: Wanted) -> bool:
-    return wanted.settings.get("parser") == "yes_no"
+def _reads_yes_no(request: Wanted) -> bool:
+    return request.settings.get("parser") == "yes_no"
 
 
-def _files(wanted: Wanted, template: templates.Template) -> dict[str, str]:
-    main = {**template.settings, **wanted.settings}
+def _make_files(request: Wanted, template: templates.Template) -> dict[str, str]:
+    main = {**template.settings, **request.settings}
     variants: dict[str, Mapping[str, Any]] = {"": {}}
     # Not what the task itself is already: severe, beside a task of severity 2.
     variants |= {f"_{ending}": new for ending, new in template.variants.items() if {**main, **new} != main}
-    name = wanted.name
-    files = {f"{name}{ending}.yaml": _yaml(wanted, template, ending, changed) for ending, changed in variants.items()}
-    adapter = _adapter(wanted)
+    name = request.name
+    files = {
+        f"{name}{ending}.yaml": _task_yaml(request, template, ending, changed) for ending, changed in variants.items()
+    }
+    adapter = _adapter_code(request)
     return {
         **files,
-        templates.FILE: including.text_of(template.name),
+        templates.FILE: templates.text_of(template.name),
         "prompt.txt": templates.prompt(PROMPTS.get(str(main.get("parser")), str(template.settings["prompt"]))) + "\n",
         **({"adapter.py": adapter} if adapter else {}),
-        "README.md": _card(wanted, template, [f"{name}{ending}" for ending in variants]),
+        "README.md": _make_card(request, template, [f"{name}{ending}" for ending in variants]),
     }
 
 
-def _yaml(wanted: Wanted, template: templates.Template, ending: str, changed: Mapping[str, Any]) -> str:
-    settings = {**_stated(template), **wanted.settings, **changed, "prompt": "prompt.txt"}
-    lines = [f"include: {wanted.name}.yaml" if ending else f"include: {templates.FILE}", f"task: {wanted.name}{ending}"]
+def _task_yaml(request: Wanted, template: templates.Template, ending: str, changed: Mapping[str, Any]) -> str:
+    settings = {**_stated_settings(template), **request.settings, **changed, "prompt": "prompt.txt"}
+    lines = [
+        f"include: {request.name}.yaml" if ending else f"include: {templates.FILE}",
+        f"task: {request.name}{ending}",
+    ]
     if not ending:
-        lines += _data(wanted)
-        lines += ["process_docs: !function adapter.documents"] if _adapter(wanted) else []
+        lines += _data_lines(request)
+        lines += ["process_docs: !function adapter.documents"] if _adapter_code(request) else []
     lines += ["lmms_eval_specific_kwargs:", "  default:"]
-    lines += [f"    {key}: {_inline(value)}" for key, value in sorted(settings.items())]
+    lines += [f"    {key}: {_inline_yaml(value)}" for key, value in sorted(settings.items())]
     lines += ["metadata:", f"  template: {template.name}", "  version: 1.0"]
     return "\n".join(lines) + "\n"
 
 
-def _stated(template: templates.Template) -> dict[str, Any]:
-    """The template's settings that one should see in the YAML: what a contributor may want to change."""
+def _stated_settings(template: templates.Template) -> dict[str, Any]:
+    """The template's settings that the YAML states, since contributors may want to change them."""
     return {
         key: value
         for key, value in template.settings.items()
@@ -131,53 +210,53 @@ def _stated(template: templates.Template) -> dict[str, Any]:
     }
 
 
-def _data(wanted: Wanted) -> list[str]:
-    path = wanted.table
+def _data_lines(request: Wanted) -> list[str]:
+    path = request.table
     if path:
-        kind, inside = text_tables.loader(path), path.resolve().relative_to(wanted.folder.resolve()).as_posix()
-        extra = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in wanted.reader.items()]
+        kind, inside = text_tables.loader(path), path.resolve().relative_to(request.folder.resolve()).as_posix()
+        extra = [f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in request.reader.items()]
         source = [f"dataset_path: {kind}", "dataset_kwargs:", *extra, "  data_files:", f"    test: {inside}"]
         return [*source, "test_split: test"]
-    if wanted.dataset.startswith("medtasks://"):
-        files = ["dataset_kwargs:", "  data_files:", f"    test: {wanted.dataset}"]
+    if request.dataset.startswith("medtasks://"):
+        files = ["dataset_kwargs:", "  data_files:", f"    test: {request.dataset}"]
         return ["dataset_path: parquet", *files, "test_split: test"]
-    return [f"dataset_path: {wanted.dataset}", f"test_split: {wanted.split}"]
+    return [f"dataset_path: {request.dataset}", f"test_split: {request.split}"]
 
 
-def _adapter(wanted: Wanted) -> str:
-    """The one line of adapter.py; "" where all columns are called as ours."""
-    given = adapter_arguments(wanted)
-    if not given:
+def _adapter_code(request: Wanted) -> str:
+    """The code of adapter.py; "" if all columns have our names."""
+    values = adapter_arguments(request)
+    if not values:
         return ""
-    arguments = ", ".join(f"{key}={_literal(value)}" for key, value in given.items())
+    arguments = ", ".join(f"{key}={_python_literal(value)}" for key, value in values.items())
     return f"from lmms_medtasks.data.adapter import from_columns\n\ndocuments = from_columns({arguments})\n"
 
 
-def _literal(value: Any) -> str:
-    """An argument as Python has it, texts in double quotation marks."""
+def _python_literal(value: Any) -> str:
+    """A value as a Python literal, strings in double quotes."""
     return repr(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
-def _inline(value: Any) -> str:
-    """A setting's value in one line of YAML, which JSON is a part of."""
+def _inline_yaml(value: Any) -> str:
+    """A setting's value as one line of YAML (JSON is valid YAML)."""
     return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_.-]*", value) else json.dumps(value)
 
 
-def _card(wanted: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
+def _make_card(request: Wanted, template: templates.Template, tasks: Sequence[str]) -> str:
     text = importlib.resources.files(__package__).joinpath("card_template.md").read_text("utf-8")
     missing = dict.fromkeys(("paper", "licence", "terms", "deviations", "about"), UNFILLED)
-    named = [f"`{theirs}` as `{ours}`" for ours, theirs in wanted.columns.items() if ours != theirs]
-    own = [f"`{column}`" for column in template.columns if wanted.columns.get(column, column) == column]
-    kept = [f"`{tag}` (kept)" for tag in wanted.tags]
-    metrics = wanted.settings.get("metrics") or template.metrics
+    renamed_columns = [f"`{theirs}` as `{ours}`" for ours, theirs in request.columns.items() if ours != theirs]
+    same_columns = [f"`{column}`" for column in template.columns if request.columns.get(column, column) == column]
+    tag_columns = [f"`{tag}` (kept)" for tag in request.tags]
+    metrics = request.settings.get("metrics") or template.metrics
     return Text(text).substitute(
-        {**missing, **{key: value for key, value in wanted.card.items() if value}},
-        name=wanted.name,
-        data=f"`{Path(wanted.dataset).name if wanted.table else wanted.dataset}`",
+        {**missing, **{key: value for key, value in request.card.items() if value}},
+        name=request.name,
+        data=f"`{Path(request.dataset).name if request.table else request.dataset}`",
         tasks="\n".join(f"- `{task}`" for task in tasks),
         template=template.name,
         template_about=template.about,
         metrics="\n".join(f"- `{metric}`" for metric in ([metrics] if isinstance(metrics, str) else metrics)),
-        columns=", ".join([*own, *named, *kept]),
-        prepare="nothing, the table lies in this folder" if wanted.table else "the harness loads it",
+        columns=", ".join([*same_columns, *renamed_columns, *tag_columns]),
+        prepare="nothing, the table lies in this folder" if request.table else "the harness loads it",
     )

@@ -1,4 +1,4 @@
-"""``lmms-medtasks smoke``: a folder's tasks through the real harness, with the built-in models, on a few questions."""
+"""``lmms-medtasks smoke``: run a folder's tasks in the real harness, with built-in models, on a few questions."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class Row(NamedTuple):
 
 
 def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> list[Row]:
-    """Run all tasks of a folder with each of ``models``; without them with :data:`MODELS`, where they can be.
+    """Run all tasks of a folder with each of ``models``, by default with those of :data:`MODELS` that can run.
 
-    ``medtasks_most_frequent`` can be where a task has a training split. The judge is the one that MEDTASKS_JUDGE
-    names, "lexical" if it names none. The harness is called as a library: what goes wrong is raised as it is.
+    ``medtasks_most_frequent`` needs a training split. The judge is the one that MEDTASKS_JUDGE
+    names, "lexical" if it names none. The harness is called as a library: its exceptions are not caught.
 
     Raises:
         UserError: the folder holds no task, or a task gave no result.
     """
-    found = Findings()
-    chains = static.check(path, found)
-    unreadable = [each for each in found.errors if not each.file.endswith(".md")]
+    log = Findings()
+    chains = static.check(path, log)
+    unreadable = [each for each in log.errors if not each.file.endswith(".md")]
     if unreadable:
         raise UserError(f"{unreadable[0]} Run `lmms-medtasks validate` first.")
     every = [str(chain.value("task")) for chain in chains]
     taught = [str(chain.value("task")) for chain in chains if chain.value("training_split")]
     rows: list[Row] = []
-    with _environment(MEDTASKS_JUDGE="lexical", MEDTASKS_DATA="mini"):
+    with _default_environment(MEDTASKS_JUDGE="lexical", MEDTASKS_DATA="mini"):
         for model in models or MODELS:
             names = taught if models is None and model == _LEARNS else every
             rows += [Row(model, name, "not run", "no training_split") for name in every if name not in names]
@@ -55,11 +55,11 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> li
                 continue
             results = folder_run.results(model, names, static.folder_of(path), limit)
             for name in names:
-                rows += _rows(model, name, results.get(name))
+                rows += _result_rows(model, name, results.get(name))
     return rows
 
 
-def _rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[Row]:
+def _result_rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[Row]:
     if result is None:
         raise UserError(f"{model}: the harness gave no result for {task!r}.")
     for key, value in result.items():
@@ -69,8 +69,8 @@ def _rows(model: str, task: str, result: Mapping[str, Any] | None) -> Iterator[R
 
 
 @contextmanager
-def _environment(**wanted: str) -> Iterator[None]:
-    """These variables where they are not set, for as long as it lasts."""
+def _default_environment(**wanted: str) -> Iterator[None]:
+    """Set environment variables that are not set, within the context."""
     missing = {name: value for name, value in wanted.items() if name not in os.environ}
     os.environ.update(missing)
     try:

@@ -1,28 +1,20 @@
-"""Checks of a task's folder that import and execute nothing of it."""
+"""Check a task's folder without importing or executing anything of it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.contribute import (
-    data_files,
-    functions,
-    group_metrics,
-    part_files,
-    prompt_files,
-    taken_names,
-)
+from lmms_medtasks.contribute import references, taken_names
 from lmms_medtasks.contribute.new import UNFILLED
 from lmms_medtasks.degradations import modality_files, own_modalities
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
-from lmms_medtasks.suites.templates.including import SETTINGS
-from lmms_medtasks.task_yaml import keys, places
-from lmms_medtasks.task_yaml.chain import Chain, follow
+from lmms_medtasks.errors import UserError, nearest
+from lmms_medtasks.suites import registry, templates
+from lmms_medtasks.task_yaml import keys
+from lmms_medtasks.task_yaml.chain import Chain, follow, inside, installed
+from lmms_medtasks.task_yaml.nodes import SETTINGS, Function
 from lmms_medtasks.task_yaml.problems import Findings
 
 _ROWS = ("Paper", "Licence", "Data-use terms")
@@ -30,7 +22,7 @@ _SECTIONS = ("Tasks", "Metrics", "Data", "Checklist", "Deviations from the paper
 
 
 def folder_of(path: Path) -> Path:
-    """The task's folder: ``path`` itself, or the folder of a YAML. Raises UserError where there is none."""
+    """The task's folder: ``path`` itself, or the folder of a YAML. Raises UserError if it is neither."""
     if path.is_dir():
         return path
     if path.is_file() and path.suffix == ".yaml":
@@ -38,45 +30,45 @@ def folder_of(path: Path) -> Path:
     raise UserError(f"{str(path)!r} is no folder with task YAMLs, and no YAML.")
 
 
-def check(path: Path, found: Findings) -> list[Chain]:
-    """Check a folder, or one YAML of it; the chains of the tasks that could be read."""
+def check(path: Path, log: Findings) -> list[Chain]:
+    """Check a folder, or one YAML of it. Returns the include chains of the tasks that could be read."""
     folder = folder_of(path)
     chosen = [path] if path.is_file() else sorted(folder.glob("*.yaml"))
     if not chosen:
-        found.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
-    _give_own(folder, found)
-    strange = places.check(folder, found)
-    chains = [chain for each in chosen if each not in strange and (chain := follow(each, folder, found))]
+        log.add(str(folder), "holds no .yaml file: a task's YAML ends in .yaml")
+    _register_modalities(folder, log)
+    strange = _check_links(folder, log)
+    chains = [chain for yaml_path in chosen if yaml_path not in strange and (chain := follow(yaml_path, folder, log))]
     for chain in chains:
-        _check_chain(chain, found)
-    _check_names(chains, found)
-    group_metrics.check(chains, found)
-    _check_python(folder, found, strange)
+        _check_chain(chain, log)
+    _check_names(chains, log)
+    _check_group_metrics(chains, log)
+    _check_python(folder, log, strange)
     if folder / "README.md" not in strange:
-        _check_card(folder / "README.md", found)
-    _once(found)
-    return [chain for chain in chains if not _is_group(chain)]
+        _check_card(folder / "README.md", log)
+    _drop_repeated(log)
+    return [chain for chain in chains if not chain.is_group]
 
 
-def _check_card(path: Path, found: Findings) -> None:
+def _check_card(path: Path, log: Findings) -> None:
     """Check that the card is there and filled in: paper, licence, data-use terms and changelog."""
     if not path.is_file():
-        found.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
+        log.add(path, "is missing: a card with paper, licence, data-use terms, checklist and changelog")
         return
     lines = path.read_text("utf-8", errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         if UNFILLED in line:
-            found.add(path, "is not filled in yet", line=number, value=line.strip())
+            log.add(path, "is not filled in yet", line=number, value=line.strip())
     for row in _ROWS:
         if not any(line.startswith(f"| {row} |") for line in lines):
-            found.add(path, f"has no row {row!r} in its table: '| {row} | ... |'")
+            log.add(path, f"has no row {row!r} in its table: '| {row} | ... |'")
     for section in _SECTIONS:
         if f"## {section}" not in lines:
-            found.add(path, f"has no section '## {section}'")
+            log.add(path, f"has no section '## {section}'")
 
 
-def _check_python(folder: Path, found: Findings, but: Collection[Path]) -> None:
-    """Report every file of ``folder`` that is no Python, unexecuted; ``but``: files that must not be opened."""
+def _check_python(folder: Path, log: Findings, but: Collection[Path]) -> None:
+    """Report Python files that do not parse. ``but``: files that must not be opened."""
     for path in sorted(folder.rglob("*.py")):
         if path in but or not path.is_file():
             continue
@@ -84,83 +76,155 @@ def _check_python(folder: Path, found: Findings, but: Collection[Path]) -> None:
             ast.parse(path.read_bytes())
         except (SyntaxError, ValueError) as error:
             name = path.relative_to(folder).as_posix()
-            found.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
+            log.add(name, f"is no Python: {error}", line=getattr(error, "lineno", None))
 
 
-def _give_own(folder: Path, found: Findings) -> None:
-    """Make the modalities known that the folder brings: settings name them."""
+def _register_modalities(folder: Path, log: Findings) -> None:
+    """Register the folder's own modalities, which settings may name."""
     path = folder / own_modalities.FILE
     if path.is_file():
         try:
             modality_files.give([path], execute=False)
         except UserError as error:
-            found.add(path, str(error))
+            log.add(path, str(error))
 
 
-def _once(found: Findings) -> None:
-    """What several tasks include is wrong once."""
-    found.problems = list(dict.fromkeys(found.problems))
+def _drop_repeated(log: Findings) -> None:
+    """Report a problem of an included file once."""
+    log.problems = list(dict.fromkeys(log.problems))
 
 
-def _is_group(chain: Chain) -> bool:
-    return isinstance(chain.value("task"), list)
-
-
-def _check_chain(chain: Chain, found: Findings) -> None:
+def _check_chain(chain: Chain, log: Findings) -> None:
     problems = keys.problems(chain)
-    found.problems += problems
-    wrong = {each.key.partition(".")[0] for each in problems}
-    _check_file_name(chain, wrong, found)
-    if _is_group(chain):
+    log.problems += problems
+    wrong_keys = {each.key.partition(".")[0] for each in problems}
+    _check_file_name(chain, wrong_keys, log)
+    if chain.is_group:
         return
-    functions.check_all(chain, wrong, found)
-    if not wrong & {"dataset_path", "dataset_kwargs", "test_split", "training_split"}:
-        data_files.check(chain, found)
-    if not wrong & {"process_results", "metadata", SETTINGS}:
+    references.check_functions(chain, wrong_keys, log)
+    if not wrong_keys & {"dataset_path", "dataset_kwargs", "test_split", "training_split"}:
+        references.check_data_files(chain, log)
+    if not wrong_keys & {"process_results", "metadata", SETTINGS}:
         if keys.reads_settings(chain):
-            prompt_files.check(chain, found)
-            part_files.check(chain, found)
-        _check_copy(chain, found)
+            references.check_prompt_file(chain, log)
+            references.check_custom_parts(chain, log)
+        _check_copy(chain, log)
 
 
-def _check_file_name(chain: Chain, wrong: Collection[str], found: Findings) -> None:
-    key = "group" if _is_group(chain) else "task"
+def _check_file_name(chain: Chain, wrong_keys: Collection[str], log: Findings) -> None:
+    key = chain.name_key
     name = chain.value(key)
     # A name that is taken is to be changed, not given to the file too.
-    if key in chain.entries and key not in wrong and name != chain.path.stem and not _owner(chain, name):
+    if key in chain.entries and key not in wrong_keys and name != chain.path.stem and not _name_owner(chain, name):
         entry = chain.entries[key]
-        found.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
-                  value=name)  # fmt: skip
+        log.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
+                value=name)  # fmt: skip
 
 
-def _check_copy(chain: Chain, found: Findings) -> None:
-    """The folder's copy of a template's lines against the installed one."""
+def _check_copy(chain: Chain, log: Findings) -> None:
+    """Compare the folder's copy of the template with the installed template."""
     template = keys.template_of(chain)
     copy = next((path for path in chain.files if path.name == templates.FILE), None)
-    if template is not None and copy is not None and copy.read_text("utf-8") != including.text_of(template.name):
-        found.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
-                  "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
+    if template is not None and copy is not None and copy.read_text("utf-8") != templates.text_of(template.name):
+        log.add(copy, f"differs from the template {template.name!r} as it is installed. If you did not change it: "
+                "delete it, and let `lmms-medtasks new` write it again in an empty folder", level="note")  # fmt: skip
 
 
-def _check_names(chains: list[Chain], found: Findings) -> None:
-    """Names must be free: in the folder, among ours, and among the harness's own, which win in silence."""
+def _check_names(chains: list[Chain], log: Findings) -> None:
+    """Check that names are unique in the folder, among our tasks, and among the harness's, which would win silently."""
     seen: dict[str, Path] = {}
-    for chain, name in _named(chains):
-        entry = chain.entries["group" if _is_group(chain) else "task"]
+    for chain, name in _named_chains(chains):
+        entry = chain.entries[chain.name_key]
         if name in seen:
-            found.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
+            log.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
-        if owner := _owner(chain, name):
-            found.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
+        if owner := _name_owner(chain, name):
+            log.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
 
 
-def _owner(chain: Chain, name: Any) -> str | None:
-    """Who else has a task's name."""
+def _name_owner(chain: Chain, name: Any) -> str | None:
+    """Describe the other task of this name, None or "" if there is none."""
     return taken_names.owner(name, but=chain.path) if isinstance(name, str) else None
 
 
-def _named(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
+def _named_chains(chains: list[Chain]) -> Iterator[tuple[Chain, str]]:
     for chain in chains:
-        name = chain.value("group" if _is_group(chain) else "task")
+        name = chain.value(chain.name_key)
         if isinstance(name, str):
             yield chain, name
+
+
+def _check_links(folder: Path, log: Findings) -> set[Path]:
+    """Report links out of ``folder``, pipes and devices. Returns these paths, which must not be opened."""
+    strange = set()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if not inside(path, folder):
+            log.add(name, "a link that leads out of the task's folder")
+        elif not path.is_dir() and not path.is_file():
+            log.add(name, "is no file, but a pipe, a device or a link to nothing")
+        else:
+            continue
+        strange.add(path)
+    return strange
+
+
+# --- Groups -----------------------------------------------------------------------------------------------------------
+
+
+def _check_group_metrics(chains: Sequence[Chain], log: Findings) -> None:
+    """Report metrics of a group that none of its tasks has: the harness would silently leave the row empty.
+
+    ``chains``: all of the folder. Groups with an unknown task are skipped.
+    """
+    named_chains = [(chain.value(chain.name_key), chain) for chain in chains]
+    by_name = {name: chain for name, chain in named_chains if isinstance(name, str)}
+    for group in (chain for chain in chains if chain.is_group):
+        listed = group.value("aggregate_metric_list")
+        members = list(_member_tasks(group, by_name, set()))
+        metrics = [each and _table_metrics(each) for each in members]
+        if not isinstance(listed, list) or None in metrics:
+            continue
+        names = tuple(sorted({name for each in metrics for name in each or ()}))
+        entry = group.entries["aggregate_metric_list"]
+        for row in listed:
+            metric = str(row.get("metric") if isinstance(row, Mapping) else row)
+            # As the harness matches them: "accuracy" takes "accuracy_iid" too.
+            if not any(metric in name for name in names):
+                log.add(
+                    entry.file, "no task of the group has this metric: its row would stay empty", line=entry.line,
+                    key="aggregate_metric_list", value=metric, allowed=names, near=nearest(metric, names),
+                )  # fmt: skip
+
+
+def _member_tasks(group: Chain, by_name: Mapping[str, Chain], above: set[str]) -> Iterator[Chain | None]:
+    """The tasks of a group and of groups in it; None for an unknown task."""
+    above = above | {str(group.value("group"))}
+    for member in group.value("task"):
+        name = member.get("task") if isinstance(member, Mapping) else member
+        chain = by_name.get(name) if isinstance(name, str) else None
+        if chain is not None and chain.is_group:
+            yield from _member_tasks(chain, by_name, above) if name not in above else ()
+        elif chain is not None:
+            yield chain
+        else:
+            yield from (installed([name]) if isinstance(name, str) else []) or (None,)
+
+
+def _table_metrics(chain: Chain) -> set[str] | None:
+    """The metrics in a task's table; None if they are declared by code that is not installed.
+
+    They are those that its settings choose, else those of its list, its template or its benchmark's declaration.
+    """
+    settings = chain.value(SETTINGS)
+    default = settings.get("default") if isinstance(settings, Mapping) else None
+    chosen = default.get("metrics") if isinstance(default, Mapping) else None
+    listed = chain.value("metric_list")
+    if isinstance(listed, Function):
+        template = keys.template_of(chain)
+        listed = template.metrics if template else registry.metrics_of(str(chain.value("process_results")))
+        if listed is None:
+            return None
+    rows = [chosen] if isinstance(chosen, str) else chosen or listed or []
+    names = [each.get("metric") if isinstance(each, Mapping) else each for each in rows]
+    return {name for name in names if isinstance(name, str)}

@@ -1,4 +1,4 @@
-"""Which names of tasks, groups and tags are taken: by the harness's built-in tasks, and by ours."""
+"""Find the names of tasks, groups and tags that the harness or this package already uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEXTS = ("", ".py", ".yaml", ".yml")
 
 
 def owner(name: str, but: Path | None = None) -> str:
-    """Who has ``name`` already, "" if nobody has; ``but``: the YAML that asks."""
+    """Describe the task that has ``name``; "" if there is none. ``but``: a YAML that is ignored."""
     from lmms_medtasks import folders
 
     ours = folders.task_files().get(name)
@@ -25,35 +25,38 @@ def owner(name: str, but: Path | None = None) -> str:
 
 @functools.cache
 def harness() -> dict[str, str]:
-    """The names of the harness's own tasks, groups and tags, each with a file that has it; read, not parsed."""
-    found: dict[str, str] = {}
+    """Name -> file of the harness's own tasks, groups and tags, found by a pattern without parsing YAML."""
+    names: dict[str, str] = {}
     for folder in _harness_folders():
-        found = {**names_in(folder), **found}
-    return found
+        names = {**names_in(folder), **names}
+    return names
 
 
 def _harness_folders() -> list[Path]:
     spec = importlib.util.find_spec("lmms_eval")
-    return [Path(each) / "tasks" for each in (spec.submodule_search_locations if spec else None) or ()]
+    return [Path(location) / "tasks" for location in (spec.submodule_search_locations if spec else None) or ()]
 
 
 def is_mentioned(name: str, folder: Path | None = None) -> bool:
-    """Whether a name stands anywhere in the harness's tasks, or in the YAMLs below ``folder``: else no task has it.
+    """Whether a name occurs anywhere in the harness's tasks or in YAMLs below ``folder``; if not, no task has it.
 
     Tasks and groups have names in more ways than :func:`names_in` reads: in lists, in files without an ending, in code.
     """
     word = re.compile(rf"(?<![\w+-]){re.escape(name)}(?![\w+-])")
     texts = [
-        path for each in _harness_folders() for path in each.rglob("*") if path.suffix in _TEXTS and path.is_file()
+        path
+        for tasks_folder in _harness_folders()
+        for path in tasks_folder.rglob("*")
+        if path.suffix in _TEXTS and path.is_file()
     ]
     texts += folder.rglob("*.yaml") if folder else ()
     return any(word.search(path.read_text("utf-8", errors="replace")) for path in texts)
 
 
 def names_in(folder: Path) -> dict[str, str]:
-    """The names of tasks, groups and tags in the YAMLs below a folder, each with a file that has it."""
-    found: dict[str, str] = {}
+    """Name -> file of the tasks, groups and tags in the YAMLs below a folder."""
+    names: dict[str, str] = {}
     for path in folder.rglob("*.yaml"):
         for name in _NAME.findall(path.read_text("utf-8", errors="replace")):
-            found.setdefault(name, path.relative_to(folder).as_posix())
-    return found
+            names.setdefault(name, path.relative_to(folder).as_posix())
+    return names

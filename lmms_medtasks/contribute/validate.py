@@ -1,11 +1,16 @@
-"""``lmms-medtasks validate``: all checks of a task's folder, and what they found."""
+"""``lmms-medtasks validate``: run all checks of a task's folder."""
 
 from __future__ import annotations
 
+import base64
+import importlib.resources
+import io
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from lmms_medtasks.contribute import live, question_page, static, versions
+from lmms_medtasks.contribute import live, static, versions
 from lmms_medtasks.contribute.loaded import Loaded, attempt
 from lmms_medtasks.report import reported_suites
 from lmms_medtasks.suites import registry
@@ -29,27 +34,27 @@ def validate(
         write: Record the prompts in prompts.json, rather than compare them with it. Not done where anything but the
             card is wrong, and then told.
 
-    Hooks are executed only when all that can be told without has been found right.
+    Hooks are executed only if the static checks found no error.
 
     Raises:
         UserError: no such folder, no such revision.
     """
-    found = Findings()
-    chains = static.check(path, found)
+    log = Findings()
+    chains = static.check(path, log)
     if base:
-        versions.check(static.folder_of(path), chains, base, found)
-    # A card that is still to be filled in keeps nobody from seeing whether the rest is right.
-    if static_only or _errors_beyond_the_card(found):
+        versions.check(static.folder_of(path), chains, base, log)
+    # An unfinished card does not prevent the other checks.
+    if static_only or _has_errors_beyond_card(log):
         if write:
-            found.told.append(_NOT_WRITTEN)
-        return found
-    _execute(path, chains, show, write, found)
-    found.problems = _said_once(found.problems)
-    return found
+            log.told.append(_NOT_WRITTEN)
+        return log
+    _check_live(path, chains, show, write, log)
+    log.problems = _merge_same_problems(log.problems)
+    return log
 
 
-def _said_once(problems: list[Problem]) -> list[Problem]:
-    """What is wrong with several tasks alike, such as their data, once, with all their files."""
+def _merge_same_problems(problems: list[Problem]) -> list[Problem]:
+    """Merge equal problems of several tasks into one that names all their files."""
     groups: dict[Problem, list[Problem]] = {}
     for each in problems:
         of_task = each.line is None and each.file.endswith(".yaml")
@@ -57,9 +62,9 @@ def _said_once(problems: list[Problem]) -> list[Problem]:
     return [replace(same[0], file=", ".join(dict.fromkeys(each.file for each in same))) for same in groups.values()]
 
 
-def _errors_beyond_the_card(found: Findings) -> bool:
+def _has_errors_beyond_card(log: Findings) -> bool:
     """Whether something other than the card's text is wrong."""
-    return any(not each.file.endswith(".md") for each in found.errors)
+    return any(not each.file.endswith(".md") for each in log.errors)
 
 
 def _read_report(folder: Path) -> None:
@@ -67,23 +72,52 @@ def _read_report(folder: Path) -> None:
     reported_suites.declared(folder.name)
 
 
-def _execute(path: Path, chains: list[Chain], show: Path | None, write: bool, found: Findings) -> None:
+def _check_live(path: Path, chains: list[Chain], show: Path | None, write: bool, log: Findings) -> None:
     folder = static.folder_of(path)
     tasks: list[Loaded] = []
     pages = []
     for chain in chains:
-        task, shown = live.check(chain, found)
-        pages.append((chain.path.stem, shown))
+        task, questions = live.check(chain, log)
+        pages.append((chain.path.stem, questions))
         if task is not None:
             tasks.append(task)
     if (folder / "report.py").is_file():
-        attempt(_read_report, folder.resolve(), path="report.py", what="can't be used", found=found)
-    if write and _errors_beyond_the_card(found):
-        found.told.append(_NOT_WRITTEN)
+        attempt(_read_report, folder.resolve(), path="report.py", what="can't be used", log=log)
+    if write and _has_errors_beyond_card(log):
+        log.told.append(_NOT_WRITTEN)
     elif write:
-        found.told.append(f"Written: {live.write_snapshot(folder, tasks, whole=path.is_dir())}")
+        log.told.append(f"Written: {live.write_snapshot(folder, tasks, whole=path.is_dir())}")
     elif len(tasks) == len(chains):
-        live.check_snapshot(folder, tasks, found)
+        live.check_snapshot(folder, tasks, log)
     if show is not None:
-        write_text(show, question_page.html(folder.resolve().name, pages))
-        found.told.append(f"Written: {show}")
+        write_text(show, _render_page(folder.resolve().name, pages))
+        log.told.append(f"Written: {show}")
+
+
+def _render_page(title: str, tasks: Sequence[tuple[str, Sequence[live.ShownQuestion]]]) -> str:
+    """A page that shows questions as a model gets them: all texts escaped, all images inside, no script."""
+    import jinja2
+
+    text = importlib.resources.files(__package__).joinpath("page.html").read_text("utf-8")
+    page = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(text)
+    listed = [(name, [_page_question(question) for question in questions]) for name, questions in tasks]
+    return page.render(title=title, count=live.SHOWN, tasks=listed)
+
+
+def _page_question(question: live.ShownQuestion) -> dict[str, Any]:
+    pictures = [
+        {"source": _data_url(image), "about": f"{image.width} x {image.height} pixels"} for image in question.pictures
+    ]
+    return {
+        "id": question.id,
+        "prompt": question.prompt,
+        "target": question.target,
+        "pictures": pictures,
+        "about": question.about,
+    }
+
+
+def _data_url(picture: Any) -> str:
+    held = io.BytesIO()
+    picture.save(held, "PNG")
+    return "data:image/png;base64," + base64.b64encode(held.getvalue()).decode()

@@ -1,4 +1,4 @@
-"""Whether a task's version went up where its prompt or data changed, against a revision of its repository."""
+"""Check that a task's version was raised if its prompt or data changed since a revision of its repository."""
 
 from __future__ import annotations
 
@@ -11,88 +11,89 @@ from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
-from lmms_medtasks.task_yaml import places
-from lmms_medtasks.task_yaml.chain import Chain, follow
+from lmms_medtasks.task_yaml.chain import Chain, follow, is_file
 from lmms_medtasks.task_yaml.problems import Findings
 
 _NO_DATA = ("README.md", "prompts.json", templates.FILE)
-"""Files that are compared otherwise, or decide nothing."""
+"""Files that are compared elsewhere, or have no effect."""
 
 
-def check(folder: Path, chains: list[Chain], base: str, found: Findings) -> None:
-    """Compare each task of ``folder`` with what it was at ``base``; one that was not there is new.
+def check(folder: Path, chains: list[Chain], base: str, log: Findings) -> None:
+    """Compare each task of ``folder`` with the revision ``base``; a task that did not exist there is new.
 
     Raises:
         UserError: the folder is in no git repository, or it has no such revision.
     """
     with tempfile.TemporaryDirectory() as name:
         before = Path(name)
-        _take_out(folder, base, before)
+        _extract_folder(folder, base, before)
         files = _changed_files(before, folder)
         for chain in chains:
             path = before / chain.path.name
-            if places.is_file(path):
-                _compare(chain, follow(path, before, Findings()) or Chain(path), files, base, found)
+            if is_file(path):
+                _check_version(chain, follow(path, before, Findings()) or Chain(path), files, base, log)
             else:
-                found.told.append(f"{chain.path.stem}: new since {base}")
+                log.told.append(f"{chain.path.stem}: new since {base}")
 
 
-def _take_out(folder: Path, base: str, to: Path) -> None:
-    """Write the folder as it was at ``base``; nothing where it was not there."""
-    _git(folder, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
-    if _git(folder, "ls-tree", base, "./"):
-        with tarfile.open(fileobj=io.BytesIO(_git(folder, "archive", base)), errorlevel=0) as content:
+def _extract_folder(folder: Path, base: str, to: Path) -> None:
+    """Write the folder as it was at ``base`` to ``to``; nothing if it did not exist."""
+    _run_git(folder, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
+    if _run_git(folder, "ls-tree", base, "./"):
+        with tarfile.open(fileobj=io.BytesIO(_run_git(folder, "archive", base)), errorlevel=0) as content:
             content.extractall(to, filter="data")  # links that lead out are left out
 
 
 def _changed_files(before: Path, folder: Path) -> list[str]:
-    """The first of the files that are another than before, or gone, and how many more there are; [] for none.
+    """The first changed or deleted file, and the number of others; [] if there is none.
 
-    What Python compiled of a parser or an adapter, committed where nobody ignores it, is made again by each run.
+    Compiled Python files are ignored: each run may make them anew.
     """
-    names = [each.relative_to(before) for each in sorted(before.rglob("*")) if each.is_file()]
-    names = [each for each in names if each.name not in _NO_DATA and each.suffix not in (".yaml", ".pyc")]
+    names = [name.relative_to(before) for name in sorted(before.rglob("*")) if name.is_file()]
+    names = [name for name in names if name.name not in _NO_DATA and name.suffix not in (".yaml", ".pyc")]
     names += [] if Path("adapter.py") in names or not (folder / "adapter.py").is_file() else [Path("adapter.py")]
-    changed = [each.as_posix() for each in names if _content(before / each) != _content(folder / each)]
+    changed = [name.as_posix() for name in names if _read_content(before / name) != _read_content(folder / name)]
     return [changed[0] + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")] if changed else []
 
 
-def _compare(chain: Chain, before: Chain, files: list[str], base: str, found: Findings) -> None:
+def _check_version(chain: Chain, before: Chain, files: list[str], base: str, log: Findings) -> None:
     keys = sorted({*before.entries, *chain.entries} - {"metadata", "task_alias", "tag"})
     changed = [key for key in keys if before.value(key) != chain.value(key)] + files
-    new, old = _version(chain), _version(before)
+    new, old = _version_of(chain), _version_of(before)
     entry = chain.entries.get("metadata")
-    wrong = ""
+    problem = ""
     if changed and (new is None or old is None or new <= old):
-        wrong = (
+        problem = (
             f"still the version at {base}, but {', '.join(changed)} changed since: raise it, and say why in the card's "
             "changelog"
         )
     elif old is not None and (new is None or new < old):
-        wrong = f"below the version at {base}, {old}"
+        problem = f"below the version at {base}, {old}"
     elif not changed and new != old:
-        found.told.append(f"{chain.path.stem}: version {old} -> {new}, nothing else changed")
-    if wrong:
-        found.add(entry.file if entry else chain.path, wrong, key="metadata.version",
-                  line=entry.line if entry else None, value=str(new))  # fmt: skip
+        log.told.append(f"{chain.path.stem}: version {old} -> {new}, nothing else changed")
+    if problem:
+        log.add(entry.file if entry else chain.path, problem, key="metadata.version",
+                line=entry.line if entry else None, value=str(new))  # fmt: skip
 
 
-def _version(chain: Chain) -> float | None:
+def _version_of(chain: Chain) -> float | None:
     metadata: Any = chain.value("metadata")
     version = metadata.get("version") if isinstance(metadata, dict) else None
     return float(version) if isinstance(version, int | float) else None
 
 
-def _content(path: Path) -> bytes | None:
+def _read_content(path: Path) -> bytes | None:
     return path.read_bytes().replace(b"\r\n", b"\n") if path.is_file() else None
 
 
-def _git(folder: Path, *arguments: str) -> bytes:
+def _run_git(folder: Path, *arguments: str) -> bytes:
     try:
         done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
     except FileNotFoundError as error:
         raise UserError("--base wants git, which is not installed.") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip() or f"no such revision: {arguments[-1].partition('^')[0]!r}"
-        raise UserError(f"--base: {said} (in {folder})")
+        reason = (
+            done.stderr.decode(errors="replace").strip() or f"no such revision: {arguments[-1].partition('^')[0]!r}"
+        )
+        raise UserError(f"--base: {reason} (in {folder})")
     return done.stdout

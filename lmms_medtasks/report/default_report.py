@@ -27,8 +27,8 @@ from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import FIELDS, OWN_COLUMNS, Samples, Where
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites import judged_measures
+from lmms_medtasks.suites.common_metrics import ANSWERED, OUTCOMES, READINGS, outcome_of
 from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Mean
-from lmms_medtasks.suites.outcomes import ANSWERED, OUTCOMES, READINGS, outcome_of
 from lmms_medtasks.suites.own_parts import KEY, NotFound
 from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite

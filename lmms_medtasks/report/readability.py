@@ -20,7 +20,7 @@ from lmms_medtasks.report.findings import Finding
 from lmms_medtasks.report.views import Source
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.short_texts import listed, listed_or_counted
-from lmms_medtasks.suites import outcomes, registry
+from lmms_medtasks.suites import common_metrics, registry
 from lmms_medtasks.suites.suite import Suite
 
 THINKING_TOKENS = 4096
@@ -43,7 +43,7 @@ class Readability:
 
     Attributes:
         tasks: their names. ours: whether they are of a benchmark of ours. read: of ``replies``, which came.
-        counts: replies by :data:`lmms_medtasks.suites.outcomes.OUTCOMES`.
+        counts: replies by :data:`lmms_medtasks.suites.common_metrics.OUTCOMES`.
         at_limit: replies that the limit of new tokens ended, also ones that were read. limits: those limits, or the
             tasks' own.
         marks: unknown marks at the beginning of replies, most frequent first.
@@ -135,7 +135,7 @@ def of_source(suite: Suite, source: Source) -> list[Readability]:
             told = (config.get("generation_kwargs") or {}).get("max_new_tokens")
             limits = frozenset(filter(None, reached)) or frozenset([told] if isinstance(told, int) else [])
             marks = Counter(mark for each in rows.column("unknown_marks") if each is not None for mark in each)
-            ours, counts = suite.name in registry.names(), Counter(outcomes.outcomes(rows))
+            ours, counts = suite.name in registry.names(), Counter(common_metrics.outcomes(rows))
             own = (printable(task),)
             found.append(Readability(own, ours, read, replies, counts, len(reached), limits, marks))
     return found

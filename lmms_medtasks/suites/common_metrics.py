@@ -1,14 +1,57 @@
-"""Metrics that every benchmark has: what became of the replies, and identical trials."""
+"""Outcomes of replies, and the metrics of them that every benchmark has; identical trials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
-from lmms_medtasks.record import FAILED, NO_ANSWER
+import pyarrow.compute as pc
+
+from lmms_medtasks.record import CUT, EMPTY, FAILED, NO_ANSWER
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Count, Mean
-from lmms_medtasks.suites.outcomes import outcomes
 from lmms_medtasks.suites.suite import Measure, Metric
+
+ANSWERED = "answered"
+READINGS: Mapping[str, tuple[str, ...]] = {
+    "unreadable": ("unreadable", "ambiguous"),
+    "cut": (CUT,),
+    "empty": (EMPTY,),
+    "refused": ("refused",),
+    "failed": (FAILED,),
+}
+"""Outcome -> the readings (:attr:`lmms_medtasks.record.Record.trials`) that are it; every other reading answers."""
+
+OUTCOMES = (ANSWERED, *READINGS)
+_OF_READING = {reading: outcome for outcome, readings in READINGS.items() for reading in readings}
+_SAID = {"cut": "cut off", "failed": "failed requests"}
+
+WRONG = "A reply without an answer (unreadable, cut off, empty, refused) is wrong; a failed request counts for nothing."
+"""What a measure says where answers are read."""
+LOWEST = (
+    "A reply without an answer's text (cut off, empty, unreadable) is at worst; a failed request counts for nothing."
+)
+"""What a measure says where a judge scores answers."""
+
+
+def outcome_of(reading: str) -> str:
+    """The outcome of a trial that was read as ``reading``."""
+    return _OF_READING.get(reading, ANSWERED)
+
+
+def outcomes(rows: Samples) -> dict[str, int]:
+    """Count the trials by outcome, in the order of :data:`OUTCOMES`. A judged reply with a text is "answered"."""
+    counts = dict.fromkeys(OUTCOMES, 0)
+    for row in pc.value_counts(rows.texts("trials")[1]) if len(rows) else ():
+        counts[outcome_of(str(row["values"]))] += row["counts"].as_py()
+    return counts
+
+
+def said(counts: Mapping[str, int], names: Iterable[str] = OUTCOMES) -> str:
+    """Describe counts above 0: ``7 answered, 4 cut off, 1 empty``; "" if there are none."""
+    return ", ".join(f"{counts[name]:,} {_SAID.get(name, name)}" for name in names if counts[name])
+
+
+# --- Metrics ----------------------------------------------------------------------------------------------------------
 
 MANY_EMPTY = 0.2
 """Share of empty replies above which a run is suspicious. Our choice."""
@@ -23,7 +66,7 @@ def parse_rate(rows: Samples) -> float | None:
 
 
 def outcome_count(outcome: str) -> Count:
-    """How many replies have one of :data:`lmms_medtasks.suites.outcomes.OUTCOMES`."""
+    """The number of replies with an outcome."""
     return Count(function=lambda rows: outcomes(rows)[outcome])
 
 
@@ -60,7 +103,7 @@ def _identical_notice(rows: Samples, share: float | int | None) -> str:
     )
 
 
-def _counted(
+def _count_metric(
     name: str, outcome: str, about: str, notice: Callable[[Samples, float | int | None], str] = lambda rows, value: ""
 ) -> Metric:
     return Metric(
@@ -71,18 +114,18 @@ def _counted(
 PARSE_RATE = Metric(
     "parse_rate", Count(function=parse_rate), about="Share of the replies in which an answer could be read."
 )
-UNREADABLE_REPLIES = _counted(
+UNREADABLE_REPLIES = _count_metric(
     "unreadable_replies", "unreadable", "replies with words and without one answer: none, or several (ambiguous)."
 )
-CUT_REPLIES = _counted(
+CUT_REPLIES = _count_metric(
     "cut_replies", "cut", "replies that the limit of new tokens, or thoughts without an end, cut off before an answer."
 )
-EMPTY_REPLIES = _counted(
+EMPTY_REPLIES = _count_metric(
     "empty_replies", "empty", "replies that say nothing: no text, white space, or no text after the thoughts.",
     _empty_notice,
 )  # fmt: skip
-REFUSED_REPLIES = _counted("refused_replies", "refused", "replies that decline to answer.")
-FAILED_REQUESTS = _counted(
+REFUSED_REPLIES = _count_metric("refused_replies", "refused", "replies that decline to answer.")
+FAILED_REQUESTS = _count_metric(
     "failed_requests", "failed", "requests that got no reply. They are no wrong answers.", _failed_notice
 )
 READ = (PARSE_RATE, UNREADABLE_REPLIES, CUT_REPLIES, EMPTY_REPLIES, REFUSED_REPLIES, FAILED_REQUESTS)

@@ -1,4 +1,4 @@
-"""A number of several models, image by image: what comparison, gate and ranks are made of, whatever the number is.
+"""Contributions of images to a metric of several models: the basis of comparison, gate and ranks.
 
 A number is a statistic of sums over rows (:mod:`lmms_medtasks.statistics.sums`). Its *contributions* are what each
 image adds to it, for each model, on the questions that all of them answered:
@@ -53,7 +53,7 @@ MakeRows = Callable[[], Samples]
 
 @dataclass(frozen=True)
 class Contributions:
-    """What k images add to the number of m models. The numbers are ``sums.sum(0) / sizes.sum()``.
+    """What k images add to the metric of m models. The numbers are ``sums.sum(0) / sizes.sum()``.
 
     Attributes:
         sums: (k, m) floats; of smooth numbers to first order, though they add up.
@@ -95,35 +95,42 @@ class PairedChange:
 
 
 def contributions(tables: Sequence[MakeRows], estimate: Estimate, name: str = "") -> Contributions | None:
-    """The contributions to ``estimate`` on the rows common to all ``tables``; None where a model has no number there.
+    """The contributions to ``estimate`` on the rows common to all ``tables``; None if a model has no value there.
 
     ``name``: of the metric, for the message. Raises UserError where a statistic is declared linear
     (``Statistic(mean=True)``) and its rows do not add up to it.
     """
-    chosen = _common(tables, estimate)
-    return _linear(_numbers(tables, chosen, estimate), name) or _smooth(_numbers(tables, chosen, estimate))
+    chosen = _common_rows(tables, estimate)
+    return _linear_contributions(_model_numbers(tables, chosen, estimate), name) or _smooth_contributions(
+        _model_numbers(tables, chosen, estimate)
+    )
 
 
 def paired_change(first: MakeRows, second: MakeRows, estimate: Estimate, name: str = "") -> PairedChange:
     """Compare two models by ``estimate``; see :func:`contributions`."""
     tables = (first, second)
-    one, other = numbers = list(_numbers(tables, _common(tables, estimate), estimate))
-    found = _linear(numbers, name) or _smooth(numbers)
-    if found is None or one is None or other is None:
+    first_number, second_number = numbers = list(_model_numbers(tables, _common_rows(tables, estimate), estimate))
+    contributions = _linear_contributions(numbers, name) or _smooth_contributions(numbers)
+    if contributions is None or first_number is None or second_number is None:
         before, after = (None if each is None else each.value for each in numbers)
         return PairedChange(before, after, EMPTY, None, np.zeros(0), None)
-    if found.linear:
-        apart = {name: rows.columns - one.own[name].columns for name, rows in other.own.items()}
-        sums = _Weighed(one).by_image(apart)
+    if contributions.linear:
+        apart = {name: rows.columns - first_number.own[name].columns for name, rows in second_number.own.items()}
+        sums = _Weighed(first_number).by_image(apart)
     else:
-        sums = found.sums[:, 1] - found.sums[:, 0]
-    shown, p = _intervals(one, other, found.linear), None if found.reason else sign_flip(sums)
-    return PairedChange(shown["first"].estimate, shown["second"].estimate, shown["change"], found, sums, p)
+        sums = contributions.sums[:, 1] - contributions.sums[:, 0]
+    estimates, p = (
+        _paired_intervals(first_number, second_number, contributions.linear),
+        None if contributions.reason else sign_flip(sums),
+    )
+    return PairedChange(
+        estimates["first"].estimate, estimates["second"].estimate, estimates["change"], contributions, sums, p
+    )
 
 
 @dataclass(frozen=True)
 class _Number:
-    """A model's number: the statistic that stands for the estimate, and the groups of all the estimate's rows."""
+    """A model's value: the estimate's main statistic, and the groups of all its rows."""
 
     groups: Mapping[str, Group]
     statistic: AnyStatistic
@@ -135,35 +142,35 @@ class _Number:
 
     @property
     def rows(self) -> int:
-        return sum(len(each.clusters) for each in self.own.values())
+        return sum(len(group.clusters) for group in self.own.values())
 
     @functools.cached_property
     def value(self) -> float | None:
         totals = {}
         for name, each in self.own.items():
-            columns = [np.bincount(each.cells, own, each.cell_count) for own in (None, *each.columns.T)]
+            columns = [np.bincount(each.cells, weights, each.cell_count) for weights in (None, *each.columns.T)]
             totals[name] = np.stack(columns, axis=-1)[None]
         (value,) = evaluate(self.statistic, totals).tolist()
         return None if np.isnan(value) else float(value)
 
 
-def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
-    """Of each table the places of the rows that an estimate is about and that all have, question by question.
+def _common_rows(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
+    """Indices of the rows, in each table, that an estimate is about and that all tables have, question by question.
 
     Those of a measure have a score of it. Of an estimate that names none, a question is left out where a model has no
     score of a measure since no reply or judgement came, and another has one, unless a model has no score of the measure
     at all.
     """
-    asked = [make().shared for make in tables]
-    alike = asked[0] is not None and all(each is asked[0] for each in asked)
+    shared_tables = [make().shared for make in tables]
+    alike = shared_tables[0] is not None and all(each is shared_tables[0] for each in shared_tables)
     rows: list[np.ndarray] = []
     keys: list[np.ndarray] = []
     for make in tables:
         table = make()
-        found = _about(table, estimate)
-        rows.append(np.flatnonzero(np.isin(table.rows, found.rows)))
+        estimated = _estimated_rows(table, estimate)
+        rows.append(np.flatnonzero(np.isin(table.rows, estimated.rows)))
         # Of the same questions the numbers of rows do for their ids, which are much larger.
-        own = found.rows if alike else found.column("id").astype(str)
+        own = estimated.rows if alike else estimated.column("id").astype(str)
         keys.append(keys[0] if keys and np.array_equal(own, keys[0]) else own)
     if any(each is not keys[0] for each in keys):
         distinct = {id(each): each for each in keys}.values()
@@ -171,14 +178,14 @@ def _common(tables: Sequence[MakeRows], estimate: Estimate) -> list[np.ndarray]:
         for model, own in enumerate(keys):
             order = np.argsort(own, kind="stable")
             rows[model] = rows[model][order[np.searchsorted(own[order], common)]]
-    if _measure(estimate):
+    if _measure_name(estimate):
         return rows
     lacking = [_lacks_scores(make().take(each)) for make, each in zip(tables, rows, strict=True)]
-    kept = np.ones(len(rows[0]), dtype=bool)
+    has_scores = np.ones(len(rows[0]), dtype=bool)
     for name, own in lacking[0].items():
         if all(name in each for each in lacking):
-            kept &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
-    return [each[kept] for each in rows]
+            has_scores &= functools.reduce(np.logical_and, (each[name] == own for each in lacking))
+    return [each[has_scores] for each in rows]
 
 
 def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:
@@ -190,29 +197,31 @@ def _lacks_scores(rows: Samples) -> dict[str, np.ndarray]:
     if "trials" in rows.columns:
         of, trials = rows.texts("trials")
         came = np.bincount(of[pc.not_equal(trials, FAILED).to_numpy(zero_copy_only=False)], minlength=len(rows)) > 0
-    found = {}
+    lacking = {}
     for name in rows.measures:
         none = np.isnan(rows.column(f"{name}.score"))
         if not none.all():
-            found[name] = none & (~came | (rows.column(f"{name}.requested") > 0))
-    return found
+            lacking[name] = none & (~came | (rows.column(f"{name}.requested") > 0))
+    return lacking
 
 
-def _about(rows: Samples, estimate: Estimate) -> Samples:
-    own, measure = rows.where(estimate.where), _measure(estimate)
-    return own.scored(measure) if measure else own
+def _estimated_rows(rows: Samples, estimate: Estimate) -> Samples:
+    restricted, measure = rows.where(estimate.where), _measure_name(estimate)
+    return restricted.scored(measure) if measure else restricted
 
 
-def _measure(estimate: Estimate) -> str | None:
+def _measure_name(estimate: Estimate) -> str | None:
     return getattr(estimate, "measure", None)
 
 
-def _numbers(tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate) -> Iterator[_Number | None]:
-    """The models' numbers, one after the other; None where nothing can be estimated."""
+def _model_numbers(
+    tables: Sequence[MakeRows], chosen: Sequence[np.ndarray], estimate: Estimate
+) -> Iterator[_Number | None]:
+    """Yield each model's value; None if nothing can be estimated."""
     for make, rows in zip(tables, chosen, strict=True):
         drawn = estimate.draw(make().take(rows))
-        there = drawn is not None and estimate.main in drawn.statistics
-        yield _Number(drawn.groups, drawn.statistics[estimate.main]) if drawn and there else None
+        has_statistic = drawn is not None and estimate.main in drawn.statistics
+        yield _Number(drawn.groups, drawn.statistics[estimate.main]) if drawn and has_statistic else None
 
 
 class _Weighed:
@@ -241,7 +250,7 @@ class _Weighed:
                     yield (name, column), weights[each.cells]
 
     def has_rows_of(self, number: _Number) -> bool:
-        """Whether another model's number is made of the same images in the same cells, row by row."""
+        """Whether another model's value has the same images in the same cells, row by row."""
         others = number.own
         return others.keys() == self.groups.keys() and all(
             each.cell_count == others[name].cell_count
@@ -276,8 +285,8 @@ def _is_linear(statistic: AnyStatistic) -> bool:
     return isinstance(statistic, Difference) and _is_linear(statistic.first) and _is_linear(statistic.second)
 
 
-def _linear(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
-    """None where they are not linear, have not the same rows, or a model has no number."""
+def _linear_contributions(numbers: Iterable[_Number | None], name: str) -> Contributions | None:
+    """Contributions to linear statistics; None if one is not linear, rows differ, or a model has no value."""
     base: _Weighed | None = None
     sums: list[np.ndarray] = []
     for number in numbers:
@@ -291,51 +300,51 @@ def _linear(numbers: Iterable[_Number | None], name: str) -> Contributions | Non
     return base.contributions(sums) if base else None
 
 
-def _check_adds_up(made: float, value: float, name: str) -> None:
-    if not abs(made - value) <= _SAME * max(1.0, abs(value)):  # nor NaN
+def _check_adds_up(total: float, value: float, name: str) -> None:
+    if not abs(total - value) <= _SAME * max(1.0, abs(value)):  # nor NaN
         raise UserError(
             f"The metric {name!r} says that it is linear (Statistic(mean=True)): what its rows add to it must add up "
-            f"to its value. They give {made:.9g}, its value is {value:.9g}. Declare the statistic with mean=False."
+            f"to its value. They give {total:.9g}, its value is {value:.9g}. Declare the statistic with mean=False."
         )
 
 
-def _smooth(numbers: Iterable[_Number | None]) -> Contributions | None:
+def _smooth_contributions(numbers: Iterable[_Number | None]) -> Contributions | None:
     """Pseudo-values of each model: the value, and the jackknife's deviation times the images less one."""
-    found: list[tuple[float, list[str], np.ndarray]] = []
+    parts: list[tuple[float, list[str], np.ndarray]] = []
     rows, reason, other_rows = 0, "", True
     for number in numbers:
         if number is None or number.value is None:
             return None
         other_rows &= _is_linear(number.statistic)
         images, deviations, why = jackknife(number.own, number.statistic)
-        found.append((number.value, images, deviations))
+        parts.append((number.value, images, deviations))
         few_in_group = why == FEW and len(images) >= MINIMUM
         rows, reason = max(rows, number.rows), reason or (FEW_IN_GROUP if few_in_group else why)
     if reason:
-        return Contributions(np.zeros((0, len(found))), np.zeros(0), np.zeros(0, str), False, rows, reason)
-    images = sorted(set().union(*(own for _, own, _ in found)))
+        return Contributions(np.zeros((0, len(parts))), np.zeros(0), np.zeros(0, str), False, rows, reason)
+    images = sorted(set().union(*(model_images for _, model_images, _ in parts)))
     codes = {image: code for code, image in enumerate(images)}
-    pseudo = np.tile([value for value, _, _ in found], (len(images), 1))
-    for model, (_, own, deviations) in enumerate(found):
+    pseudo = np.tile([value for value, _, _ in parts], (len(images), 1))
+    for model, (_, model_images, deviations) in enumerate(parts):
         # Where a model has no row of an image, leaving it out changes nothing.
-        pseudo[[codes[image] for image in own], model] += (len(images) - 1) * deviations
+        pseudo[[codes[image] for image in model_images], model] += (len(images) - 1) * deviations
     share = rows / len(images)
     sizes = np.full(len(images), share)
     return Contributions(pseudo * share, sizes, np.array(images, dtype=str), False, rows, other_rows=other_rows)
 
 
-def _intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Interval]:
+def _paired_intervals(first: _Number, second: _Number, same_rows: bool) -> dict[str, Interval]:
     """Both numbers, and second less first; of a mean, macro or not, with the interval of the rows' differences."""
-    sides = {"first": one, "second": other}
+    sides = {"first": first, "second": second}
     groups = {f"{side} {name}": rows for side, number in sides.items() for name, rows in number.groups.items()}
-    statistics = {side: _renamed(number.statistic, side) for side, number in sides.items()}
+    statistics = {side: _rename_groups(number.statistic, side) for side, number in sides.items()}
     change: AnyStatistic = Difference(statistics["second"], statistics["first"])
-    plain = one.statistic.value if isinstance(one.statistic, Through) else one.statistic
+    plain = first.statistic.value if isinstance(first.statistic, Through) else first.statistic
     if same_rows and isinstance(plain, Statistic) and plain.function in (mean, mean_of_means):
-        rows, others = (each.groups[plain.groups[0]] for each in (one, other))
+        rows, others = (each.groups[plain.groups[0]] for each in (first, second))
         apart = others.columns[:, 0] - rows.columns[:, 0]
         groups["pairs"] = scored(rows.clusters, apart, cells=rows.cells, cell_count=rows.cell_count)
-        ranges = [bounds_of(each.statistic) for each in (one, other)]
+        ranges = [bounds_of(each.statistic) for each in (first, second)]
         ends = [end for each in ranges if each for end in each]
         width = None if None in ranges else (min(ends) - max(ends), max(ends) - min(ends))
         change = Through(change, mean_statistic("pairs", width, plain.function))
@@ -343,20 +352,20 @@ def _intervals(one: _Number, other: _Number, same_rows: bool) -> dict[str, Inter
 
 
 def draw_together(**sides: tuple[Samples, Estimate]) -> tuple[dict[str, Group], dict[str, AnyStatistic]]:
-    """The groups of several numbers, their side before their names, and each side's statistic where it has one."""
+    """The groups of several estimates, names prefixed with the side, and each side's statistic if it has one."""
     groups: dict[str, Group] = {}
     statistics: dict[str, AnyStatistic] = {}
     for side, (rows, estimate) in sides.items():
         drawn = estimate.draw(rows.where(estimate.where))
         if drawn is not None:
             groups |= {f"{side} {name}": each for name, each in drawn.groups.items()}
-            statistics[side] = _renamed(drawn.statistics[estimate.main], side)
+            statistics[side] = _rename_groups(drawn.statistics[estimate.main], side)
     return groups, statistics
 
 
-def _renamed(statistic: AnyStatistic, side: str) -> AnyStatistic:
+def _rename_groups(statistic: AnyStatistic, side: str) -> AnyStatistic:
     if isinstance(statistic, Statistic):
         return replace(statistic, groups=tuple(f"{side} {each}" for each in statistic.groups))
     if isinstance(statistic, Through):
-        return Through(_renamed(statistic.value, side), _renamed(statistic.interval_of, side))
-    return type(statistic)(_renamed(statistic.first, side), _renamed(statistic.second, side))
+        return Through(_rename_groups(statistic.value, side), _rename_groups(statistic.interval_of, side))
+    return type(statistic)(_rename_groups(statistic.first, side), _rename_groups(statistic.second, side))

@@ -1,4 +1,4 @@
-"""The makers of numbers: each estimate is a rule from a table of questions to groups of rows and statistics of them.
+"""Estimates: each is a rule from a table of questions to groups of rows and statistics of them.
 
 Without intervals an estimate is what the harness's table prints; with them it is a cell of the report, the leaderboard
 or a comparison. There is no other way from questions to a number, and one rule for every interval
@@ -7,9 +7,10 @@ or a comparison. There is no other way from questions to a number, and one rule 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,7 +42,7 @@ Unit = tuple[str, float | None]
 
 
 class Draw(NamedTuple):
-    """Groups of rows, and the statistics of them."""
+    """Groups of rows, and statistics of them."""
 
     groups: Mapping[str, Group]
     statistics: Mapping[str, AnyStatistic]
@@ -62,11 +63,11 @@ class Estimate:
     exact: bool = False
 
     def draw(self, rows: Samples) -> Draw | None:
-        """What is computed of ``rows``, which are restricted already; None where nothing can be estimated."""
+        """Make groups and statistics of ``rows``, which are already restricted; None if nothing can be estimated."""
         raise NotImplementedError
 
     def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
-        """Each statistic with its interval, by name; {} where nothing can be estimated."""
+        """Name -> statistic with its interval; {} if nothing can be estimated."""
         drawn = self.draw(rows.where(self.where))
         if drawn is None:
             return {}
@@ -74,18 +75,18 @@ class Estimate:
 
     @property
     def columns(self) -> list[str]:
-        """The columns by which it, or a part of it, chooses, groups or pairs questions."""
+        """The columns by which it selects, groups or pairs questions."""
         values = [each for value in vars(self).values() for each in (value if isinstance(value, tuple) else (value,))]
-        found = [name for value in values if isinstance(value, Mapping) for name in value]
-        named = (getattr(self, "by", ""), *getattr(self, "pair", ()))
-        return list(dict.fromkeys([*found, *filter(None, named)]))
+        restricting = [name for value in values if isinstance(value, Mapping) for name in value]
+        pairing = (getattr(self, "by", ""), *getattr(self, "pair", ()))
+        return list(dict.fromkeys([*restricting, *filter(None, pairing)]))
 
     def value(self, rows: Samples) -> float | int | None:
         """The main statistic without its interval: the number in the harness's table."""
         return self.of(rows, with_intervals=False).get(self.main, EMPTY).estimate
 
     def range(self, rows: Samples) -> Bounds:
-        """The range of the main statistic; 0 to 1 where none is known (a ratio)."""
+        """The range of the main statistic; 0 to 1 if unknown (a ratio)."""
         drawn = self.draw(rows.where(self.where))
         return (drawn and self.main in drawn.statistics and bounds_of(drawn.statistics[self.main])) or (0.0, 1.0)
 
@@ -103,9 +104,9 @@ class Mean(Estimate):
 
     def draw(self, rows: Samples) -> Draw:
         """The questions with a score; their mean."""
-        found = rows.scored(self.measure)
-        scores = found.column(f"{self.measure}.score")
-        questions = scored(found.column("cluster").tolist(), scores)
+        scored_rows = rows.scored(self.measure)
+        scores = scored_rows.column(f"{self.measure}.score")
+        questions = scored(scored_rows.column("cluster").tolist(), scores)
         return Draw({"": questions}, {"mean": mean_statistic("", range_of(scores, self.bounds))})
 
 
@@ -126,15 +127,15 @@ class Macro(Estimate):
 
     def draw(self, rows: Samples) -> Draw | None:
         """The scores of all groups, a cell each; the mean of the cells' means."""
-        chosen = rows.by([self.by]).values() if self.by else (rows.where(each) for each in self.groups)
-        parts = [each.scored(self.measure) for each in chosen]
+        chosen = rows.by([self.by]).values() if self.by else (rows.where(part) for part in self.groups)
+        parts = [part.scored(self.measure) for part in chosen]
         if self.skip_empty:
-            parts = [each for each in parts if len(each)]
+            parts = [part for part in parts if len(part)]
         if not parts or not all(map(len, parts)):
             return None
-        cells = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
-        clusters = np.concatenate([each.column("cluster") for each in parts])
-        scores = np.concatenate([each.column(f"{self.measure}.score") for each in parts])
+        cells = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        clusters = np.concatenate([part.column("cluster") for part in parts])
+        scores = np.concatenate([part.column(f"{self.measure}.score") for part in parts])
         return Draw(
             {"": scored(clusters.tolist(), scores, cells=cells, cell_count=len(parts))},
             {"mean": mean_statistic("", range_of(scores, self.bounds), mean_of_means)},
@@ -162,7 +163,7 @@ class MacroContrast(Estimate):
         groups = {name: drawn.groups[""] for name, drawn in sides.items() if drawn}
         if len(groups) < len(sides):
             return None
-        bounds = range_of(np.concatenate([each.columns[:, 0] for each in groups.values()]), self.bounds)
+        bounds = range_of(np.concatenate([cells.columns[:, 0] for cells in groups.values()]), self.bounds)
         first, second = (mean_statistic(name, bounds, mean_of_means) for name in ("first", "second"))
         return Draw(groups, {"first": first, "second": second, "change": Difference(second, first)})
 
@@ -191,15 +192,15 @@ class Contrast(Estimate):
         first, second = (rows.where(each).scored(self.measure) for each in (self.first, self.second))
         if self.pair:
             first, second = first.paired(second, self.pair)
-        one, other = (each.column(f"{self.measure}.score") for each in (first, second))
-        bounds = range_of(np.concatenate([one, other]), self.bounds)
+        first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
+        bounds = range_of(np.concatenate([first_scores, second_scores]), self.bounds)
         clusters = first.column("cluster").tolist()
-        own = clusters if self.pair else second.column("cluster").tolist()
-        groups = {"first": scored(clusters, one), "second": scored(own, other)}
+        second_clusters = clusters if self.pair else second.column("cluster").tolist()
+        groups = {"first": scored(clusters, first_scores), "second": scored(second_clusters, second_scores)}
         before, after = mean_statistic("first", bounds), mean_statistic("second", bounds)
         statistics: dict[str, AnyStatistic] = {"first": before, "second": after, "change": Difference(after, before)}
         if self.pair:
-            groups["pairs"] = scored(clusters, other - one)
+            groups["pairs"] = scored(clusters, second_scores - first_scores)
             width = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
             statistics["change"] = Through(Difference(after, before), mean_statistic("pairs", width))
         if self.ratio or self.main == "ratio":
@@ -221,20 +222,20 @@ class Fraction(Estimate):
 
     def draw(self, rows: Samples) -> Draw | None:
         """Both numbers of each question; the one sum over the other."""
-        columns = [np.asarray(each(rows), dtype=float) for each in (self.top, self.bottom)]
-        for each in columns:
-            if each.shape != (len(rows),) or not np.isfinite(each).all() or (each < 0).any():
+        columns = [np.asarray(column(rows), dtype=float) for column in (self.top, self.bottom)]
+        for column in columns:
+            if column.shape != (len(rows),) or not np.isfinite(column).all() or (column < 0).any():
                 raise UserError(
                     f"A fraction's top and bottom give {len(rows)} numbers, 0 or more, one a question; got the shape "
-                    f"{each.shape}, values {each.ravel()[:5].tolist()}."
+                    f"{column.shape}, values {column.ravel()[:5].tolist()}."
                 )
         if not len(rows):
             return None
         both = group(rows.column("cluster").tolist(), *columns)
-        return Draw({"": both}, {self.main: Statistic(_fraction, ("",), (0.0, 1.0), mean=False)})
+        return Draw({"": both}, {self.main: Statistic(_fraction_of_sums, ("",), (0.0, 1.0), mean=False)})
 
 
-def _fraction(sums: np.ndarray) -> np.ndarray:
+def _fraction_of_sums(sums: np.ndarray) -> np.ndarray:
     totals = sums.sum(-2)
     parts: np.ndarray = totals[..., 1] / totals[..., 2]
     return parts
@@ -242,7 +243,7 @@ def _fraction(sums: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Units(Estimate):
-    """Mean over units that are no questions, such as whether all answers about an item agree."""
+    """Mean over units other than questions, such as whether all answers about an item agree."""
 
     units: Callable[[Samples], Sequence[Unit]] = lambda rows: ()
 
@@ -260,18 +261,18 @@ class Units(Estimate):
 
 @dataclass(frozen=True)
 class Custom(Estimate):
-    """Groups and statistics that a suite makes itself."""
+    """Groups and statistics that a benchmark's own function makes."""
 
     function: Callable[[Samples], Draw | None] = lambda rows: None
 
     def draw(self, rows: Samples) -> Draw | None:
-        """What the function gives."""
+        """The function's result."""
         return self.function(rows)
 
 
 @dataclass(frozen=True)
 class Count(Estimate):
-    """A number that is counted, not estimated: it has no interval. None where there is nothing to count."""
+    """A number that is counted, not estimated: it has no interval. None if there is nothing to count."""
 
     main: str = "count"
     exact: bool = True
@@ -280,9 +281,103 @@ class Count(Estimate):
     def of(self, rows: Samples, with_intervals: bool = True) -> Mapping[str, Interval]:
         """The number; ``n`` is the number of rows."""
         counted = self.value(rows)
-        own = rows.where(self.where)
-        return {"count": Interval(counted, None, None, len(own), len(set(own.column("cluster"))))}
+        restricted = rows.where(self.where)
+        return {"count": Interval(counted, None, None, len(restricted), len(set(restricted.column("cluster"))))}
 
     def value(self, rows: Samples) -> float | int | None:
         """The number."""
         return self.function(rows.where(self.where))
+
+
+# --- The benefit of the image -----------------------------------------------------------------------------------------
+
+Question = tuple[Any, ...]
+QUESTION = ("pair",)
+"""The columns that name a question whatever its form."""
+
+
+@dataclass(frozen=True)
+class LostBenefit(Estimate):
+    """The share of the image's benefit under ``first`` that is lost under ``second``, both of the same clusters.
+
+    The benefit of the image under a condition is the mean score with it less the mean score of the same questions
+    without it. A drop of four points is little for a model that gains forty from its images, and all there is for one
+    that gains four: the share lost is 1 - (benefit under the second condition) / (benefit under the first). Where the
+    second condition asks the same questions, such as degraded images, the floor is the same on both sides, and the
+    share is (first - second) / (first - without image).
+
+    Statistics, in the measure's unit but for the last: ``first`` and ``second``, the mean scores with the image;
+    ``floor`` and ``second_floor``, those of the same questions without it; ``benefit`` and ``second_benefit``, the
+    difference; ``drop``, first less second; ``lost``, what the second benefit is less than the first, over the first.
+    ``lost`` has no value where the benefit is 0, and no meaning where it may be 0: a report leaves it empty there.
+
+    Attributes:
+        floor: a question, as the columns ``question`` name it -> its score without the image (:func:`floor_of`).
+            Questions that are not there are left out.
+        pair: columns in which a row of the second must agree with one of the first, each then in the cluster of the
+            first; without it both are taken whole.
+        bounds: the range of a score, as of a mean.
+    """
+
+    main: str = "lost"
+    measure: str = "accuracy"
+    floor: Mapping[Question, float] = field(default_factory=dict)
+    question: tuple[str, ...] = QUESTION
+    first: Where = field(default_factory=dict)
+    second: Where = field(default_factory=dict)
+    pair: tuple[str, ...] = ()
+    bounds: Bounds | None = None
+
+    def draw(self, rows: Samples) -> Draw | None:
+        """The scores with and without the image on both sides; None if a side has no score."""
+        first, second = (self._with_floor(rows.where(each)) for each in (self.first, self.second))
+        if self.pair:
+            first, second = first.paired(second, self.pair)
+        if not len(first) or not len(second):
+            return None
+        clusters = first.column("cluster").tolist()
+        second_clusters = clusters if self.pair else second.column("cluster").tolist()
+        first_scores, second_scores = (each.column(f"{self.measure}.score") for each in (first, second))
+        first_floor, second_floor = (self._floor_scores(each) for each in (first, second))
+        bounds = range_of(np.concatenate([first_scores, second_scores, first_floor, second_floor]), self.bounds)
+        change = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
+        groups = {
+            "first": scored(clusters, first_scores),
+            "second": scored(second_clusters, second_scores),
+            "floor": scored(clusters, first_floor),
+            "second_floor": scored(second_clusters, second_floor),
+            "benefit": scored(clusters, first_scores - first_floor),
+            "second_benefit": scored(second_clusters, second_scores - second_floor),
+        }
+        statistics: dict[str, AnyStatistic] = {
+            name: mean_statistic(name, change if "benefit" in name else bounds) for name in groups
+        }
+        statistics["drop"] = Difference(statistics["first"], statistics["second"])
+        loss: AnyStatistic = Difference(statistics["benefit"], statistics["second_benefit"])
+        if self.pair:
+            groups["pairs"] = scored(clusters, first_scores - second_scores)
+            # The same question has the same score without its image, so that what is lost of the benefit is the drop.
+            drop = mean_statistic("pairs", change)
+            statistics["drop"], loss = Through(statistics["drop"], drop), Through(loss, drop)
+        statistics["lost"] = Ratio(loss, statistics["benefit"])
+        return Draw(groups, statistics)
+
+    def _with_floor(self, rows: Samples) -> Samples:
+        known = rows.scored(self.measure)
+        return known.take(np.array([key in self.floor for key in _question_keys(known, self.question)], dtype=bool))
+
+    def _floor_scores(self, rows: Samples) -> np.ndarray:
+        return np.array([self.floor[key] for key in _question_keys(rows, self.question)])
+
+
+def floor_of(rows: Samples, measure: str, question: Sequence[str] = QUESTION) -> dict[Question, float]:
+    """Question -> its mean score without the image; the columns ``question`` identify it."""
+    scored = rows.scored(measure)
+    scores_by_question: dict[Question, list[float]] = {}
+    for key, score in zip(_question_keys(scored, question), scored.column(f"{measure}.score"), strict=True):
+        scores_by_question.setdefault(key, []).append(float(score))
+    return {key: math.fsum(scores) / len(scores) for key, scores in scores_by_question.items()}
+
+
+def _question_keys(rows: Samples, names: Sequence[str]) -> list[Question]:
+    return list(zip(*(rows.column(name) for name in names), strict=True))

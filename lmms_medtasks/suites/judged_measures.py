@@ -1,7 +1,7 @@
 """Judged answers in records: from verdicts to the values of measures, and the counts beside every mean of them.
 
-A missing judgement is no zero and is not left out in silence: a mean never stands without its coverage and its two
-bounds, which take every missing judgement as the worst and as the best that the scale has.
+A missing judgement is not 0 and is not dropped silently: every mean has its coverage and two bounds, which take each
+missing judgement as the worst and as the best score of the scale.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ COMPLETE = 0.95
 
 
 def tags_of(doc: Mapping[str, Any], names: Sequence[str], protocol: Protocol) -> dict[str, Tag]:
-    """The document's tags of these names; where its data have terms only those that may stand in a log."""
+    """The document's tags of these names; if its data have terms of use, only those allowed in a log."""
     allowed = [name for name in names if not protocol.terms or name in ("data", *protocol.open_tags)]
     return {name: doc[name] for name in allowed if doc.get(name) is not None}
 
 
 def measure_value(judgement: Judgement, measure: records.Measure) -> MeasureValue:
-    """What a question's verdicts give to a measure: a dimension's name, or a function of all dimensions' numbers.
+    """The value of a measure from a question's verdicts: one dimension, or a function of all dimensions.
 
     ``score`` is the mean over the judgements that were obtained; a question whose requests all failed has none
     requested.
@@ -55,7 +55,7 @@ def measure_value(judgement: Judgement, measure: records.Measure) -> MeasureValu
 
 
 def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Record:
-    """The record with these measures in place of its own of the same names."""
+    """The record with these measures added or replaced."""
     return replace(record, measures={**record.measures, **measures})
 
 
@@ -64,7 +64,7 @@ def with_measures(record: Record, measures: Mapping[str, MeasureValue]) -> Recor
 
 def coverage(measure: str, where: Where | None = None) -> Count:
     """Share of the judgements requested that were obtained, by a rule or by a judge; None where none was requested."""
-    return Count(where=where or {}, function=functools.partial(_coverage, measure=measure))
+    return Count(where=where or {}, function=functools.partial(_judged_share, measure=measure))
 
 
 def bound(measure: str, which: str, where: Where | None = None) -> Count:
@@ -102,7 +102,7 @@ def judged_metrics(measure: str) -> tuple[Metric, ...]:
 
 
 def incomplete_notice(measure: str) -> Callable[[Samples, float | int | None], str]:
-    """What a user is told where fewer judgements than :data:`COMPLETE` were obtained."""
+    """Make the notice for a run that obtained a smaller share of judgements than :data:`COMPLETE`."""
 
     def notice(rows: Samples, reached: float | int | None) -> str:
         if reached is None or reached:
@@ -119,12 +119,12 @@ def incomplete_notice(measure: str) -> Callable[[Samples, float | int | None], s
     return notice
 
 
-def _coverage(rows: Samples, measure: str) -> float | None:
+def _judged_share(rows: Samples, measure: str) -> float | None:
     obtained, requested = judgement_counts(rows, measure)
     return obtained / requested if requested else None
 
 
 def is_complete(rows: Samples, measure: str) -> float | None:
-    """1 where the coverage reaches :data:`COMPLETE`, 0 where not, None where nothing was requested."""
-    share = _coverage(rows, measure)
+    """1 if the coverage reaches :data:`COMPLETE`, else 0; None if nothing was requested."""
+    share = _judged_share(rows, measure)
     return None if share is None else float(share >= COMPLETE)

@@ -1,4 +1,4 @@
-"""Metrics of someone's own in a task on a template: a number of each question, or an estimate of all of them.
+"""Custom metrics of tasks on a template: a number for each question, or an estimate over all questions.
 
 The simple form is a function of a question's record; the metric is its mean over the questions of which it is not None,
 with an interval over clusters::
@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from lmms_medtasks.errors import UserError, line_of
+from lmms_medtasks.errors import UserError, line_of, unknown
 from lmms_medtasks.extensions import Part, check_arguments, load
 from lmms_medtasks.record import MeasureValue, Record
 from lmms_medtasks.suites.estimates import Estimate, Mean
@@ -36,7 +36,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class QuestionMetric:
-    """A number that a function gives to each question; its mean is the metric.
+    """A function that scores each question; its mean is the metric.
 
     ``metric`` is the mean, ``measure`` the number with its range. ``name`` is "" until the part's own is known.
     """
@@ -46,14 +46,14 @@ class QuestionMetric:
     main: bool = False
 
     def __call__(self, record: Record) -> float | None:
-        """What the function returns."""
+        """Score a record."""
         return self.function(record)
 
     @property
     def metric(self) -> Metric:
         """The mean over the questions that have a number."""
-        own = self.measure
-        return Metric(own.name, Mean(measure=own.name), own.higher_is_better, own.about, self.main)
+        measure = self.measure
+        return Metric(measure.name, Mean(measure=measure.name), measure.higher_is_better, measure.about, self.main)
 
 
 def question_metric(
@@ -91,7 +91,7 @@ def question_metric(
 
 @dataclass(frozen=True)
 class OwnMetric:
-    """A metric of someone's own: what a declaration takes of it, and what a record gets.
+    """A custom metric. ``function`` scores each record; ``metric`` and ``measure`` go into the declaration.
 
     ``measure`` and ``function`` are None of an estimate, which takes what the records have.
     """
@@ -103,52 +103,54 @@ class OwnMetric:
 
     @property
     def where(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.part.origin}: the metric {self.metric.name!r}"
 
 
 @functools.cache
 def get(reference: str, ours: tuple[str, ...] = ()) -> OwnMetric:
-    """The metric that a reference names; that to a file has the folder before it.
+    """Load the custom metric of a reference; a reference to a file includes the folder.
 
     Args:
         reference: ``FILE.py:NAME``, ``package.module:NAME`` or an installed package's name.
         ours: The names that are taken.
 
     Raises:
-        UserError: There is none, it is none, or its name is taken or can't stand in tables.
+        UserError: if the metric does not exist, is not a metric, or has an invalid or used name.
     """
     part = load("metric", reference, ours)
-    where = f"{part.origin}{_line_of_part(part)}: the metric {part.name!r}"
-    found = _of(part, where)
-    name = found.metric.name
+    subject = f"{part.origin}{_line_of_part(part)}: the metric {part.name!r}"
+    custom = _metric_from_part(part, subject)
+    name = custom.metric.name
     if not _NAME.fullmatch(name) or name.endswith("_stderr"):
-        raise UserError(f"{where} is called {name!r}: expected small letters, digits and underscores, a letter first.")
+        raise UserError(
+            f"{subject} is called {name!r}: expected small letters, digits and underscores, a letter first."
+        )
     if name in ours:
-        raise UserError(f"{where} is called {name!r}, which is one of ours. Give it another name.")
-    if "." in name or (found.measure and not found.measure.low < found.measure.high):
-        raise UserError(f"{where}: its range is {found.measure and found.measure.range}, expected the lower first.")
-    if why := why_not_main(found.metric):
-        raise UserError(f"{where} {why}")
-    return found
+        raise UserError(f"{subject} is called {name!r}, which is one of ours. Give it another name.")
+    if custom.measure and not custom.measure.low < custom.measure.high:
+        raise UserError(f"{subject}: its range is {custom.measure.range}, expected the lower first.")
+    if why := why_not_main(custom.metric):
+        raise UserError(f"{subject} {why}")
+    return custom
 
 
 def _line_of_part(part: Part) -> str:
-    """Where its file has the name that the reference ends in, as ", line 3"; "" where it is not written there."""
+    """The line of the definition in its file, as ", line 3"; "" if not found."""
     text = part.file.read_text("utf-8", "replace") if part.file and part.file.suffix == ".py" else ""
     name = part.reference.rpartition(":")[2]
-    found = re.search(rf"^(def |class )?{re.escape(name)}\b", text, re.MULTILINE)
-    if not found:
+    match = re.search(rf"^(def |class )?{re.escape(name)}\b", text, re.MULTILINE)
+    if not match:
         return ""
-    return ", line " + str(text.count("\n", 0, found.start()) + 1)
+    return ", line " + str(text.count("\n", 0, match.start()) + 1)
 
 
-def _of(part: Part, where: str) -> OwnMetric:
+def _metric_from_part(part: Part, subject: str) -> OwnMetric:
     value = part.value
     if isinstance(value, Metric):
         if not isinstance(value.estimate, Estimate):
             raise UserError(
-                f"{where}: its estimate is {value.estimate!r:.40}, expected one of "
+                f"{subject}: its estimate is {value.estimate!r:.40}, expected one of "
                 "lmms_medtasks.suites.estimates, such as Mean({'finding': 'yes'})."
             )
         return OwnMetric(value, part)
@@ -157,62 +159,64 @@ def _of(part: Part, where: str) -> OwnMetric:
     elif callable(value) and not inspect.isclass(value):
         function, measure, main = value, Measure(""), False
     else:
-        raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
-    check_arguments(function, ("a record",), "one record", where, _WANTED)
+        raise UserError(f"{subject} is no function ({type(value).__name__}). {_WANTED}")
+    check_arguments(function, ("a record",), "one record", subject, _WANTED)
     about = measure.about or (inspect.getdoc(function) or "").partition("\n")[0]
     measure = replace(measure, name=measure.name or part.name, about=about)
     return OwnMetric(QuestionMetric(function, measure, main).metric, part, measure, function)
 
 
-def with_values(record: Record, own: Sequence[OwnMetric]) -> Record:
-    """The record with the numbers of these metrics' functions among its measures.
+def with_values(record: Record, custom_metrics: Sequence[OwnMetric]) -> Record:
+    """Add the numbers of these metrics' functions to the record's measures.
 
     Raises:
-        UserError: A function raises, or returns what is no number within its range.
+        UserError: A function raises, or returns no number within its range.
     """
-    found = {each.metric.name: value for each in own if (value := _value(each, record)) is not None}
-    if not found:
+    values = {
+        number.metric.name: value for number in custom_metrics if (value := _question_value(number, record)) is not None
+    }
+    if not values:
         return record
-    return replace(record, measures={**record.measures, **{name: MeasureValue(each) for name, each in found.items()}})
+    return replace(
+        record, measures={**record.measures, **{name: MeasureValue(number) for name, number in values.items()}}
+    )
 
 
-def _value(own: OwnMetric, record: Record) -> float | None:
-    if own.function is None or own.measure is None:
+def _question_value(custom: OwnMetric, record: Record) -> float | None:
+    if custom.function is None or custom.measure is None:
         return None
-    said = f"{own.where} on question {record.id!r}"
+    subject = f"{custom.where} on question {record.id!r}"
     try:
-        value = own.function(record)
+        value = custom.function(record)
     except KeyError as error:
-        raise UserError(f"{said}: there is no {error}{line_of(error)}. {_has(record)}") from error
+        raise UserError(f"{subject}: there is no {error}{line_of(error)}. {_describe_record(record)}") from error
     except Exception as error:  # anyone's function may raise anything
         raise UserError(
-            f"{said}: {type(error).__name__}: {error}{line_of(error)}. Return None for a question that it says nothing "
-            "of."
+            f"{subject}: {type(error).__name__}: {error}{line_of(error)}. Return None for a question that it says "
+            "nothing of."
         ) from error
     if value is None:
         return None
     if not isinstance(value, numbers.Real):
-        raise UserError(f"{said}: returns {value!r:.40} ({type(value).__name__}). Expected a number, or None.")
-    number, (low, high) = float(value), own.measure.range
+        raise UserError(f"{subject}: returns {value!r:.40} ({type(value).__name__}). Expected a number, or None.")
+    number, (low, high) = float(value), custom.measure.range
     if not math.isfinite(number):
-        raise UserError(f"{said}: returns {number}. Expected a finite number, or None where there is none.")
+        raise UserError(f"{subject}: returns {number}. Expected a finite number, or None where there is none.")
     if not low - _ROUNDING <= number <= high + _ROUNDING:
         raise UserError(
-            f"{said}: returns {number:g}, expected {low:g} to {high:g}. Another range: "
+            f"{subject}: returns {number:g}, expected {low:g} to {high:g}. Another range: "
             f"@question_metric(low=..., high=...) of {__name__}."
         )
     return number
 
 
-def _has(record: Record) -> str:
+def _describe_record(record: Record) -> str:
     return f"Tags: {', '.join(record.tags) or 'none'}. Measures: {', '.join(record.measures) or 'none'}."
 
 
-def check_columns(own: Sequence[OwnMetric], columns: Collection[str]) -> None:
-    """Raise UserError where an estimate chooses by a column that questions have not."""
-    from lmms_medtasks.errors import unknown
-
-    for each in own:
-        for name in each.metric.estimate.columns:
+def check_columns(custom_metrics: Sequence[OwnMetric], columns: Collection[str]) -> None:
+    """Raise UserError if an estimate restricts by a column that questions do not have."""
+    for custom in custom_metrics:
+        for name in custom.metric.estimate.columns:
             if name not in columns:
-                raise unknown("tag", name, columns, f"{each.where}. Columns become tags by `tags=` in the adapter")
+                raise unknown("tag", name, columns, f"{custom.where}. Columns become tags by `tags=` in the adapter")

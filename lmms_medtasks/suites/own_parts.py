@@ -1,4 +1,4 @@
-"""What a result file and a leaderboard's entry say of a task's parts that are not ours, and what is read from it.
+"""Descriptions of a task's custom parts in result files and leaderboard entries: writing and reading them.
 
 The description stands in the task's metadata under ``own_parts``. It names no folder of a machine. Means, contrasts and
 macro means are described as data: a report makes them without the code. Of other estimates it says where the code was.
@@ -30,12 +30,12 @@ KEY = OWN_PARTS
 
 _AS_DATA: Mapping[str, type[Estimate]] = {each.__name__: each for each in (Mean, Macro, MacroContrast, Contrast)}
 _NOT_DECLARED = ("origin", "digest", "reference")
-"""What tells where a part was, and not what its numbers are."""
+"""Keys that tell where a part was, but do not affect its numbers."""
 
 
 @dataclass(frozen=True)
 class NotFound(Estimate):
-    """An estimate whose code is not at hand: only what a run printed is known. ``reason``: why, and the way out."""
+    """An estimate whose code is not available: only the printed value is known. ``reason``: why, and the way out."""
 
     reason: str = ""
 
@@ -50,30 +50,30 @@ class NotFound(Estimate):
 def described(
     metrics: Sequence[OwnMetric], protocol: Protocol | None, parser: tuple[str, Part] | None
 ) -> dict[str, Any]:
-    """The parts of a task that are not ours, JSON-safe; {} where there are none.
+    """Describe a task's custom parts, JSON-safe; {} if there are none.
 
     ``parser``: its reference as the YAML has it, and what it led to.
     """
-    found: dict[str, Any] = {}
+    description: dict[str, Any] = {}
     if parser:
-        found["parser"] = {"reference": parser[0], **_origin(parser[1])}
+        description["parser"] = {"reference": parser[0], **_describe_origin(parser[1])}
     if metrics:
-        found["metrics"] = [_metric(each) for each in metrics]
+        description["metrics"] = [_describe_metric(each) for each in metrics]
     if protocol is not None and protocol.reference:
-        found["judge"] = {
+        description["judge"] = {
             "name": protocol.name,
             "reference": own_scales.without_folder(protocol.reference),
             "scale": own_scales.scale_of(protocol),
         }
-    return found
+    return description
 
 
-def _origin(part: Part) -> dict[str, str]:
+def _describe_origin(part: Part) -> dict[str, str]:
     return {"origin": part.origin, "digest": digest(part.file)}
 
 
 def digest(file: Path | None) -> str:
-    """A digest of a part's module and of those beside it in its package; "" where its source is not to be had.
+    """Digest of a part's module and the others of its package; "" if the source is not available.
 
     A file beside a YAML counts alone: the folder has a digest of its own.
     """
@@ -84,59 +84,59 @@ def digest(file: Path | None) -> str:
     return digests.of_files(files)
 
 
-def _metric(own: OwnMetric) -> dict[str, Any]:
-    metric = own.metric
-    found: dict[str, Any] = {
+def _describe_metric(custom: OwnMetric) -> dict[str, Any]:
+    metric = custom.metric
+    description: dict[str, Any] = {
         "name": metric.name,
-        "reference": own_scales.without_folder(own.part.reference),
-        **_origin(own.part),
+        "reference": own_scales.without_folder(custom.part.reference),
+        **_describe_origin(custom.part),
         "about": metric.about,
         "higher_is_better": metric.higher_is_better,
         "main": metric.main,
         "unit": metric.unit,
     }
-    if own.measure is not None:
-        found["measure"] = asdict(own.measure)
+    if custom.measure is not None:
+        description["measure"] = asdict(custom.measure)
     if type(metric.estimate).__name__ in _AS_DATA and type(metric.estimate) in _AS_DATA.values():
-        found["estimate"] = _data_of(metric.estimate)
-    return found
+        description["estimate"] = _describe_estimate(metric.estimate)
+    return description
 
 
-def _data_of(estimate: Estimate) -> dict[str, Any]:
+def _describe_estimate(estimate: Estimate) -> dict[str, Any]:
     changed = {}
-    for each in fields(estimate):
-        value = getattr(estimate, each.name)
-        default = each.default_factory() if each.default_factory is not MISSING else each.default
+    for attribute in fields(estimate):
+        value = getattr(estimate, attribute.name)
+        default = attribute.default_factory() if attribute.default_factory is not MISSING else attribute.default
         if value != default:
-            changed[each.name] = value
-    found: dict[str, Any] = json.loads(json.dumps({"kind": type(estimate).__name__, **changed}, default=str))
-    return found
+            changed[attribute.name] = value
+    description: dict[str, Any] = json.loads(json.dumps({"kind": type(estimate).__name__, **changed}, default=str))
+    return description
 
 
 def declared(metadata: object) -> str:
-    """What of a task's parts decides its declaration, as text; "" where it has no metric or protocol of its own.
+    """The custom parts that determine a task's declaration, as JSON; "" without a custom metric or protocol.
 
     The same for two versions of the code that declare the same.
     """
-    own = metadata.get(KEY) if isinstance(metadata, Mapping) else None
-    if isinstance(own, str):
-        return own  # of a leaderboard's entry
-    if not isinstance(own, Mapping):
+    described = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    if isinstance(described, str):
+        return described  # of a leaderboard's entry
+    if not isinstance(described, Mapping):
         return ""
     metrics = [
         {
             key: value
             for key, value in each.items()
-            if key not in _NOT_DECLARED or (key == "reference" and _by_code(each))
+            if key not in _NOT_DECLARED or (key == "reference" and _is_code_only(each))
         }
-        for each in own.get("metrics") or []
+        for each in described.get("metrics") or []
     ]
-    judge = {key: value for key, value in (own.get("judge") or {}).items() if key not in _NOT_DECLARED}
-    found = {name: value for name, value in (("metrics", metrics), ("judge", judge)) if value}
-    return json.dumps(found, sort_keys=False) if found else ""
+    judge = {key: value for key, value in (described.get("judge") or {}).items() if key not in _NOT_DECLARED}
+    declaration = {name: value for name, value in (("metrics", metrics), ("judge", judge)) if value}
+    return json.dumps(declaration, sort_keys=False) if declaration else ""
 
 
-def _by_code(described_metric: Mapping[str, Any]) -> bool:
+def _is_code_only(described_metric: Mapping[str, Any]) -> bool:
     return "estimate" not in described_metric
 
 
@@ -145,7 +145,7 @@ def _by_code(described_metric: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Declared:
-    """Measures and metrics of someone's own, and the judge's protocol if it is; see :func:`declared`."""
+    """Custom measures and metrics, and the judge's protocol if it is custom; see :func:`declared`."""
 
     measures: tuple[Measure, ...] = ()
     metrics: tuple[Metric, ...] = ()
@@ -154,15 +154,17 @@ class Declared:
 
 @functools.cache
 def restored(text: str, folder: Path | None) -> Declared:
-    """What a description declares. ``folder``: the benchmark's, None where it is not known.
+    """Make the declaration from its JSON. ``folder``: the benchmark's, None if unknown.
 
     Raises:
-        UserError: It is not as :func:`declared` wrote it.
+        UserError: if it is not as :func:`declared` wrote it.
     """
     try:
         content = json.loads(text) if text else {}
-        metrics = [_restored(each, folder) for each in content.get("metrics") or []]
-        measures = tuple(Measure(**each["measure"]) for each in content.get("metrics") or [] if each.get("measure"))
+        metrics = [_metric_from_json(metric, folder) for metric in content.get("metrics") or []]
+        measures = tuple(
+            Measure(**metric["measure"]) for metric in content.get("metrics") or [] if metric.get("measure")
+        )
         judge = content.get("judge")
         protocol = own_scales.restored(judge["name"], judge["scale"]) if judge else None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -172,15 +174,15 @@ def restored(text: str, folder: Path | None) -> Declared:
     return Declared(measures, tuple(metrics), protocol)
 
 
-def _restored(described_metric: Mapping[str, Any], folder: Path | None) -> Metric:
-    name, own = str(described_metric["name"]), described_metric.get("estimate")
+def _metric_from_json(described_metric: Mapping[str, Any], folder: Path | None) -> Metric:
+    name, stated = str(described_metric["name"]), described_metric.get("estimate")
     estimate: Estimate
-    if own is not None:
-        kind = _AS_DATA[own["kind"]]
-        values = {key: _tuples(value) for key, value in own.items() if key != "kind"}
+    if stated is not None:
+        kind = _AS_DATA[stated["kind"]]
+        values = {key: _lists_to_tuples(value) for key, value in stated.items() if key != "kind"}
         estimate = kind(**values)
     else:
-        estimate = _by_reference(name, str(described_metric["reference"]), folder)
+        estimate = _load_estimate(name, str(described_metric["reference"]), folder)
     return Metric(
         name,
         estimate,
@@ -191,20 +193,20 @@ def _restored(described_metric: Mapping[str, Any], folder: Path | None) -> Metri
     )
 
 
-def _by_reference(name: str, reference: str, folder: Path | None) -> Estimate:
+def _load_estimate(name: str, reference: str, folder: Path | None) -> Estimate:
     file = reference.rpartition(":")[0]
     if file.endswith(".py") and folder is None:
         return NotFound(reason=f"{reference} is not here. Give its folder with --include_path.")
     try:
-        found = own_metrics.get(located(reference, folder))
+        custom = own_metrics.get(located(reference, folder))
     except UserError as error:
         return NotFound(reason=str(error))
-    if found.metric.name != name:
-        return NotFound(reason=f"{reference} is called {found.metric.name!r} now.")
-    return found.metric.estimate
+    if custom.metric.name != name:
+        return NotFound(reason=f"{reference} is called {custom.metric.name!r} now.")
+    return custom.metric.estimate
 
 
-def _tuples(value: Any) -> Any:
+def _lists_to_tuples(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(map(_tuples, value))
-    return {key: _tuples(each) for key, each in value.items()} if isinstance(value, dict) else value
+        return tuple(map(_lists_to_tuples, value))
+    return {key: _lists_to_tuples(each) for key, each in value.items()} if isinstance(value, dict) else value

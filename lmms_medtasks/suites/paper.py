@@ -1,4 +1,4 @@
-"""Settings by name, and where a paper's protocol and ours differ: ``paper.yml`` in a benchmark's folder.
+"""A benchmark's ``paper.yml``: named settings, and the differences between the paper's protocol and ours.
 
 One file a benchmark says both: what ``--settings paper`` changes in its tasks, and each difference in a line that
 reports print beside published rows and that the card lists. Whether a run has a difference is told by what the run
@@ -45,10 +45,10 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings as a paper has them.
+    """The settings of a paper.
 
     ``default``: what they change under ``lmms_eval_specific_kwargs: default``; ``generation``: under
-    ``generation_kwargs``. Both empty: nothing that is known of the paper's settings differs from ours.
+    ``generation_kwargs``. Both empty: no known setting of the paper differs from ours.
     """
 
     name: str
@@ -67,7 +67,7 @@ OF_ALL: Mapping[str, Settings] = {
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing in which our protocol is not the paper's.
+    """One difference between the paper's protocol and ours.
 
     Attributes:
         line: what reports print: ours, then theirs; ``{generation.max_new_tokens}`` stands for a fact of the run.
@@ -89,11 +89,11 @@ class Difference:
     not_in: tuple[str, ...]
 
     def is_there(self, task: str, facts: Facts) -> bool:
-        """Whether a run of ``task`` with these facts has it."""
+        """Whether a run of ``task`` with these facts differs in this way."""
         return (
             any(fnmatch.fnmatchcase(task, pattern) for pattern in self.tasks)
             and hold(self.only, facts)
-            and not any(hold(each, facts) for each in self.gone)
+            and not any(hold(facts_without_it, facts) for facts_without_it in self.gone)
         )
 
     def said(self, facts: Facts) -> str:
@@ -114,39 +114,39 @@ class Paper:
         return [each for each in self.differences if not each.card_only and each.is_there(task, facts)]
 
 
-def hold(wanted: Mapping[str, Any], facts: Facts) -> bool:
-    return all(facts.get(name) == value for name, value in wanted.items())
+def hold(expected: Mapping[str, Any], facts: Facts) -> bool:
+    return all(facts.get(name) == value for name, value in expected.items())
 
 
 def facts_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides a task's protocol, by dotted names, from its configuration as a result file has it.
+    """Dotted name -> fact of a task's protocol, from its configuration in a result file.
 
     ``setting.X``: X of ``lmms_eval_specific_kwargs: default``; ``generation.X``: of ``generation_kwargs``; ``repeats``;
     ``settings``: the name of the settings that changed it; ``own_prompt`` and ``own_judge_prompt``: whether the user's
     own file was asked by; ``paper_judge``: whether the model that judged is the paper's.
     """
-    given = config.get("lmms_eval_specific_kwargs") or {}
+    kwargs = config.get("lmms_eval_specific_kwargs") or {}
     metadata = config.get("metadata") or {}
     judge = metadata.get("judge")
     return {
-        **{f"setting.{name}": value for name, value in {**given, **(given.get("default") or {})}.items()},
+        **{f"setting.{name}": value for name, value in {**kwargs, **(kwargs.get("default") or {})}.items()},
         **{f"generation.{name}": value for name, value in (config.get("generation_kwargs") or {}).items()},
         "repeats": config.get("repeats"),
         "settings": label(metadata),
         "own_prompt": bool(metadata.get("own_prompt")),
-        "own_judge_prompt": bool((given.get("default") or {}).get("judge_prompt")),
+        "own_judge_prompt": bool((kwargs.get("default") or {}).get("judge_prompt")),
         "paper_judge": bool(isinstance(judge, Mapping) and judge.get("is_paper_judge")),
     }
 
 
 def label(metadata: Mapping[str, Any]) -> str:
     """The name of the settings that changed a task, by its metadata; "" for ours."""
-    told = metadata.get("settings")
-    return str(told.get("name") or "") if isinstance(told, Mapping) and told.get("changes") else ""
+    settings = metadata.get("settings")
+    return str(settings.get("name") or "") if isinstance(settings, Mapping) and settings.get("changes") else ""
 
 
 def chosen() -> str:
-    """The settings that :data:`VARIABLE` names, "" for ours.
+    """The name of the settings in :data:`VARIABLE`, "" for ours.
 
     Raises UserError for a name that no installed benchmark has.
     """
@@ -155,22 +155,22 @@ def chosen() -> str:
 
 
 def checked(name: str) -> str:
-    """``name``; raises UserError where no installed benchmark has settings of that name."""
-    known = {OURS, *OF_ALL, *(each for found in map(of, registry.names()) if found for each in found.settings)}
+    """Return ``name``. Raises UserError if no installed benchmark has settings of that name."""
+    known = {OURS, *OF_ALL, *(each for paper in map(of, registry.names()) if paper for each in paper.settings)}
     if name not in known:
         raise unknown("settings", name, sorted(known), f"--settings or {VARIABLE}")
     return name
 
 
 def of(suite: str) -> Paper | None:
-    """A benchmark's ``paper.yml``; None where its folder has none. Raises UserError where it is not well-formed."""
+    """A benchmark's ``paper.yml``; None if its folder has none. Raises UserError if it is not well-formed."""
     folder = registry.folder_of(suite)
     path = folder / FILE if folder else None
-    return _read(path) if path and path.is_file() else None
+    return _read_file(path) if path and path.is_file() else None
 
 
 @functools.cache
-def _read(path: Path) -> Paper:
+def _read_file(path: Path) -> Paper:
     content = folders.read_yaml(path)
     if not isinstance(content, Mapping) or not isinstance(content.get("settings"), Mapping):
         raise UserError(f"{path}: expected mappings settings and differences.")
@@ -182,27 +182,27 @@ def _read(path: Path) -> Paper:
                 if key not in known:
                     raise unknown("key", str(key), sorted(known), f"{path}, {part}, {name}")
     settings = {
-        name: Settings(name, _text(each.get("about")), each.get("default") or {}, each.get("generation") or {})
+        name: Settings(name, _join_words(each.get("about")), each.get("default") or {}, each.get("generation") or {})
         for name, each in content["settings"].items()
     }
-    found = tuple(_difference(each) for each in (content.get("differences") or {}).values())
+    found = tuple(_parse_difference(each) for each in (content.get("differences") or {}).values())
     return Paper({**OF_ALL, **settings}, found, content.get("ours") or {})
 
 
-def _difference(each: Mapping[str, Any]) -> Difference:
-    gone = each.get("gone") or ()
+def _parse_difference(row: Mapping[str, Any]) -> Difference:
+    gone = row.get("gone") or ()
     return Difference(
-        title=_text(each.get("title")),
-        line=_text(each.get("line")),
-        place=_text(each.get("place")),
-        more=_text(each.get("more")),
-        tasks=tuple(each.get("tasks") or ("*",)),
+        title=_join_words(row.get("title")),
+        line=_join_words(row.get("line")),
+        place=_join_words(row.get("place")),
+        more=_join_words(row.get("more")),
+        tasks=tuple(row.get("tasks") or ("*",)),
         gone=(gone,) if isinstance(gone, Mapping) else tuple(gone),
-        only=each.get("only") or {},
-        card_only=bool(each.get("card_only")),
-        not_in=tuple(each.get("not_in") or ()),
+        only=row.get("only") or {},
+        card_only=bool(row.get("card_only")),
+        not_in=tuple(row.get("not_in") or ()),
     )
 
 
-def _text(value: object) -> str:
+def _join_words(value: object) -> str:
     return " ".join(str(value or "").split())

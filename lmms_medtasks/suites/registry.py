@@ -1,17 +1,16 @@
-"""Which benchmark a task is of. A benchmark is found by its folder: nothing is registered anywhere."""
+"""Find the benchmark of a task. Benchmarks are found by their folders; there is no list of them."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import re
-import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lmms_medtasks.errors import UserError, unknown
+from lmms_medtasks.errors import UserError, line_in_file, unknown
 from lmms_medtasks.folders import PACKAGE, folder, task_files
 from lmms_medtasks.samples.degraded import base_of
 from lmms_medtasks.suites.suite import Suite
@@ -32,10 +31,9 @@ values, so what they name must be found here."""
 
 
 def give(paths: Iterable[Path]) -> None:
-    """Make benchmarks known that are not installed: every folder at or below ``paths`` with a task's YAML.
+    """Add benchmarks that are not installed: every folder at or below ``paths`` with a task's YAML.
 
-    Raises UserError where a path is no folder, or has no task at all, where two folders have one name, and where two
-    claim a task.
+    Raises UserError if a path is not a folder or has no task, or if two folders have the same name or the same task.
     """
     for path in paths:
         if not path.is_dir():
@@ -47,37 +45,40 @@ def give(paths: Iterable[Path]) -> None:
             )
         for each in found:
             if not each.is_relative_to(folder().resolve()):
-                _give(each)
+                _add_folder(each)
 
 
 def given() -> tuple[Path, ...]:
-    """The folders that :func:`give` made known, for another process."""
+    """The folders added by :func:`give`, for another process."""
     return tuple(_GIVEN.values())
 
 
-def _give(path: Path) -> None:
+def _add_folder(path: Path) -> None:
     if (path / "measures.py").is_file() and not re.fullmatch(r"[a-z][a-z0-9_]*", path.name):
         raise UserError(f"{path}: a benchmark's name is in small letters, digits and underscores, a letter first.")
-    where = f"{path} has no task: expected at least one YAML file beside measures.py."
     if not any(path.glob("*.yaml")):
-        raise UserError(where)
+        raise UserError(f"{path} has no task: expected at least one YAML file beside measures.py.")
     known = _GIVEN.get(path.name) or (folder() / path.name if (folder() / path.name).is_dir() else None)
     if known is not None and known.resolve() != path:
         raise UserError(
             f"Two benchmarks are called {path.name!r}: {known} and {path}. Rename the folder of one of them."
         )
     for task, file in _tasks_in(path).items():
-        other = task_files().get(task) or next(
-            (_tasks_in(each)[task] for each in _GIVEN.values() if each != path and task in _tasks_in(each)), None
-        )
-        if other is not None:
-            raise UserError(f"Two benchmarks claim the task {task!r}: {other} and {file}. Rename one of them.")
+        claimed = _find_task_file(task, besides=path)
+        if claimed is not None:
+            raise UserError(f"Two benchmarks claim the task {task!r}: {claimed} and {file}. Rename one of them.")
     _GIVEN[path.name] = path
 
 
 def is_here(task: str) -> bool:
-    """Whether a task is installed, or of a folder that :func:`give` made known."""
-    return task in task_files() or any(task in _tasks_in(path) for path in _GIVEN.values())
+    """Whether a task is installed or in a folder added by :func:`give`."""
+    return _find_task_file(task) is not None
+
+
+def _find_task_file(task: str, besides: Path | None = None) -> Path | None:
+    """The YAML of a task, installed or in an added folder; ``besides``: an added folder that is ignored."""
+    added = (_tasks_in(path).get(task) for path in _GIVEN.values() if path != besides)
+    return task_files().get(task) or next(filter(None, added), None)
 
 
 def _tasks_in(path: Path) -> Mapping[str, Path]:
@@ -85,7 +86,7 @@ def _tasks_in(path: Path) -> Mapping[str, Path]:
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder of a benchmark, installed or given; None where it is not known."""
+    """The folder of a benchmark, installed or added; None if unknown."""
     installed = folder() / name
     return installed if installed.is_dir() and any(installed.glob("*.yaml")) else _GIVEN.get(name)
 
@@ -102,29 +103,27 @@ def get(name: str) -> Suite:
         return measures.of_name(name)
     if name not in names() and name not in _GIVEN:
         raise unknown("benchmark", name, (*names(), *_GIVEN), str(folder()))
-    place = folder() / name if name in names() else _GIVEN[name]
-    where = place / "measures.py"
-    suite = getattr(_module(name, "measures"), "SUITE", None)
+    benchmark_folder = folder() / name if name in names() else _GIVEN[name]
+    file = benchmark_folder / "measures.py"
+    suite = getattr(_import_module(name, "measures"), "SUITE", None)
     if not isinstance(suite, Suite):
-        raise UserError(f"{where} declares no benchmark: expected SUITE = Suite(...), got {type(suite).__name__}.")
+        raise UserError(f"{file} declares no benchmark: expected SUITE = Suite(...), got {type(suite).__name__}.")
     if suite.name != name:
-        raise UserError(f"{where}: SUITE is called {suite.name!r}; expected {name!r}, the name of its folder.")
-    if not any(place.glob("*.yaml")):
-        raise UserError(f"{where.parent} has no task: expected at least one YAML file beside measures.py.")
+        raise UserError(f"{file}: SUITE is called {suite.name!r}; expected {name!r}, the name of its folder.")
+    if not any(benchmark_folder.glob("*.yaml")):
+        raise UserError(f"{file.parent} has no task: expected at least one YAML file beside measures.py.")
     return suite
 
 
 def find(task: str, config: Mapping[str, Any]) -> Suite | None:
-    """The benchmark of a task: that of its folder, else that of its template, else that whose data it reads.
+    """Find a task's benchmark by its folder, else by its template, else by the data that it reads.
 
     None if it is of none, as a task that was asked on degraded pictures is: its numbers are not the benchmark's.
     ``config``: the task's configuration as a result file records it. Raises UserError where two benchmarks claim it.
     """
     if base_of(task, config) is not None:
         return None
-    path = task_files().get(task) or next(
-        (files[task] for files in map(_tasks_in, _GIVEN.values()) if task in files), None
-    )
+    path = _find_task_file(task)
     if path is not None and (path.parent.name in names() or (path.parent / "measures.py").is_file()):
         return get(path.parent.name)
     from lmms_medtasks.suites.templates import measures
@@ -141,7 +140,7 @@ def find(task: str, config: Mapping[str, Any]) -> Suite | None:
 
 
 def data_names(config: Mapping[str, Any]) -> set[str]:
-    """The names under ``medtasks://`` that a task's data come from."""
+    """The names under ``medtasks://`` in a task's data files."""
     files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
     values = files.values() if isinstance(files, Mapping) else [files]
     urls = [str(url) for value in values for url in (value if isinstance(value, list) else [value])]
@@ -149,53 +148,54 @@ def data_names(config: Mapping[str, Any]) -> set[str]:
 
 
 def scored_by(hook: str) -> tuple[Suite, str] | None:
-    """Whose tasks a scoring hook scores, and of which kind; None for one of nobody installed.
+    """The benchmark and task kind of a scoring hook; None if it belongs to no installed benchmark.
 
     ``hook``: its dotted name, as their YAML has it. Raises UserError where the module can't be imported.
     """
     name, _, attribute = hook.removeprefix(f"{PACKAGE}.").partition(".measures.")
-    found: Any = getattr(_module(name, "measures"), attribute, None) if name in names() and attribute else None
-    suite = getattr(found, "suite", None)
-    return (suite, found.kind) if isinstance(suite, Suite) else None
+    hook_object: Any = (
+        getattr(_import_module(name, "measures"), attribute, None) if name in names() and attribute else None
+    )
+    suite = getattr(hook_object, "suite", None)
+    return (suite, hook_object.kind) if isinstance(suite, Suite) else None
 
 
 def metrics_of(hook: str) -> tuple[str, ...] | None:
-    """The metrics of the tasks that a scoring hook scores, as :func:`scored_by` finds them; None where it does not."""
-    found = scored_by(hook)
-    return found[0].tasks[found[1]] if found else None
+    """The metrics of the tasks of a scoring hook; None if :func:`scored_by` finds no benchmark."""
+    scored = scored_by(hook)
+    return scored[0].tasks[scored[1]] if scored else None
 
 
 def companion(name: str, module: str) -> ModuleType | None:
-    """Another module of a benchmark's folder ("report", "judging", "source"); None where it has none."""
-    place = folder_of(name)
-    return _module(name, module) if place is not None and (place / f"{module}.py").is_file() else None
+    """Load another module of a benchmark's folder ("report", "judging", "source"); None if there is none."""
+    benchmark_folder = folder_of(name)
+    return (
+        _import_module(name, module)
+        if benchmark_folder is not None and (benchmark_folder / f"{module}.py").is_file()
+        else None
+    )
 
 
-def _module(name: str, module: str) -> ModuleType:
-    """A module of a benchmark's folder; those of a folder that is not installed are found as if it were.
+def _import_module(name: str, module: str) -> ModuleType:
+    """Import a module of a benchmark's folder; added folders are treated like installed ones.
 
     Raises UserError, with the file, where it can't be imported.
     """
-    place = folder() / name
+    benchmark_folder = folder() / name
     if name in _GIVEN:
-        place = _GIVEN[name]
+        benchmark_folder = _GIVEN[name]
         package = importlib.import_module(PACKAGE)
-        if str(place.parent) not in package.__path__:
-            package.__path__.append(str(place.parent))
+        if str(benchmark_folder.parent) not in package.__path__:
+            package.__path__.append(str(benchmark_folder.parent))
         importlib.invalidate_caches()
-    file = place / f"{module}.py"
+    file = benchmark_folder / f"{module}.py"
     try:
         return importlib.import_module(f"{PACKAGE}.{name}.{module}")
-    except UserError as error:
-        if str(file) in str(error):
-            raise
-        raise UserError(f"{file}{_line_of(error, file)}: {error}") from error
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        raise UserError(f"{file}{_line_of(error, file)} can't be imported: {said}") from error
-
-
-def _line_of(error: Exception, file: Path) -> str:
-    """The statement of ``file`` that raised ``error``, as ", line 3"; "" where the error came from elsewhere."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
-    return f", line {frames[-1].lineno}" if frames else ""
+        if isinstance(error, UserError) and str(file) in str(error):
+            raise
+        line = line_in_file(error, file)
+        location = f"{file}, line {line}" if line else str(file)
+        if isinstance(error, UserError):
+            raise UserError(f"{location}: {error}") from error
+        raise UserError(f"{location} can't be imported: {type(error).__name__}: {error}") from error

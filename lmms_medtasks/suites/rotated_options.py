@@ -1,4 +1,4 @@
-"""The record of a question with options, and what is measured where it is asked once for each rotation of them.
+"""Records of questions with options, and metrics of questions asked once per rotation of their options.
 
 Questions are copied by :func:`lmms_medtasks.data.rotated_options.rotations`. The record of a copy is paired by its
 question's id and has the tags ``rotation`` (0: as the question is) and ``option_count``; its trials are letters.
@@ -56,7 +56,7 @@ def option_record(doc: Mapping[str, Any], results: Sequence[str | None], tags: M
 
 
 def whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) -> list[Unit]:
-    """Image of each question, and the ``value`` of its copies' scores in rotation order, in the order of first rows.
+    """Image and ``value`` of each question's scores in rotation order; questions in the order of first rows.
 
     A question that lacks a reply to a rotation (a failed request, ``--limit``) has no value.
     """
@@ -64,20 +64,20 @@ def whole_questions(rows: Samples, value: Callable[[Sequence[float]], float]) ->
     columns = (rows.column(name) for name in ("pair", "rotation", "accuracy.score", "cluster", "option_count"))
     for question, *copy in zip(*columns, strict=True):
         copies.setdefault(question, []).append(tuple(copy))
-    found: list[Unit] = []
-    for each in copies.values():
-        scores = [score for _, score, *_ in sorted(each)]
-        _, _, cluster, wanted = each[0]
-        whole = len(scores) == wanted and not any(map(math.isnan, scores))
-        found.append((cluster, value(scores) if whole else None))
-    return found
+    units: list[Unit] = []
+    for question_copies in copies.values():
+        scores = [score for _, score, *_ in sorted(question_copies)]
+        _, _, cluster, option_count = question_copies[0]
+        whole = len(scores) == option_count and not any(map(math.isnan, scores))
+        units.append((cluster, value(scores) if whole else None))
+    return units
 
 
-def _survived(scores: Sequence[float]) -> float:
+def _is_always_correct(scores: Sequence[float]) -> float:
     return float(all(score == 1 for score in scores))
 
 
-EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=_survived))
+EVERY_ROTATION = Units(units=functools.partial(whole_questions, value=_is_always_correct))
 """Share of the questions that are right under every rotation; None if no question is whole."""
 
 UNROTATED = Units(units=functools.partial(whole_questions, value=operator.itemgetter(0)))
@@ -90,7 +90,7 @@ INCOMPLETE_QUESTIONS = Count(function=EVERY_ROTATION.without_value)
 
 
 def position_bias(rows: Samples) -> float | None:
-    """How far the letters picked are from the right ones, as total variation distance.
+    """Total variation distance between the picked letters and the correct ones.
 
     Half the sum over letters of the difference between a letter's share among the readable picks and its share as the
     right answer: 0 for a model that picks each letter as often as it is right, 1 - 1/K for one that always picks the
@@ -99,11 +99,15 @@ def position_bias(rows: Samples) -> float | None:
     """
     picked, right = letter_shares(rows)
     # A set has no order, and a plain sum's last digit would depend on it.
-    return math.fsum(abs(picked[each] - right[each]) for each in picked.keys() | right.keys()) / 2 if picked else None
+    return (
+        math.fsum(abs(picked[letter] - right[letter]) for letter in picked.keys() | right.keys()) / 2
+        if picked
+        else None
+    )
 
 
 def letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:
-    """The share of each letter among the readable picks, and as the right answer of the same copies."""
+    """The share of each letter among the readable picks, and among the correct answers of the same copies."""
     pairs = [
         (trial, expected)
         for trials, expected in zip(rows.column("trials"), rows.column("expected"), strict=True)
@@ -117,7 +121,7 @@ def letter_shares(rows: Samples) -> tuple[Counter[str], Counter[str]]:
 
 
 def excess(rows: Samples, letter: str) -> float | None:
-    """A letter's share among the readable picks less its share as the right answer; None without a pick."""
+    """A letter's share among the readable picks less its share among correct answers; None without a pick."""
     picked, right = letter_shares(rows)
     return picked[letter] - right[letter] if picked else None
 

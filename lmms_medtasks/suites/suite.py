@@ -1,4 +1,4 @@
-"""The declaration of a benchmark: what is measured of a question, and which numbers its tasks print.
+"""The declaration of a benchmark: the scores of a question and the metrics of its tasks.
 
 It stands in the ``measures.py`` of the benchmark's folder: what it says can move a number. Tables and figures stand in
 ``report.py`` beside it, which can not.
@@ -24,7 +24,7 @@ from lmms_medtasks.suites.estimates import Contrast, Count, Estimate, Macro, Mac
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that a question gets.
+    """A score that a question gets.
 
     Attributes:
         low, high: its range. unit: "%" for a share from 0 to 1 that is shown in percent, else a word ("stars").
@@ -75,13 +75,13 @@ class Metric:
 
 
 _OF_QUESTION = ("id", "cluster", "pair", "expected", "task", "condition")
-"""A row's own columns that no reply has a say in."""
+"""A row's own columns that do not depend on the reply."""
 
 
 def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
-    """Why a metric can't be main; "" where it can, or is not. ``reply_tags``: as of a :class:`Suite`.
+    """Why a metric can't be main; "" if it can, or is not. ``reply_tags``: as of a :class:`Suite`.
 
-    Who submits replies must not choose what counts: no question is chosen, grouped or paired by them.
+    Replies must not decide what counts: no question is selected, grouped or paired by them.
     """
     estimate, of_reply = metric.estimate, {*reply_tags, *OWN_COLUMNS}.difference(_OF_QUESTION)
     chosen = [each for each in estimate.columns if each in of_reply or each.rpartition(".")[2] in (*FIELDS, "asked")]
@@ -91,14 +91,18 @@ def why_not_main(metric: Metric, reply_tags: Collection[str] = ()) -> str:
         "it has no direction to rank by; declare what is better, or a distance": metric.higher_is_better is None,
         f"it chooses questions by {', '.join(chosen)}, which the reply has a say in": bool(chosen),
     }
-    wrong = [said for said, holds in reasons.items() if holds and metric.main]
-    return f"can't be a main metric: {wrong[0]}. Change it, or leave main=True out." if wrong else ""
+    reasons_that_hold = [reason for reason, holds in reasons.items() if holds and metric.main]
+    return (
+        f"can't be a main metric: {reasons_that_hold[0]}. Change it, or leave main=True out."
+        if reasons_that_hold
+        else ""
+    )
 
 
 def count_read_replies(rows: Samples) -> tuple[int, int]:
-    """Replies that could be read, and replies that came.
+    """Count the parsed replies, and all replies that arrived.
 
-    Of a judged reply nothing is read but that it says anything: it counts only where all questions are judged.
+    A judged reply counts as parsed if it is not empty; judged questions count only if all questions are judged.
     """
     judged = np.array([status is not None for status in rows.column("judgement")], dtype=bool)
     every = bool(judged.all())
@@ -150,13 +154,13 @@ class Suite:
     estimates: Mapping[str, Estimate] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Raises UserError, with file and line, for a name that stands twice or of nothing, or a wrong main metric."""
+        """Raises UserError, with file and line, for a repeated or unknown name, or an invalid main metric."""
         try:
-            self._check()
+            self._check_names()
         except UserError as error:
-            raise UserError(f"{_place_of_declaration()}: {error}") from error
+            raise UserError(f"{_declaration_location()}: {error}") from error
 
-    def _check(self) -> None:
+    def _check_names(self) -> None:
         declared_names = {
             "measure": [each.name for each in self.measures],
             "metric": [each.name for each in self.metrics],
@@ -164,11 +168,11 @@ class Suite:
         }
         for kind, names in declared_names.items():
             _check_distinct(kind, names, self.name)
-        object.__setattr__(self, "metrics", tuple(map(self._bounded, self.metrics)))
+        object.__setattr__(self, "metrics", tuple(map(self._with_bounds, self.metrics)))
         object.__setattr__(self, "estimates", {each.name: each.estimate for each in self.metrics})
-        for kind, named in self.tasks.items():
-            _check_distinct("metric", named, f"{self.name}, {kind}")
-            for name in named:
+        for kind, metric_names in self.tasks.items():
+            _check_distinct("metric", metric_names, f"{self.name}, {kind}")
+            for name in metric_names:
                 if name not in self.estimates:
                     raise unknown("metric", name, self.estimates, f"the tasks {kind!r} of {self.name}")
         declared = {each.name for each in self.measures}
@@ -179,8 +183,8 @@ class Suite:
             if measure is not None and measure not in declared:
                 raise unknown("measure", measure, declared, f"the metric {metric.name!r} of {self.name}")
 
-    def _bounded(self, metric: Metric) -> Metric:
-        """The metric with the range of its measure, where its estimate names none."""
+    def _with_bounds(self, metric: Metric) -> Metric:
+        """The metric with the range of its measure, unless its estimate has bounds."""
         estimate = metric.estimate
         if not isinstance(estimate, (Mean, Macro, MacroContrast, Contrast)) or estimate.bounds is not None:
             return metric
@@ -188,14 +192,14 @@ class Suite:
         return metric if bounds == (0.0, 1.0) else replace(metric, estimate=replace(estimate, bounds=bounds))
 
     def measure(self, name: str) -> Measure:
-        """The measure of this name. Raises UserError where there is none."""
+        """Get a measure by name. Raises UserError if there is none."""
         for each in self.measures:
             if each.name == name:
                 return each
         raise unknown("measure", name, (each.name for each in self.measures), f"the suite {self.name}")
 
     def metric(self, name: str) -> Metric:
-        """The metric of this name. Raises UserError where there is none."""
+        """Get a metric by name. Raises UserError if there is none."""
         for each in self.metrics:
             if each.name == name:
                 return each
@@ -217,8 +221,8 @@ class Suite:
         return tuple(each for each in self.metrics if each.main)
 
 
-def _place_of_declaration() -> str:
-    """The file and line of the ``Suite(...)`` that is being made."""
+def _declaration_location() -> str:
+    """The file and line of the ``Suite(...)`` under construction."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__") in (__name__, "dataclasses"):  # `replace` of a suite
         frame = frame.f_back
@@ -232,10 +236,10 @@ def _check_distinct(kind: str, names: Iterable[str], where: str) -> None:
 
 
 def means(measure: str, parts: Mapping[str, Mapping[str, Any]], **options: Any) -> tuple[Metric, ...]:
-    """A metric a part: the mean of ``measure`` over the questions that the part restricts to."""
+    """One metric for each part: the mean of ``measure`` over the questions of the part."""
     return tuple(Metric(name, Mean(where, measure=measure), **options) for name, where in parts.items())
 
 
 def number_of_questions() -> Metric:
-    """How many questions were asked."""
+    """The metric for the number of questions."""
     return Metric("questions", Count(), higher_is_better=None, about="Number of questions.", unit="count")

@@ -1,4 +1,4 @@
-"""The questions of runs as one table of a benchmark: the record's columns, and those that say where a row is from."""
+"""Make one table of the questions of runs of a benchmark: the record's columns, and a row's run, task and line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_TAGS = 500
 
 
 def tasks_of(suite: Suite, run: Run) -> list[str]:
-    """The run's tasks that are of this benchmark, in the run's order."""
+    """The run's tasks of this benchmark, in the run's order."""
     configs: Mapping[str, Mapping[str, Any]] = run.content.get("configs") or {}
     return [task for task, config in configs.items() if registry.find(task, config) is suite]
 
@@ -40,7 +40,9 @@ def suite_table(suite: Suite, runs: Sequence[Run], cache: BuildCache = NO_CACHE)
     Raises UserError, with file and line, for a record that can't be read, has a measure that the benchmark does not
     declare, a score outside its measure's range, a tag's value that the tag can't have, or too many tags.
     """
-    return Samples(_joined([table for number, run in enumerate(runs) for table in _of_run(suite, number, run, cache)]))
+    return Samples(
+        _join_tables([table for number, run in enumerate(runs) for table in _run_tables(suite, number, run, cache)])
+    )
 
 
 def task_table(suite: Suite, run: Run, task: str, cache: BuildCache = NO_CACHE) -> Samples:
@@ -54,22 +56,22 @@ def _task_table(suite: Suite, run: Run, task: str, cache: BuildCache) -> pa.Tabl
         rows = Samples.of_rows(_task_rows(suite, run, task), printable)
         return pa.table({name: rows.arrow(name) for name in rows.columns})
 
-    if not _may_be_kept(suite, cache):
+    if not _is_cacheable(suite, cache):
         return read()
-    return cache.table(_made_of(suite, run, task, cache), read)
+    return cache.table(_cache_key(suite, run, task, cache), read)
 
 
 def is_kept(suite: Suite, run: Run, task: str, cache: BuildCache) -> bool:
     """Whether the cache has the table of a task of a run."""
-    return _may_be_kept(suite, cache) and cache.has(_made_of(suite, run, task, cache))
+    return _is_cacheable(suite, cache) and cache.has(_cache_key(suite, run, task, cache))
 
 
-def _may_be_kept(suite: Suite, cache: BuildCache) -> bool:
-    """Of someone's own benchmark the cache does not know the code."""
+def _is_cacheable(suite: Suite, cache: BuildCache) -> bool:
+    """False for contributed benchmarks: the cache key does not cover their code."""
     return cache.folder is not None and suite.name in registry.names()
 
 
-def _made_of(suite: Suite, run: Run, task: str, cache: BuildCache) -> list[Any]:
+def _cache_key(suite: Suite, run: Run, task: str, cache: BuildCache) -> list[Any]:
     config = run.content["configs"][task]
     return ["table", suite.name, task, json.dumps(config, sort_keys=True), cache.digest(run.samples_file(task))]
 
@@ -77,11 +79,11 @@ def _made_of(suite: Suite, run: Run, task: str, cache: BuildCache) -> list[Any]:
 def _task_rows(suite: Suite, run: Run, task: str) -> Iterator[dict[str, Any]]:
     settings = settings_of(run, task)
     condition, tags = suite.condition(task, settings), suite.task_tags(task, settings)
-    for record, line in _declared(suite, records(run, task), str(run.samples_file(task))):
+    for record, line in _checked_records(suite, records(run, task), str(run.samples_file(task))):
         yield {**row_of(record), **tags, "task": task, "condition": condition, "line": line}
 
 
-def _of_run(suite: Suite, number: int, run: Run, cache: BuildCache) -> Iterator[pa.Table]:
+def _run_tables(suite: Suite, number: int, run: Run, cache: BuildCache) -> Iterator[pa.Table]:
     seen: set[tuple[Any, ...]] = set()
     for task in tasks_of(suite, run):
         table = _task_table(suite, run, task, cache)
@@ -94,8 +96,8 @@ def _of_run(suite: Suite, number: int, run: Run, cache: BuildCache) -> Iterator[
         yield table.append_column("repeated", pa.array(repeated, pa.bool_()))
 
 
-def _joined(tables: Sequence[pa.Table]) -> pa.Table:
-    """The tables one after the other; a column that one lacks is empty there."""
+def _join_tables(tables: Sequence[pa.Table]) -> pa.Table:
+    """Concatenate tables; a column that one lacks is empty there."""
     names = dict.fromkeys(name for table in tables for name in table.column_names)
     return pa.table({name: _joined_column([_column_of(table, name) for table in tables]) for name in names})
 
@@ -113,27 +115,29 @@ def _joined_column(arrays: Sequence[pa.Array]) -> pa.Array:
     return pa.chunked_array(filled).unify_dictionaries().combine_chunks()
 
 
-def _declared(suite: Suite, found: Iterable[tuple[Record, int]], file: str) -> Iterator[tuple[Record, int]]:
+def _checked_records(
+    suite: Suite, numbered_records: Iterable[tuple[Record, int]], file: str
+) -> Iterator[tuple[Record, int]]:
     known = {measure.name: measure for measure in suite.measures}
     tags: set[str] = set()
-    for record, line in found:
-        where = f"{file}, line {line}"
+    for record, line in numbered_records:
+        location = f"{file}, line {line}"
         tags |= record.tags.keys()
         if len(tags) > _MOST_TAGS:
-            raise UserError(f"{where}: {len(tags):,} names of tags up to here; at most {_MOST_TAGS} are read.")
+            raise UserError(f"{location}: {len(tags):,} names of tags up to here; at most {_MOST_TAGS} are read.")
         for name, value in record.measures.items():
             if name not in known:
-                raise unknown("measure", name, known, f"{where}; {suite.name} declares the others")
+                raise unknown("measure", name, known, f"{location}; {suite.name} declares the others")
             low, high = known[name].low, known[name].high
             if value.score is not None and not low - _ROUNDING <= value.score <= high + _ROUNDING:
-                raise UserError(f"{where}: {name} is {value.score!r}, expected a number from {low:g} to {high:g}.")
+                raise UserError(f"{location}: {name} is {value.score!r}, expected a number from {low:g} to {high:g}.")
         for name, allowed in suite.tag_values.items():
             if record.tags.get(name) not in allowed:
-                shown = printable(str(record.tags.get(name, "not there")))
-                raise unknown(name, shown, map(str, allowed), f"{where}; declared by {suite.name}")
-        wrong = suite.check(record)
-        if wrong:
-            raise UserError(f"{where}: {wrong.rstrip('.')}. Was the log edited?")
+                obtained = printable(str(record.tags.get(name, "not there")))
+                raise unknown(name, obtained, map(str, allowed), f"{location}; declared by {suite.name}")
+        problem = suite.check(record)
+        if problem:
+            raise UserError(f"{location}: {problem.rstrip('.')}. Was the log edited?")
         yield record, line
 
 
@@ -149,22 +153,22 @@ def numbers_of(result: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def differences(suite: Suite, rows: Samples, said: Mapping[str, float]) -> Iterator[str]:
-    """A sentence for each number that is ``said`` of a task and is another one over its ``rows``.
+def differences(suite: Suite, rows: Samples, printed: Mapping[str, float]) -> Iterator[str]:
+    """Yield a sentence for each ``printed`` number of a task that differs from the one computed from ``rows``.
 
-    Names that no metric of the benchmark has are left out, and metrics whose code is not here.
+    Unknown names and metrics whose code is not available are skipped.
     """
     estimates = {name: each for name, each in suite.estimates.items() if not isinstance(each, NotFound)}
-    for name, value in said.items():
+    for name, value in printed.items():
         number = estimates[name].value(rows) if name in estimates else value
         if not same(value, number):
             got = "none" if number is None else f"{number:.6g}"
             yield f"{name} is {value:.6g} in the result file; its samples give {got}."
 
 
-def same(said: Any, number: float | int | None) -> bool:
-    """Whether two numbers are the same but for rounding; None is the same as None alone."""
-    if said is None or number is None:
-        return said is None and number is None
-    is_number = isinstance(said, int | float) and not isinstance(said, bool)
-    return is_number and abs(said - number) <= _TOLERANCE * max(1.0, abs(number))
+def same(printed: Any, number: float | int | None) -> bool:
+    """Whether two numbers are equal up to rounding; None equals only None."""
+    if printed is None or number is None:
+        return printed is None and number is None
+    is_number = isinstance(printed, int | float) and not isinstance(printed, bool)
+    return is_number and abs(printed - number) <= _TOLERANCE * max(1.0, abs(number))

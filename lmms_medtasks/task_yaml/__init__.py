@@ -1,1 +1,1 @@
-"""What the YAML of a task may say: defined once, and read without running anything."""
+"""What a task's YAML may contain: defined once, and read without executing anything."""

@@ -1,8 +1,9 @@
-"""A task's YAML with all that it includes: which file each key comes from."""
+"""Read a task's YAML with its includes, and remember the file of each key."""
 
 from __future__ import annotations
 
 import fnmatch
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,14 +14,13 @@ import yaml
 from lmms_medtasks import folders
 from lmms_medtasks.errors import nearest
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including
-from lmms_medtasks.task_yaml import nodes, places
+from lmms_medtasks.task_yaml import nodes
 from lmms_medtasks.task_yaml.problems import Findings
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A top-level key of a task: the file that it stands in, its nodes, and its value."""
+    """A top-level key of a task: its file, its YAML nodes, and its value."""
 
     file: Path
     key: yaml.Node
@@ -37,10 +37,10 @@ class Entry:
 
 @dataclass
 class Chain:
-    """``entries``: what a task says in the end, by key. ``files``: all YAMLs that it is made of, itself first.
+    """A task's YAML with its includes. ``entries``: key -> the entry that counts. ``files``: all YAMLs, its own first.
 
     ``joined``: those of its settings that are mappings, joined with what they stand above
-    (:mod:`lmms_medtasks.suites.templates.including`): what counts for a task on a template.
+    (:mod:`lmms_medtasks.task_yaml.nodes`): what counts for a task on a template.
     """
 
     path: Path
@@ -52,7 +52,7 @@ class Chain:
         return self.entries[key].value if key in self.entries else default
 
     def place(self, location: tuple[str | int, ...]) -> tuple[Path, int | None]:
-        """The file and line of what a location leads to, or of the last part of the way to it that is there."""
+        """The file and line of a location, or of its longest prefix that exists."""
         if not location or location[0] not in self.entries:
             return self.path, None
         entry = self.entries[str(location[0])]
@@ -65,21 +65,31 @@ class Chain:
         return entry.file, entry.line
 
     @property
+    def is_group(self) -> bool:
+        """Whether the YAML is a group of tasks."""
+        return isinstance(self.value("task"), list)
+
+    @property
+    def name_key(self) -> str:
+        """The key that holds its name."""
+        return "group" if self.is_group else "task"
+
+    @property
     def plain(self) -> dict[str, Any]:
         return {key: entry.value for key, entry in self.entries.items()}
 
 
 def inner(entry: Entry) -> dict[str, Entry]:
-    """The entries of a mapping that is a key's value; {} where it is none."""
+    """The entries of a key whose value is a mapping; {} if it is not."""
     if not isinstance(entry.node, yaml.MappingNode):
         return {}
     return {name: Entry(Path(pair[0].start_mark.name), *pair) for name, pair in nodes.items(entry.node).items()}
 
 
-def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
-    """The chain of a YAML in ``folder``; None where a part of it can't be had (told in ``found``)."""
+def follow(path: Path, folder: Path, log: Findings) -> Chain | None:
+    """Read a YAML with its includes. Returns None, with a problem in ``log``, if a file is missing or unreadable."""
     chain = Chain(path)
-    if not _join(path, folder, chain, (), found):
+    if not _join_file(path, folder, chain, (), log):
         return None
     if on_template(chain.value("process_results")):
         chain.entries.update(chain.joined)
@@ -87,69 +97,86 @@ def follow(path: Path, folder: Path, found: Findings) -> Chain | None:
 
 
 def installed(names: Iterable[str]) -> list[Chain]:
-    """The installed tasks among ``names``, those of groups and patterns too, each once."""
-    files, found = folders.task_files(), dict[str, Chain]()
-    waiting = [each for name in names for each in fnmatch.filter(sorted(files), name)]
+    """The installed tasks that ``names`` stand for (tasks, groups, patterns), each once."""
+    files, chains = folders.task_files(), dict[str, Chain]()
+    waiting = [member for name in names for member in fnmatch.filter(sorted(files), name)]
     while waiting:
         name = waiting.pop(0)
-        made = follow(files[name], files[name].parent, Findings()) if name not in found else None
-        if made is not None and "group" in made.entries:
-            members = made.value("task") or []
-            waiting += [each for each in members if isinstance(each, str) and each in files]
-        elif made is not None:
-            found[name] = made
-    return list(found.values())
+        chain = follow(files[name], files[name].parent, Findings()) if name not in chains else None
+        if chain is not None and "group" in chain.entries:
+            members = chain.value("task") or []
+            waiting += [member for member in members if isinstance(member, str) and member in files]
+        elif chain is not None:
+            chains[name] = chain
+    return list(chains.values())
 
 
 def on_template(hook: object) -> bool:
-    """Whether a scoring hook, as a YAML names it, is a template's."""
+    """Whether the scoring hook named in a YAML is a template's."""
     return str(hook).rpartition(".")[0] in templates.TEMPLATE_OF_HOOK
 
 
-def _join(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+def _join_file(path: Path, folder: Path, chain: Chain, above: tuple[Path, ...], log: Findings) -> bool:
     chain.files.append(path)
-    root = nodes.read(path, found)
+    root = nodes.read(path, log)
     if root is None:
         return False
-    own = nodes.items(root)
+    pairs = nodes.items(root)
     merged = True
-    if "include" in own:
-        merged = _include(path, own.pop("include")[1], folder, chain, (*above, path), found)
-    for name, (key, node) in own.items():
+    if "include" in pairs:
+        merged = _join_includes(path, pairs.pop("include")[1], folder, chain, (*above, path), log)
+    for name, (key, node) in pairs.items():
         chain.entries[name] = Entry(path, key, node)
-        if name in including.NESTED:
+        if name in nodes.NESTED:
             below = chain.joined.get(name)
-            chain.joined[name] = Entry(path, key, including.join(name, below.node if below else None, node))
+            chain.joined[name] = Entry(path, key, nodes.join(name, below.node if below else None, node))
     return merged
 
 
-def _include(path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], found: Findings) -> bool:
+def _join_includes(
+    path: Path, node: yaml.Node, folder: Path, chain: Chain, above: tuple[Path, ...], log: Findings
+) -> bool:
     value = nodes.plain(node)
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) for name in names):
-        found.add(path, "expected a file's name or a list of them", line=nodes.line(node), key="include",
-                  value=str(value))  # fmt: skip
+        log.add(path, "expected a file's name or a list of them", line=nodes.line(node), key="include",
+                value=str(value))  # fmt: skip
         return False
     done = True
     for name in reversed(names):  # the first of several counts most, as in the harness
-        target = _target(path, name, nodes.line(node), folder, above, found)
-        done = target is not None and _join(target, folder, chain, above, found) and done
+        target = _included_file(path, name, nodes.line(node), folder, above, log)
+        done = target is not None and _join_file(target, folder, chain, above, log) and done
     return done
 
 
-def _target(path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], found: Findings) -> Path | None:
-    where = {"line": row, "key": "include", "value": name}
+def _included_file(
+    path: Path, name: str, row: int, folder: Path, above: tuple[Path, ...], log: Findings
+) -> Path | None:
+    location = {"line": row, "key": "include", "value": name}
     target = path.parent / name
-    if Path(name).is_absolute() or not places.inside(target, folder):
-        found.add(path, "leads out of the task's folder, and to nothing on other machines", **where)
+    if Path(name).is_absolute() or not inside(target, folder):
+        log.add(path, "leads out of the task's folder, and to nothing on other machines", **location)
         return None
-    if not places.is_file(target):
-        there = sorted(each.name for each in path.parent.iterdir() if each.is_file() and each != path)
-        found.add(path, "no such file beside the YAML", near=nearest(name, there), **where)
+    if not is_file(target):
+        file_names = sorted(file.name for file in path.parent.iterdir() if file.is_file() and file != path)
+        log.add(path, "no such file beside the YAML", near=nearest(name, file_names), **location)
         return None
     target = target.resolve()
-    if target in (each.resolve() for each in above):
-        turn = " -> ".join(each.name for each in (*above, target))
-        found.add(path, f"includes itself: {turn}", **where)
+    if target in (file.resolve() for file in above):
+        turn = " -> ".join(file.name for file in (*above, target))
+        log.add(path, f"includes itself: {turn}", **location)
         return None
     return target
+
+
+def inside(path: Path, folder: Path) -> bool:
+    """Whether ``path`` lies in ``folder`` after following links; a cycle of links is not followed."""
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    except ValueError:  # a zero byte, which no path has
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Whether the file exists. Unlike ``Path.is_file`` it returns False for a name that is too long."""
+    return os.path.isfile(path)

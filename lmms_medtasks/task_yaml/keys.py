@@ -1,7 +1,7 @@
-"""What the YAML of a task or a group may say, as lmms-eval 0.7.3 takes it: the one place where a key is defined.
+"""The allowed keys of a task's or group's YAML, as lmms-eval 0.7.3 reads them: each key is defined here only.
 
-A model says which keys there are, of which types, with which values, and what must fit together. Whether the files
-and functions that a YAML names are there is checked elsewhere: functions.py, data_files.py, prompt_files.py.
+A model defines keys, their types and values, and constraints between them. Whether the files
+and functions that a YAML names are there is checked elsewhere: contribute/references.py.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from lmms_medtasks.data import own_readers, text_tables
 from lmms_medtasks.errors import UserError, nearest
 from lmms_medtasks.samples.run_options import given_tags
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates.including import LOCAL, SETTINGS
 from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml import strict_model
 from lmms_medtasks.task_yaml.chain import Chain, follow, on_template
-from lmms_medtasks.task_yaml.nodes import Function
+from lmms_medtasks.task_yaml.nodes import LOCAL, SETTINGS, Function
 from lmms_medtasks.task_yaml.problems import Findings, Problem
 from lmms_medtasks.task_yaml.settings import Settings
 from lmms_medtasks.task_yaml.strict_model import OPTIONAL, OneOf, StrictModel, Texts, Wrong, refused
@@ -32,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class Arguments:
-    """With how many arguments a function is called, at least and at most."""
+    """The least and the largest number of arguments that a function is called with."""
 
     least: int
     most: int
@@ -65,7 +64,7 @@ def _check_tags(value: Any) -> Any:
 
 
 DECLARED = Function("lmms_medtasks.harness.scoring.DECLARED")
-"""What stands for the metrics of a task whose benchmark, or template, declares them."""
+"""Placeholder for the metrics that a task's benchmark or template declares."""
 
 
 def _check_metrics(value: Any, check: Callable[[Any], Any]) -> Any:
@@ -131,14 +130,14 @@ class DatasetKwargs(StrictModel):
 
 
 class Filter(StrictModel):
-    """What replies go through before they are scored; a step's further keys are its function's own."""
+    """A filter applied to replies before scoring; further keys of a step belong to its function."""
 
     name: str
     filter: list[dict[str, Any]]
 
 
 class MetricRow(StrictModel):
-    """A metric, and the function that makes it of the questions' values."""
+    """A metric and the function that aggregates the questions' values."""
 
     metric: str
     aggregation: Annotated[FunctionOrText, Arguments(1, 1)]
@@ -146,7 +145,7 @@ class MetricRow(StrictModel):
 
 
 class Group(StrictModel):
-    """A YAML that names several tasks."""
+    """The keys of a group of tasks."""
 
     group: Name
     group_alias: str = OPTIONAL
@@ -156,7 +155,7 @@ class Group(StrictModel):
 
 
 class Task(StrictModel):
-    """A task with hooks of its own."""
+    """The keys of a task with hooks of its own."""
 
     task: Name
     task_alias: str = OPTIONAL
@@ -200,9 +199,9 @@ class Task(StrictModel):
             message = f"take_first_k takes {taken[0]} of {self.repeats} replies (repeats): the two must be the same"
             yield Wrong(message, ("filter_list",))
         names = [] if self.metric_list == DECLARED else [row.metric for row in self.metric_list]
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                yield Wrong("the metric is listed twice", ("metric_list", place, "metric"), name)
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                yield Wrong("the metric is listed twice", ("metric_list", index, "metric"), name)
 
     def _of_data(self) -> Iterator[Wrong]:
         kwargs = self.dataset_kwargs or DatasetKwargs()
@@ -232,7 +231,7 @@ class Task(StrictModel):
 
 
 class OurSettings(StrictModel):
-    """Settings where a hook of ours reads them; further keys are settings for single models."""
+    """Settings read by one of our hooks; further keys are settings of single models."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -240,7 +239,7 @@ class OurSettings(StrictModel):
 
 
 class TaskWithOurHooks(Task):
-    """A task of which a hook that reads the settings is ours."""
+    """The keys of a task that uses one of our hooks which read the settings."""
 
     lmms_eval_specific_kwargs: OurSettings = OPTIONAL  # type: ignore[assignment]
 
@@ -254,7 +253,7 @@ class TemplateSettings(StrictModel):
 
 
 class TaskOnTemplate(Task):
-    """A task that is scored by a template's hook: what its scoring relies on is fixed."""
+    """The keys of a task scored by a template's hook; keys that scoring relies on are fixed."""
 
     metric_list: Annotated[Any, PlainValidator(_check_declared)]
     cluster_key: Annotated[
@@ -276,8 +275,8 @@ class TaskOnTemplate(Task):
         if template is None or plain is None or template.kind != plain.kind:
             yield Wrong(f"is not scored by {module}, its hook", ("metadata", "template"), self.metadata.template)
             return
-        given = self.lmms_eval_specific_kwargs
-        settings = given.default.model_dump(exclude_unset=True) if given else {}
+        kwargs = self.lmms_eval_specific_kwargs
+        settings = kwargs.default.model_dump(exclude_unset=True) if kwargs else {}
         try:
             schema.check_fit({**template.settings, **settings}, template, "")
         except UserError as error:
@@ -285,7 +284,7 @@ class TaskOnTemplate(Task):
 
 
 def model_of(values: Mapping[str, Any]) -> type[StrictModel]:
-    """The model for a YAML, by what it says."""
+    """The model that fits the content of a YAML."""
     if isinstance(values.get("task"), list):
         return Group
     if on_template(values.get("process_results")):
@@ -296,26 +295,26 @@ def model_of(values: Mapping[str, Any]) -> type[StrictModel]:
 
 
 def reads_settings(chain: Chain) -> bool:
-    """Whether a hook of ours reads the task's settings."""
+    """Whether one of our hooks reads the task's settings."""
     return issubclass(model_of(chain.plain), TaskOnTemplate | TaskWithOurHooks)
 
 
 def problems(chain: Chain) -> list[Problem]:
-    """All that is wrong with what a YAML and its includes say, each with its file and line."""
+    """All problems of a YAML and its includes, with file and line."""
     values = chain.plain
     return strict_model.problems(model_of(values), values, chain.place)
 
 
 def template_of(chain: Chain) -> templates.Template | None:
-    """The template that a YAML is built on, see :func:`lmms_medtasks.suites.templates.of_hook`."""
+    """The template of a YAML, see :func:`lmms_medtasks.suites.templates.of_hook`."""
     return templates.of_hook(str(chain.value("process_results")).rpartition(".")[0], chain.value("metadata"))
 
 
 def check_file(path: Path) -> None:
-    """Raise UserError for a YAML that does not fit its model; for tasks on a template, as a run starts."""
-    found = Findings()
-    chain = follow(path, path.parent, found)
+    """Raise UserError if a YAML does not fit its model; called for tasks on a template when a run starts."""
+    log = Findings()
+    chain = follow(path, path.parent, log)
     if chain is not None:
-        found.problems += problems(chain)
-    if found.errors:
-        raise UserError("\n".join(map(str, found.errors)))
+        log.problems += problems(chain)
+    if log.errors:
+        raise UserError("\n".join(map(str, log.errors)))

@@ -1,122 +1,123 @@
-"""Reading a YAML of others as a tree with line numbers: nothing in it is built, imported or executed.
+"""Read a YAML as a tree with line numbers, and join its mappings with those of its includes.
 
-What the harness's loader would choke on, or take for something else, is a problem with a line.
+Nothing in it is built, imported or executed. Content that the harness's loader would reject or misread is reported with
+its line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from lmms_medtasks.suites.templates import including
+from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_yaml.problems import Findings
 
 FUNCTION = "!function"
 
 _TOO_DEEP = "is nested too deeply, or an anchor (&name) holds itself"
 _MOST_VALUES = 10_000
-"""A task's YAML has hundreds; aliases inside each other make billions of a few lines."""
+"""A task's YAML has hundreds; nested aliases can make billions from a few lines."""
 _STANDARD = "tag:yaml.org,2002:"
 _KINDS = ("str", "int", "float", "bool", "null", "timestamp", "seq", "map")
 
 
-def read(path: Path, found: Findings) -> yaml.MappingNode | None:
-    """The tree of a YAML, None where it can't be had; what is wrong with it goes to ``found``."""
-    text = _text(path, found)
+def read(path: Path, log: Findings) -> yaml.MappingNode | None:
+    """Read the tree of a YAML. Returns None, with the problems in ``log``, if it is not usable."""
+    text = _read_text(path, log)
     if text is None:
         return None
     try:
-        root = including.compose(text, path)
+        root = compose(text, path)
     except yaml.YAMLError as error:
-        _add_yaml_error(path, text, error, found)
+        _add_yaml_error(path, text, error, log)
         return None
     except RecursionError:
-        found.add(path, _TOO_DEEP)
+        log.add(path, _TOO_DEEP)
         return None
     if root is None:
-        found.add(path, "the file is empty: the harness can then read no task of any folder beside it")
+        log.add(path, "the file is empty: the harness can then read no task of any folder beside it")
         return None
     if not isinstance(root, yaml.MappingNode):
-        found.add(path, f"holds {_kind(root)}, expected a mapping of keys", line=line(root))
+        log.add(path, f"holds {_describe_kind(root)}, expected a mapping of keys", line=line(root))
         return None
-    if not _is_plain(path, root, found):
+    if not _is_plain(path, root, log):
         return None
     try:
-        if _values(root, {}) > _MOST_VALUES:
-            found.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
-                      f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
+        if _count_values(root, {}) > _MOST_VALUES:
+            log.add(path, "expected the values themselves: anchors (&name) and aliases (*name) of it, inside each "
+                    f"other, make more than {_MOST_VALUES:,} values")  # fmt: skip
             return None
         plain(root)
     except RecursionError:
-        found.add(path, _TOO_DEEP)
+        log.add(path, _TOO_DEEP)
         return None
     return root
 
 
-def _values(node: yaml.Node, known: dict[int, int]) -> int:
-    """How many values a tree has with its aliases written out; RecursionError where it holds itself."""
+def _count_values(node: yaml.Node, known: dict[int, int]) -> int:
+    """Number of values in a tree with aliases expanded. Raises RecursionError if it contains itself."""
     if id(node) not in known:
-        known[id(node)] = 1 + sum(_values(each, known) for each in _children(node))
+        known[id(node)] = 1 + sum(_count_values(child, known) for child in _child_nodes(node))
     return known[id(node)]
 
 
-def _text(path: Path, found: Findings) -> str | None:
+def _read_text(path: Path, log: Findings) -> str | None:
     content = path.read_bytes()
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         row = content[: error.start].count(b"\n") + 1
-        found.add(path, f"byte {content[error.start]:#04x} is not UTF-8: save the file as UTF-8", line=row)
+        log.add(path, f"byte {content[error.start]:#04x} is not UTF-8: save the file as UTF-8", line=row)
         return None
 
 
-def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, found: Findings) -> None:
+def _add_yaml_error(path: Path, text: str, error: yaml.YAMLError, log: Findings) -> None:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     row = mark.line + 1 if mark else None
-    said = str(getattr(error, "problem", None) or error).splitlines()[0]
+    reason = str(getattr(error, "problem", None) or error).splitlines()[0]
     lines = text.splitlines()
     if row and row <= len(lines) and "\t" in lines[row - 1][: len(lines[row - 1]) - len(lines[row - 1].lstrip())]:
-        said += ": the line begins with a tab, YAML wants blanks"
-    elif "mapping values are not allowed" in said:
-        said += ": put a text that has a colon into quotation marks"
-    found.add(path, f"is no YAML: {said}", line=row)
+        reason += ": the line begins with a tab, YAML wants blanks"
+    elif "mapping values are not allowed" in reason:
+        reason += ": put a text that has a colon into quotation marks"
+    log.add(path, f"is no YAML: {reason}", line=row)
 
 
-def _is_plain(path: Path, root: yaml.Node, found: Findings) -> bool:
-    """Whether there are only plain values and !function, and no key twice."""
-    before = len(found.problems)
+def _is_plain(path: Path, root: yaml.Node, log: Findings) -> bool:
+    """Whether a tree has only plain values and !function, and no repeated key."""
+    before = len(log.problems)
     for node in walk(root):
-        kind, shown = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
+        kind, tag = node.tag.removeprefix(_STANDARD), node.tag.replace(_STANDARD, "!!")
         if kind == "merge":
-            found.add(path, "expected the keys themselves: what is merged in would not be looked at", line=line(node),
-                      value="<<")  # fmt: skip
+            log.add(path, "expected the keys themselves: what is merged in would not be looked at", line=line(node),
+                    value="<<")  # fmt: skip
         elif kind not in _KINDS and node.tag != FUNCTION:
-            found.add(path, "unknown tag", line=line(node), value=shown, allowed=(FUNCTION,))
+            log.add(path, "unknown tag", line=line(node), value=tag, allowed=(FUNCTION,))
         elif node.tag == FUNCTION and not isinstance(node, yaml.ScalarNode):
-            found.add(path, "!function wants a dotted name", line=line(node))
+            log.add(path, "!function wants a dotted name", line=line(node))
         if isinstance(node, yaml.MappingNode):
-            _check_keys(path, node, found)
-    return len(found.problems) == before
+            _check_keys(path, node, log)
+    return len(log.problems) == before
 
 
-def _check_keys(path: Path, node: yaml.MappingNode, found: Findings) -> None:
+def _check_keys(path: Path, node: yaml.MappingNode, log: Findings) -> None:
     seen: dict[str, int] = {}
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            found.add(path, "a key must be a word", line=line(key))
+            log.add(path, "a key must be a word", line=line(key))
         elif key.value in seen:
-            found.add(path, f"the key stands on line {seen[key.value]} already; only the last would count",
-                      line=line(key), key=key.value)  # fmt: skip
+            log.add(path, f"the key stands on line {seen[key.value]} already; only the last would count",
+                    line=line(key), key=key.value)  # fmt: skip
         else:
             seen[key.value] = line(key)
 
 
 def walk(root: yaml.Node) -> Iterator[yaml.Node]:
-    """Every node of a tree once."""
+    """Yield every node of a tree once."""
     seen: set[int] = set()
     waiting = [root]
     while waiting:
@@ -124,28 +125,28 @@ def walk(root: yaml.Node) -> Iterator[yaml.Node]:
         if id(node) not in seen:
             seen.add(id(node))
             yield node
-            waiting += _children(node)
+            waiting += _child_nodes(node)
 
 
-def _children(node: yaml.Node) -> list[yaml.Node]:
+def _child_nodes(node: yaml.Node) -> list[yaml.Node]:
     if isinstance(node, yaml.MappingNode):
-        return [each for pair in node.value for each in pair]
+        return [child for pair in node.value for child in pair]
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def line(node: yaml.Node) -> int:
-    """The line of a node, from 1."""
+    """The line number of a node, from 1."""
     return int(node.start_mark.line) + 1
 
 
 def items(node: yaml.MappingNode) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Key -> the key's and the value's nodes."""
+    """Key -> (node of the key, node of the value)."""
     return {str(key.value): (key, value) for key, value in node.value}
 
 
 @dataclass(frozen=True)
 class Function:
-    """What stands after ``!function``."""
+    """The dotted name after ``!function``."""
 
     name: str
 
@@ -154,21 +155,125 @@ class Function:
 
 
 def plain(node: yaml.Node) -> Any:
-    """The value of a tree as Python has it: texts, numbers, lists, mappings, and :class:`Function`."""
+    """Convert a tree to Python values: str, numbers, list, dict, and :class:`Function`."""
     if node.tag == FUNCTION:
         return Function(node.value)
     if isinstance(node, yaml.MappingNode):
         return {plain(key): plain(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
-        return [plain(each) for each in node.value]
+        return [plain(child) for child in node.value]
     loader = yaml.SafeLoader("")
     try:
         return loader.construct_object(node)
     except (yaml.YAMLError, ValueError):
-        return node.value  # 2026-13-45 looks like a date and is none
+        return node.value  # looks like a date, but is not one: 2026-13-45
     finally:
         loader.dispose()
 
 
-def _kind(node: yaml.Node) -> str:
+def _describe_kind(node: yaml.Node) -> str:
     return "a list" if isinstance(node, yaml.SequenceNode) else f"the word {str(node.value)[:40]!r}"
+
+
+# --- Settings that are mappings, joined with those of what a YAML includes --------------------------------------------
+
+# The harness takes the whole mapping from the including file: ``generation_kwargs: {max_new_tokens: 16}`` would drop
+# the template's temperature and its empty ``until``, and replies would end at the first blank line. For tasks on a
+# template the including file changes single keys. A null removes an included key that is optional.
+
+SETTINGS = "lmms_eval_specific_kwargs"
+NESTED = ("generation_kwargs", SETTINGS, "metadata", "dataset_kwargs")
+"""The keys whose mappings are joined. A value inside them (``shift``, ``data_files``) is taken whole."""
+
+_WITH_NULL = (SETTINGS, "dataset_kwargs")
+_NULL = "tag:yaml.org,2002:null"
+
+
+def join(name: str, below: yaml.Node | None, above: yaml.Node) -> yaml.Node:
+    """Join the value of ``name`` in a file, ``above``, with the value in its include, ``below``."""
+    if name not in NESTED or not isinstance(below, yaml.MappingNode) or not isinstance(above, yaml.MappingNode):
+        return above
+    pairs = {key.value: (key, value) for key, value in below.value}
+    for key, value in above.value:
+        if name in _WITH_NULL and value.tag == _NULL and key.value in pairs:
+            del pairs[key.value]
+        elif name == SETTINGS and key.value == "default" and "default" in pairs:
+            pairs["default"] = (key, join(name, pairs["default"][1], value))
+        else:
+            pairs[key.value] = (key, value)
+    return yaml.MappingNode(above.tag, list(pairs.values()), above.start_mark, above.end_mark)
+
+
+def read_joined(path: Path) -> dict[str, Any]:
+    """Join the keys of :data:`NESTED` of a YAML and its includes; local data files get their folder.
+
+    Raises:
+        UserError: a value in them that is not plain (``!function``).
+    """
+    nodes: dict[str, yaml.Node] = {}
+    local = False
+    for mapping in _included_mappings(path):
+        for key, value in mapping.value:
+            local = value.value in LOCAL if key.value == "dataset_path" else local
+            if key.value in NESTED:
+                nodes[key.value] = join(key.value, nodes.get(key.value), value)
+    joined = {key: _plain_value(node, path) for key, node in nodes.items()}
+    kwargs = joined.get("dataset_kwargs")
+    if local and isinstance(kwargs, dict) and "data_files" in kwargs:
+        stated_in = next(key.start_mark.name for key, _ in nodes["dataset_kwargs"].value if key.value == "data_files")
+        kwargs["data_files"] = located(kwargs["data_files"], Path(stated_in).parent)
+    return joined
+
+
+LOCAL = ("csv", "json", "excel", "reader", "parquet", "text", "pandas", "arrow")
+"""The loaders whose files are looked for beside the YAML: the harness's, and ours: ``excel``, ``reader``."""
+
+
+def located(value: Any, folder: Path) -> Any:
+    """Prefix names of data files with ``folder`` where the files exist there, as the harness does."""
+    if isinstance(value, dict):
+        return {key: located(item, folder) for key, item in value.items()}
+    if isinstance(value, list):
+        return [located(item, folder) for item in value]
+    return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
+
+
+def compose(text: str, path: Path) -> yaml.Node | None:
+    """Parse a YAML into a tree whose nodes' marks name ``path``."""
+    loader = yaml.SafeLoader(text)
+    loader.name = str(path)
+    try:
+        return loader.get_single_node()
+    finally:
+        loader.dispose()
+
+
+def _included_mappings(path: Path) -> Iterator[yaml.MappingNode]:
+    """Yield the mappings of a YAML's includes, then its own, resolved as the harness does."""
+    root = compose(path.read_text("utf-8"), path)
+    if not isinstance(root, yaml.MappingNode):
+        return
+    for key, value in root.value:
+        if key.value == "include":
+            listed = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for node in reversed(listed):
+                here = Path(node.value)
+                yield from _included_mappings(here.resolve() if here.is_file() else path.parent / node.value)
+    yield root
+
+
+def _plain_value(node: yaml.Node, path: Path) -> Any:
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_document(node)
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: {error} Expected plain values in {', '.join(NESTED)}.") from error
+    finally:
+        loader.dispose()
+
+
+def template_generation(text: str) -> Mapping[str, Any]:
+    """``generation_kwargs`` of a template's YAML text."""
+    root = compose(text, Path())
+    generation: Mapping[str, Any] = plain(root)["generation_kwargs"] if root else {}
+    return generation

@@ -1,4 +1,4 @@
-"""What a check found: where, what was said there, what is wrong with it, and what would be right."""
+"""Problems found by a check: location, value, message, allowed values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Literal
 
 Level = Literal["error", "warning", "note"]
-"""error: the task can't be taken like this. warning: to be looked at by a person. note: worth knowing."""
+"""error: the task can't be accepted. warning: a person should look at it. note: worth knowing."""
 
 _LONG = 120
 
 
 @dataclass(frozen=True)
 class Problem:
-    """``key`` is a dotted path in a YAML ("metadata.version"); ``line`` counts from 1; empty where there is none."""
+    """One problem. ``key`` is a dotted path in a YAML ("metadata.version"); ``line`` counts from 1."""
 
     file: str
     message: str
@@ -27,14 +27,14 @@ class Problem:
 
     def __str__(self) -> str:
         file = self.file if self.file.isprintable() else repr(self.file)
-        place = file if self.line is None else f"{file}:{self.line}"
-        return f"{place}: {self.level}: {self.text}"
+        location = file if self.line is None else f"{file}:{self.line}"
+        return f"{location}: {self.level}: {self.text}"
 
     @property
     def text(self) -> str:
-        """The problem without its place."""
-        said = [] if self.value is None else [_short(self.value)]
-        text = ": ".join([*([self.key] if self.key else []), *said, self.message])
+        """The problem without its location."""
+        value = [] if self.value is None else [_shorten(self.value)]
+        text = ": ".join([*([self.key] if self.key else []), *value, self.message])
         text += "" if text.endswith((".", "?")) else "."
         if self.near:
             text += f" Did you mean {self.near!r}?"
@@ -45,13 +45,13 @@ class Problem:
 
 @dataclass
 class Findings:
-    """Problems in the order in which they were found, and lines that tell what was looked at."""
+    """Problems in the order in which they were found, and notes on what was checked."""
 
     problems: list[Problem] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
     def add(self, file: Path | str, message: str, **more: object) -> None:
-        """Note a problem in ``file``."""
+        """Add a problem in ``file``."""
         name = file.name if isinstance(file, Path) else file
         self.problems.append(Problem(name, message, **more))  # type: ignore[arg-type]
 
@@ -60,6 +60,6 @@ class Findings:
         return [each for each in self.problems if each.level == "error"]
 
 
-def _short(value: str) -> str:
+def _shorten(value: str) -> str:
     text = repr(value)
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."

@@ -1,7 +1,7 @@
-"""What a task's YAML may say under ``lmms_eval_specific_kwargs: default``.
+"""The settings of a task: keys of its YAML under ``lmms_eval_specific_kwargs: default``.
 
 The one place where it is defined: `lmms-medtasks new`, `validate` and the harness check settings against it, and
-docs/contributing/settings.md is made from it. A benchmark whose tasks may say more has a class ``Settings`` in a
+docs/contributing/settings.md is made from it. A benchmark with further settings has a class ``Settings`` in
 settings.py of its folder.
 """
 
@@ -13,7 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from lmms_medtasks import extensions, folders
+from lmms_medtasks import degradations, extensions, folders
+from lmms_medtasks.degradations.registry import check_modality
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
 from lmms_medtasks.suites.templates import DRAWN
@@ -25,36 +26,28 @@ ONLY_DEFAULT = "only `default` may stand there: a task on a template asks all mo
 
 
 def setting(about: str, example: Any, default: Any = None) -> Any:
-    """A setting that may be left out: what it does, an example, and what then counts, for the documentation."""
+    """Declare an optional setting: description, example and default, for the documentation."""
     return Field(default=default, description=about, examples=[example])
 
 
-def _degradations() -> tuple[str, ...]:
-    from lmms_medtasks import degradations
-
+def _degradation_names() -> tuple[str, ...]:
     return (*degradations.known_names(), DRAWN)
 
 
-def _modalities() -> tuple[str, ...]:
-    from lmms_medtasks import degradations
-
+def _modality_names() -> tuple[str, ...]:
     return degradations.modalities()
 
 
 def _is_degradation(name: str) -> bool:
-    """Whether a degradation is meant by another of its names, or one of someone's own, which is checked with it."""
-    from lmms_medtasks import degradations, extensions
-
-    return extensions.is_reference(name) or _does(degradations.canonical_name, name)
+    """Whether a name is an alias of a degradation, or refers to a custom one, which is checked elsewhere."""
+    return extensions.is_reference(name) or _succeeds(degradations.canonical_name, name)
 
 
 def _is_modality(name: str) -> bool:
-    from lmms_medtasks import degradations
-
-    return _does(degradations.canonical_modality, name)
+    return _succeeds(degradations.canonical_modality, name)
 
 
-def _does(function: Any, *arguments: Any) -> bool:
+def _succeeds(function: Any, *arguments: Any) -> bool:
     try:
         function(*arguments)
     except UserError:
@@ -62,19 +55,19 @@ def _does(function: Any, *arguments: Any) -> bool:
     return True
 
 
-def _parsers() -> tuple[str, ...]:
+def _parser_names() -> tuple[str, ...]:
     from lmms_medtasks.suites.templates.parsers import PARSERS
 
     return extensions.names("parser", PARSERS)
 
 
-def _metrics() -> tuple[str, ...]:
+def _metric_names() -> tuple[str, ...]:
     from lmms_medtasks.suites.templates import measures
 
     return extensions.names("metric", measures.metrics())
 
 
-def _protocols() -> tuple[str, ...]:
+def _protocol_names() -> tuple[str, ...]:
     from lmms_medtasks.judges import registry
 
     return extensions.names("judge protocol", registry.names())
@@ -100,7 +93,7 @@ class Shift(StrictModel):
 
 
 class Settings(StrictModel):
-    """The settings of a task on a template, and of one that uses our hooks."""
+    """The settings of a task on a template, or of a task with our hooks."""
 
     UNKNOWN_KEY: ClassVar[str] = "unknown setting"
 
@@ -113,11 +106,13 @@ class Settings(StrictModel):
     no_image: bool = setting(
         "Show no image; same questions, same prompt. What language alone gets.", True, default=False
     )
-    degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradations, _is_degradation))] = setting(
-        "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
-        "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
-        "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
-        "gaussian_noise",
+    degradation: Annotated[str, AfterValidator(OneOf("no such degradation", _degradation_names, _is_degradation))] = (
+        setting(
+            "The degradation of all images, whose modality it must be for. `drawn` draws one for each question from "
+            "those of its modality. Without it the table's column `degradation` decides, if there is one. One of your "
+            "own: parts.py:NAME of a file beside the YAML, package.module:NAME, or an installed package's name for it.",
+            "gaussian_noise",
+        )
     )
     severity: Annotated[int, AfterValidator(OneOf("no such severity", (0, 1, 2)))] = setting(
         "0 leaves images as they are, 1 is mild, 2 is severe.", 1
@@ -127,25 +122,31 @@ class Settings(StrictModel):
         True,
         default=False,
     )
-    modality: Annotated[str, AfterValidator(OneOf("no such modality", _modalities, _is_modality))] = setting(
+    modality: Annotated[str, AfterValidator(OneOf("no such modality", _modality_names, _is_modality))] = setting(
         "What all images are of, where the data has no column `modality`. Some degradations depend on it. One of "
         "your own: a file modalities.yml beside the YAML, or an installed package.",
         "X-ray",
     )
-    parser: Annotated[str, AfterValidator(OneOf("no such parser", _parsers, extensions.is_reference))] = setting(
+    parser: Annotated[str, AfterValidator(OneOf("no such parser", _parser_names, extensions.is_reference))] = setting(
         "How an answer is read out of a reply. An answer that can't be read is wrong, and counted. One of your own: "
         "FILE.py:NAME beside the YAML, or package.module:NAME.",
         "letter",
     )
-    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", _metrics, extensions.is_reference))] = setting(
-        "Which metrics, in this order; the template's own where left out. One of your own: FILE.py:NAME beside the "
-        "YAML, or package.module:NAME.",
-        ["accuracy", "parse_rate"],
+    metrics: Annotated[Texts, AfterValidator(OneOf("no such metric", _metric_names, extensions.is_reference))] = (
+        setting(
+            "Which metrics, in this order; the template's own where left out. One of your own: FILE.py:NAME beside the "
+            "YAML, or package.module:NAME.",
+            ["accuracy", "parse_rate"],
+        )
     )
     judge: Annotated[
         Texts,
         AfterValidator(
-            OneOf("no such protocol of a judge (the judge itself is named by MEDTASKS_JUDGE)", _protocols, _is_protocol)
+            OneOf(
+                "no such protocol of a judge (the judge itself is named by MEDTASKS_JUDGE)",
+                _protocol_names,
+                _is_protocol,
+            )
         ),
     ] = setting(
         "The judge protocols of open answers: built-in ones, or one of your own: a rubric's file beside the YAML "
@@ -180,61 +181,60 @@ class Settings(StrictModel):
     )
 
     def relations(self) -> Iterator[Wrong]:
-        from lmms_medtasks import extensions
-        from lmms_medtasks.degradations import registry
-
-        named = [self.metrics] if isinstance(self.metrics, str) else self.metrics or []
-        for place, name in enumerate(named):
-            if name in named[:place]:
-                yield Wrong("the metric is listed twice", ("metrics", place), name)
-        own = extensions.is_reference(self.degradation)
-        if self.degradation and self.modality and self.degradation != DRAWN and not own:
+        metrics = [self.metrics] if isinstance(self.metrics, str) else self.metrics or []
+        for index, name in enumerate(metrics):
+            if name in metrics[:index]:
+                yield Wrong("the metric is listed twice", ("metrics", index), name)
+        is_custom = extensions.is_reference(self.degradation)
+        if self.degradation and self.modality and self.degradation != DRAWN and not is_custom:
             try:
-                registry.check_modality(self.degradation, self.modality)
+                check_modality(self.degradation, self.modality)
             except UserError as error:
                 yield Wrong(str(error).partition(" To apply")[0], ("degradation",), self.degradation)
 
 
 def model(folder: Path | None = None) -> type[StrictModel]:
-    """The settings that tasks may have which read the data of the benchmark in ``folder``."""
+    """The settings model for tasks that read the data of the benchmark in ``folder``."""
     if folder is None or not (folder / "settings.py").is_file():
         return Settings
-    own: type[StrictModel] = folders.module(folder, "settings").Settings
-    return own
+    settings_model: type[StrictModel] = folders.module(folder, "settings").Settings
+    return settings_model
 
 
 def allowed(name: str, of: type[StrictModel] = Settings) -> tuple[str, ...]:
-    """The values that a setting may have, as they are written; () where any of its type will do."""
-    validators = [each.func for each in of.model_fields[name].metadata if isinstance(each, AfterValidator)]
-    return next((each.allowed() for each in validators if isinstance(each, OneOf)), ())
+    """The allowed values of a setting as written in a YAML; () if any of its type is allowed."""
+    validators = [
+        validator.func for validator in of.model_fields[name].metadata if isinstance(validator, AfterValidator)
+    ]
+    return next((validator.allowed() for validator in validators if isinstance(validator, OneOf)), ())
 
 
 def problems(settings: Mapping[Any, Any], folder: Path | None = None) -> list[Problem]:
-    """All that is wrong with a task's settings; ``folder``: of the benchmark whose data the task reads."""
+    """All problems of a task's settings. ``folder``: of the benchmark whose data the task reads."""
     return strict_model.problems(model(folder), settings, lambda _: ("", None))
 
 
 def check(settings: Mapping[Any, Any], where: str, folder: Path | None = None) -> None:
     """Raise UserError for :func:`problems`; ``where`` names the task."""
-    found = problems(settings, folder)
-    if found:
-        raise UserError(f"{where}: {' '.join(problem.text for problem in found)}")
+    setting_problems = problems(settings, folder)
+    if setting_problems:
+        raise UserError(f"{where}: {' '.join(problem.text for problem in setting_problems)}")
 
 
 def sides(shift: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The values of the column that are i.i.d. and those that are out of distribution, as texts."""
+    """Shift side ("iid", "ood") -> the column's values, as texts."""
     listed = {side: shift[side] if isinstance(shift[side], list) else [shift[side]] for side in ("iid", "ood")}
     return {side: tuple(map(str, values)) for side, values in listed.items()}
 
 
 def check_fit(settings: Mapping[str, Any], template: templates.Template, where: str) -> None:
-    """Raise UserError for settings that are each right but do not fit together, or not the template.
+    """Raise UserError for settings that do not fit together or do not fit the template.
 
     ``settings`` are the template's own with the task's above them.
     """
-    other = "judge" if template.kind == "choice" else "parser"
-    if other in settings:
-        raise UserError(f"{where}: {other} is not for the template {template.name!r}, whose answers are "
+    foreign_key = "judge" if template.kind == "choice" else "parser"
+    if foreign_key in settings:
+        raise UserError(f"{where}: {foreign_key} is not for the template {template.name!r}, whose answers are "
                         f"{'read' if template.kind == 'choice' else 'judged'}.")  # fmt: skip
     if settings.get("rotate_options") and settings.get("parser") not in ("option", "letter"):
         raise UserError(
@@ -248,8 +248,8 @@ def check_fit(settings: Mapping[str, Any], template: templates.Template, where: 
             f"{where}: the template {template.name!r} needs lmms_eval_specific_kwargs: default: shift: "
             "{column: ..., iid: ..., ood: ...}."
         )
-    named = settings.get("metrics") or []
-    _check_metrics([named] if isinstance(named, str) else named, settings, template, where)
+    metrics = settings.get("metrics") or []
+    _check_metrics([metrics] if isinstance(metrics, str) else metrics, settings, template, where)
 
 
 def _check_metrics(names: Sequence[str], settings: Mapping[str, Any], template: templates.Template, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Models of what a YAML may say. What does not fit is told with its key, value, allowed values and nearest match."""
+"""Strict pydantic models of YAML content; mistakes have key, value, allowed values and the nearest match."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Location = tuple[str | int, ...]
 """The way to a value: keys of mappings and places in lists, ("metric_list", 0, "metric")."""
 
 OPTIONAL: Any = None
-"""The default of a key that may be left out, but not be null."""
+"""The default of a key that is optional, but must not be null."""
 
 _WANTED = {
     "string_type": "a text",
@@ -37,7 +37,7 @@ _TYPES = {str: "a text", bool: "true or false", int: "a whole number", float: "a
 
 
 class Wrong(NamedTuple):
-    """A mistake that a check of ours found; ``at`` leads from the checked value to the part that is wrong."""
+    """A mistake found by a validator; ``at``: location of the wrong part, relative to the checked value."""
 
     message: str
     at: Location = ()
@@ -56,7 +56,7 @@ class StrictModel(BaseModel):
     UNKNOWN_KEY: ClassVar[str] = "unknown key"
 
     def relations(self) -> Iterator[Wrong]:
-        """What is wrong between keys that are each right."""
+        """Mistakes between keys that are each valid."""
         yield from ()
 
     @model_validator(mode="after")
@@ -69,9 +69,9 @@ class StrictModel(BaseModel):
 
 @dataclass(frozen=True)
 class OneOf:
-    """A validator: a value, or each of a list, is among ``names`` (or a function that lists them).
+    """A validator: a value, or each item of a list, is one of ``names`` (or of what the function lists).
 
-    ``accepts``: which other values are right too.
+    ``accepts``: which other values are valid.
     """
 
     message: str
@@ -93,17 +93,17 @@ class OneOf:
 
 
 def refused(*wrongs: Wrong) -> PydanticCustomError:
-    """The error that a validator raises."""
+    """Make the error that a validator raises for mistakes."""
     return PydanticCustomError("refused", "refused", {"wrongs": wrongs})
 
 
-def wrong_type(value: object, wanted: str) -> PydanticCustomError:
-    """The error for a value of another type than a validator wanted."""
-    return refused(Wrong(f"wrong type ({_type_name(value)}), expected {wanted}", (), value))
+def wrong_type(value: object, expected: str) -> PydanticCustomError:
+    """Make the error for a value of the wrong type."""
+    return refused(Wrong(f"wrong type ({_type_name(value)}), expected {expected}", (), value))
 
 
 def _check_texts(value: Any) -> Any:
-    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value)):
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         return value
     raise wrong_type(value, "a text or a list of texts")
 
@@ -115,36 +115,40 @@ Texts = typing.Annotated[str | list[str], PlainValidator(_check_texts)]
 def problems(
     model: type[StrictModel], values: Mapping[Any, Any], place: Callable[[Location], tuple[Path | str, int | None]]
 ) -> list[Problem]:
-    """All that is wrong with ``values``; ``place`` tells in which file and line a location is."""
+    """All problems of ``values``. ``place``: location -> its file and line."""
     try:
         model.model_validate(values)
     except ValidationError as error:
-        found = [_problem(wrong, place) for details in error.errors() for wrong in _wrongs(model, details)]
-        return sorted(found, key=lambda problem: problem.line is None)  # an unknown key before the one that is missing
+        all_problems = [
+            _to_problem(mistake, place) for details in error.errors() for mistake in _find_mistakes(model, details)
+        ]
+        return sorted(
+            all_problems, key=lambda problem: problem.line is None
+        )  # an unknown key before the one that is missing
     return []
 
 
-def _problem(wrong: Wrong, place: Callable[[Location], tuple[Path | str, int | None]]) -> Problem:
-    file, line = place(wrong.at)
-    key = ".".join(str(part) for part in wrong.at if isinstance(part, str))
-    value = None if wrong.value is None else str(wrong.value)
+def _to_problem(mistake: Wrong, place: Callable[[Location], tuple[Path | str, int | None]]) -> Problem:
+    file, line = place(mistake.at)
+    key = ".".join(str(part) for part in mistake.at if isinstance(part, str))
+    value = None if mistake.value is None else str(mistake.value)
     name = file.name if isinstance(file, Path) else file
-    return Problem(name, wrong.message, line, key, value, wrong.allowed, wrong.near)
+    return Problem(name, mistake.message, line, key, value, mistake.allowed, mistake.near)
 
 
-def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
+def _find_mistakes(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
     at, kind, value, context = error["loc"], error["type"], error["input"], error.get("ctx", {})
     if kind == "refused":
-        yield from (wrong._replace(at=(*at, *wrong.at)) for wrong in context["wrongs"])
+        yield from (mistake._replace(at=(*at, *mistake.at)) for mistake in context["wrongs"])
     elif kind in ("extra_forbidden", "invalid_key"):
         owner = _model_at(model, at[:-1])
         known = tuple(sorted(owner.model_fields))
         yield Wrong(owner.UNKNOWN_KEY, (*at[:-1], str(at[-1])), None, known, nearest(at[-1], known))
     elif kind == "missing":
-        yield Wrong("is missing" + _hint(model, at), at)
+        yield Wrong("is missing" + _type_hint(model, at), at)
     elif kind in _WANTED:
-        message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _hint(model, at)
-        yield Wrong(message, at, "null" if value is None else value, _allowed(model, at))
+        message = f"wrong type ({_type_name(value)}), expected {_WANTED[kind]}" + _type_hint(model, at)
+        yield Wrong(message, at, "null" if value is None else value, _allowed_values(model, at))
     elif kind == "greater_than_equal":
         yield Wrong(f"expected {context['ge']:g} or more", at, value)
     elif kind in ("greater_than", "finite_number"):
@@ -153,16 +157,16 @@ def _wrongs(model: type[StrictModel], error: ErrorDetails) -> Iterator[Wrong]:
         yield Wrong(error["msg"], at, value)
 
 
-def _hint(model: type[StrictModel], at: Location) -> str:
+def _type_hint(model: type[StrictModel], at: Location) -> str:
     field = _field_at(model, at)
     return f": {field.title}" if field is not None and field.title else ""
 
 
-def _allowed(model: type[StrictModel], at: Location) -> tuple[str, ...]:
-    """The values that a setting takes, where they are listed."""
+def _allowed_values(model: type[StrictModel], at: Location) -> tuple[str, ...]:
+    """The allowed values of a setting, () if they are not listed."""
     field = _field_at(model, at)
-    listed = (getattr(each, "func", None) for each in (field.metadata if field else ()))
-    return next((tuple(sorted(each.allowed())) for each in listed if isinstance(each, OneOf)), ())
+    listed = (getattr(validator, "func", None) for validator in (field.metadata if field else ()))
+    return next((tuple(sorted(validator.allowed())) for validator in listed if isinstance(validator, OneOf)), ())
 
 
 def _field_at(model: type[StrictModel], at: Location) -> FieldInfo | None:

@@ -21,7 +21,7 @@ from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import KEY, Judgement, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import confidence
-from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
+from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Count, Mean
 from lmms_medtasks.suites.judged_measures import (
     judged_metrics,
@@ -29,7 +29,6 @@ from lmms_medtasks.suites.judged_measures import (
     tags_of,
     with_measures,
 )
-from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, option_record, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.bones_joints import judging

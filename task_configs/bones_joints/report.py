@@ -17,10 +17,9 @@ from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_cou
 from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.confidence import LEVEL
-from lmms_medtasks.suites.common_metrics import outcome_count
+from lmms_medtasks.suites.common_metrics import READINGS, outcome_count
 from lmms_medtasks.suites.estimates import Contrast, Count, MacroContrast, Mean, Unit, Units
 from lmms_medtasks.suites.judged_measures import bound, judgement_counts
-from lmms_medtasks.suites.outcomes import READINGS
 from lmms_medtasks.task_configs.bones_joints import report_paper
 from lmms_medtasks.task_configs.bones_joints.measures import (
     ACCURACY,

@@ -22,9 +22,8 @@ from lmms_medtasks.record import EMPTY, FAILED, KEY, Judgement, MeasureValue, Re
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics.text import exact_match
 from lmms_medtasks.suites import judged_measures
-from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, READ, READ_NAMES
+from lmms_medtasks.suites.common_metrics import JUDGED_NAMES, LOWEST, READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Count, Macro, Mean
-from lmms_medtasks.suites.outcomes import LOWEST, WRONG
 from lmms_medtasks.suites.rotated_options import circular_task, option_record, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, count_read_replies, means, number_of_questions
 from lmms_medtasks.task_configs.med_cmr.judging import HIGHEST, PROTOCOL, WEIGHTS, total

@@ -21,9 +21,8 @@ from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import READ, READ_NAMES
+from lmms_medtasks.suites.common_metrics import READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Contrast, Macro, Mean, Unit, Units
-from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, means, number_of_questions
 

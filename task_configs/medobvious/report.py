@@ -17,9 +17,8 @@ from lmms_medtasks.report.published import span
 from lmms_medtasks.report.shared_sections import rotation_view
 from lmms_medtasks.report.suite_report import Report, extent, question_ids
 from lmms_medtasks.report.views import Column, Row, Source, Table, View, row_count, rows_by, rows_of_sources
-from lmms_medtasks.suites.common_metrics import outcome_count
+from lmms_medtasks.suites.common_metrics import READINGS, outcome_count
 from lmms_medtasks.suites.estimates import Contrast
-from lmms_medtasks.suites.outcomes import READINGS
 from lmms_medtasks.task_configs.medobvious.measures import (
     ABSTENTIONS,
     ACCURACY,

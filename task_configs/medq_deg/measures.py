@@ -20,9 +20,8 @@ from lmms_medtasks.parsing.option import read_option
 from lmms_medtasks.parsing.reply import Reply
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, MeasureValue, Record
 from lmms_medtasks.samples.table import Samples
-from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, READ, READ_NAMES
+from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, READ, READ_NAMES, WRONG
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Macro, Mean
-from lmms_medtasks.suites.outcomes import WRONG
 from lmms_medtasks.suites.rotated_options import ROTATED, circular_task, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.medq_deg import source

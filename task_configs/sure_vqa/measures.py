@@ -24,9 +24,8 @@ from lmms_medtasks.samples.runs import printable
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.statistics import text
 from lmms_medtasks.suites import judged_measures
-from lmms_medtasks.suites.common_metrics import JUDGED, JUDGED_NAMES
+from lmms_medtasks.suites.common_metrics import JUDGED, JUDGED_NAMES, LOWEST
 from lmms_medtasks.suites.estimates import Contrast, Count, Mean
-from lmms_medtasks.suites.outcomes import LOWEST
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
 from lmms_medtasks.task_configs.sure_vqa import judging
 

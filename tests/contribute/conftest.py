@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.contribute.new import write
-from lmms_medtasks.contribute.wanted import Wanted
+from lmms_medtasks.contribute.new import Wanted, write
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}

@@ -7,8 +7,8 @@ import json
 import pytest
 from PIL import Image
 
-from lmms_medtasks.contribute import recognising, text_checks
-from lmms_medtasks.contribute.wanted import Wanted
+from lmms_medtasks.contribute import question_checks, recognising
+from lmms_medtasks.contribute.new import Wanted
 from lmms_medtasks.errors import UserError
 
 HEAD = ["id", "image", "question", "A", "B", "C", "answer"]
@@ -191,5 +191,5 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_odd_texts_are_told(text):
     doc = {"id": "q", "question": text, "options": ["left", "right"], "answer": "A"}
-    told = [kind for kind, why in text_checks._KINDS.items() if why(doc)]
+    told = [kind for kind, why in question_checks._TEXT_PROBLEMS.items() if why(doc)]
     assert [TEXTS[text] in kind for kind in told] == ([True] if TEXTS[text] else [])

@@ -16,7 +16,7 @@ from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute.validate import validate
 from lmms_medtasks.data import sources
 from lmms_medtasks.degradations import own_modalities
-from lmms_medtasks.suites.templates import including
+from lmms_medtasks.suites import templates
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "extending"
 NAMES = ("degradation.md", "modality.md", "data_reader.md")
@@ -43,7 +43,7 @@ def write_example(folder):
         for file, content in files_of(name).items():
             (folder / file).write_text(content, "utf-8")
     (folder / "prompt.txt").write_text("{question}\n{options}\n", "utf-8")
-    (folder / "_template_yaml").write_text(including.text_of("multiple_choice"), "utf-8")
+    (folder / "_template_yaml").write_text(templates.text_of("multiple_choice"), "utf-8")
     (folder / "README.md").write_text(CARD, "utf-8")
     for number in range(1, 7):
         picture = Image.linear_gradient("L").resize((48, 32)).point(lambda value: value // 4 + 60).convert("RGB")

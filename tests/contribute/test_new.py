@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from lmms_medtasks.contribute.new import write
+from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.contribute.validate import validate
-from lmms_medtasks.contribute.wanted import Wanted
 from lmms_medtasks.data import text_tables
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lmms_medtasks.contribute.new import write
+from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.contribute.validate import validate
-from lmms_medtasks.contribute.wanted import Wanted
 from lmms_medtasks.data.adapter import documents
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import record_of

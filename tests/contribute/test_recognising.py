@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.cli.app import build
 from lmms_medtasks.contribute import recognising
-from lmms_medtasks.contribute.new import write
-from lmms_medtasks.contribute.wanted import Wanted, adapter_arguments, adapter_of
+from lmms_medtasks.contribute.new import Wanted, adapter_arguments, adapter_of, write
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.template_hooks.choice_scoring import record_of
 from tests.contributed_tables import CARD, errors, load

@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.contribute import recognising
-from lmms_medtasks.contribute.new import write
-from lmms_medtasks.contribute.wanted import Wanted
+from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.data import excel_sheets, text_tables
 from lmms_medtasks.errors import UserError
 from tests.contributed_tables import CARD, COLUMNS, errors, load, table_rows

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lmms_medtasks.contribute.new import write
+from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.contribute.validate import validate
-from lmms_medtasks.contribute.wanted import Wanted
 from lmms_medtasks.data import picture_checks, store
 from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.data.image_bytes import image_id

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lmms_medtasks.contribute.new import write
-from lmms_medtasks.contribute.wanted import Wanted
+from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.data.adapter import documents, from_columns
 from lmms_medtasks.errors import UserError
 from tests.contributed_tables import CARD, COLUMNS, TEXTS, errors, load, table_rows

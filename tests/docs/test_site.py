@@ -17,7 +17,7 @@ import yaml
 from lmms_medtasks import degradations, folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import estimates, registry, templates
-from lmms_medtasks.suites.templates import including, measures
+from lmms_medtasks.suites.templates import measures
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
@@ -88,8 +88,8 @@ def test_the_lines_that_the_page_on_templates_shows_make_up_each_template(module
     base, *own = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     assert len(own) == len(templates.names()) and page.count("cluster_key: cluster") == 1
     for name, text in zip(templates.names(), own, strict=True):
-        said = {**including.blocks_of(base), **including.blocks_of(text)}
-        whole = including.blocks_of(including.text_of(name))
+        said = {**templates.blocks_of(base), **templates.blocks_of(text)}
+        whole = templates.blocks_of(templates.text_of(name))
         assert set(said) == set(whole)
         assert {key: text.splitlines()[-1] for key, text in said.items()} == {
             key: text.splitlines()[-1] for key, text in whole.items()
@@ -191,7 +191,7 @@ def test_the_code_of_a_metric_is_its_function_or_class(modules):
     shared = estimates.Count(function=functools.partial(measures.shared_images))
     assert code_of(shared) == "lmms_medtasks.suites.templates.measures.shared_images"
     # What can't be looked up by its name: built-in, nested, private.
-    for function in (len, public, measures._confidence):
+    for function in (len, public, measures._confidence_draw):
         assert code_of(estimates.Count(function=function)) == ""
 
 

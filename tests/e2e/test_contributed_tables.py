@@ -8,9 +8,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from lmms_medtasks.contribute.new import write
+from lmms_medtasks.contribute.new import Wanted, write
 from lmms_medtasks.contribute.smoke_run import smoke
-from lmms_medtasks.contribute.wanted import Wanted
 from lmms_medtasks.errors import UserError
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}

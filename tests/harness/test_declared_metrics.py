@@ -11,7 +11,6 @@ from lmms_medtasks.harness import plugin, scoring
 from lmms_medtasks.harness.rescoring import Definitions
 from lmms_medtasks.record import KEY
 from lmms_medtasks.suites import registry, templates
-from lmms_medtasks.suites.templates import including
 
 TASKS = sorted(name for name, entry in plugin.task_index().items() if entry["type"] == "task")
 
@@ -30,7 +29,7 @@ def test_a_task_without_the_plugins_hook_ends_with_our_message_before_its_data_a
 
 @pytest.mark.parametrize("template", templates.names())
 def test_a_contributed_task_without_the_plugins_hook_ends_too(template, tmp_path):
-    text = including.text_of(template).replace("!function adapter.documents", "null")
+    text = templates.text_of(template).replace("!function adapter.documents", "null")
     (tmp_path / "own.yaml").write_text(f"{text}task: own\ndataset_path: csv\ntest_split: test\n", "utf-8")
     manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
     with pytest.raises(UserError, match="the plugin of lmms-medtasks"):

@@ -23,7 +23,7 @@ from lmms_medtasks.judges import identity
 from lmms_medtasks.seeding import stable_seed
 from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.statistics.power import Criterion, Detectable, detectable
-from lmms_medtasks.suites import outcomes
+from lmms_medtasks.suites import common_metrics
 from lmms_medtasks.suites.contributions import PairedChange, paired_change
 
 SAME = 1e-9
@@ -206,10 +206,12 @@ def replies_said(sides: Mapping[str, Side]) -> list[str]:
         without: Counter[str] = Counter()
         for entry in side.board.entries:
             every.update(entry.outcomes)
-            without[entry.task] += sum(entry.outcomes.values()) - entry.outcomes[outcomes.ANSWERED]
+            without[entry.task] += sum(entry.outcomes.values()) - entry.outcomes[common_metrics.ANSWERED]
         tasks = [task for task, count in without.most_common() if count]
         if tasks:
-            texts.append(f"Replies ({called}): {outcomes.said(every)}. Without an answer: {first_named(tasks, 3)}.")
+            texts.append(
+                f"Replies ({called}): {common_metrics.said(every)}. Without an answer: {first_named(tasks, 3)}."
+            )
     return texts
 
 

@@ -28,7 +28,7 @@ from lmms_medtasks.report.published import PublishedScores, scores
 from lmms_medtasks.report.reported_suites import report_of
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import Interval
-from lmms_medtasks.suites import outcomes
+from lmms_medtasks.suites import common_metrics
 from lmms_medtasks.suites.suite import Measure
 
 TaskMeasure = tuple[str, str]
@@ -252,7 +252,7 @@ def ranking(task: str, standings: Standings, links: Links) -> Frame | None:
         said = [entry.source.kind, *([] if entry.data == "full" else [f"{entry.data} data"])]
         model = Cell(standings.title(entry), href=links.model(entry.model.key))
         read, judged = percent_of(entry.counts.parse_rate), percent_of(entry.counts.coverage)
-        unanswered = Cell(outcomes.said(entry.outcomes, outcomes.READINGS) or None)
+        unanswered = Cell(common_metrics.said(entry.outcomes, common_metrics.READINGS) or None)
         counted = (Cell(len(entry.questions)), read, unanswered, judged, Cell(entry.level or None))
         rows.append(FrameRow((model, Cell(", ".join(said)), *cells, *counted, problem_codes(entry))))
     below = standings.published(task)

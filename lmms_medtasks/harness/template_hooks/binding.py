@@ -23,9 +23,9 @@ from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.prompt_files import prompt_text
 from lmms_medtasks.suites import own_metrics, own_parts, templates
 from lmms_medtasks.suites.suite import Suite
-from lmms_medtasks.suites.templates import including, measures, parsers
+from lmms_medtasks.suites.templates import measures, parsers
 from lmms_medtasks.suites.templates.measures import Own
-from lmms_medtasks.task_yaml import keys
+from lmms_medtasks.task_yaml import keys, nodes
 from lmms_medtasks.task_yaml import settings as schema
 
 MODALITIES = "modalities.yml"
@@ -57,7 +57,7 @@ def bound(config: dict[str, Any], yaml_path: str | Path | None) -> dict[str, Any
         _give_custom(folder)
     if templates.is_on_template(config.get("process_results")) and yaml_path and Path(yaml_path).is_file():
         keys.check_file(Path(yaml_path))
-        config = {**config, **including.read_joined(Path(yaml_path).resolve())}
+        config = {**config, **nodes.read_joined(Path(yaml_path).resolve())}
     template = templates.template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
@@ -108,7 +108,7 @@ def _give_custom(folder: Path) -> None:
 
 def _merged_generation(config: Mapping[str, Any], template: templates.Template) -> dict[str, Any]:
     """The template's ``generation_kwargs`` with the task's own keys above them."""
-    template_generation = including.template_generation(including.text_of(template.name))
+    template_generation = nodes.template_generation(templates.text_of(template.name))
     return {**template_generation, **(config.get("generation_kwargs") or {})}
 
 
@@ -154,9 +154,9 @@ def judges_of(settings: Mapping[str, Any]) -> list[Any]:
 def _with_located_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """``config`` with the data files of a loader that the harness does not know as those in the task's folder."""
     kwargs = config.get("dataset_kwargs")
-    if config.get("dataset_path") not in including.LOCAL or not isinstance(kwargs, dict) or "data_files" not in kwargs:
+    if config.get("dataset_path") not in nodes.LOCAL or not isinstance(kwargs, dict) or "data_files" not in kwargs:
         return config
-    return {**config, "dataset_kwargs": {**kwargs, "data_files": including.located(kwargs["data_files"], folder)}}
+    return {**config, "dataset_kwargs": {**kwargs, "data_files": nodes.located(kwargs["data_files"], folder)}}
 
 
 def tables_of(config: Mapping[str, Any]) -> tuple[Path, ...]:

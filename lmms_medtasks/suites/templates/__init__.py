@@ -1,9 +1,10 @@
-"""Templates of tasks: what a contributed task builds on, as YAML to include and as hooks named by dotted path."""
+"""Templates of contributed tasks: YAML to include, and hooks named by dotted path."""
 
 from __future__ import annotations
 
 import functools
 import importlib.resources
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ DRAWN = "drawn"
 """The value of ``degradation`` that draws one for each question."""
 
 ALWAYS = {"choice": READ_NAMES, "open": JUDGED_NAMES}
-"""Metrics of every task on a template of a kind: a mean says nothing without what became of the replies."""
+"""Metrics of every task on a template of a kind: a mean is meaningless without the outcomes of the replies."""
 
 TEMPLATE_OF_HOOK = {
     "lmms_medtasks.harness.template_hooks.choice_scoring": "multiple_choice",
@@ -48,17 +49,17 @@ class Template:
 
 
 def of_hook(module: str, metadata: object = None) -> Template | None:
-    """The template of a task that a hook of ``module`` scores: the one that ``metadata`` names, or the plain one.
+    """The template of a task scored by a hook of ``module``: the one named in ``metadata``, else the plain one.
 
-    None where the module is no template's. Raises UserError where there is no template of that name.
+    None if the module is not a template's. Raises UserError if there is no template of that name.
     """
     plain = TEMPLATE_OF_HOOK.get(module)
-    named = metadata.get("template") if isinstance(metadata, Mapping) else None
-    return get(str(named or plain)) if plain else None
+    template_name = metadata.get("template") if isinstance(metadata, Mapping) else None
+    return get(str(template_name or plain)) if plain else None
 
 
 def template_of(config: Mapping[str, Any]) -> Template | None:
-    """The template that a task is built on, whether its hook is bound to settings or not; see :func:`of_hook`."""
+    """The template of a task, whether its hook is bound to settings or not; see :func:`of_hook`."""
     return of_hook(module_of(config.get("process_results")), config.get("metadata"))
 
 
@@ -68,19 +69,19 @@ def is_on_template(hook: Any) -> bool:
 
 
 def module_of(hook: Any) -> str:
-    """The module of a hook: of what it calls where it is bound to settings, of its class where it is an object."""
+    """The module of a hook: of the bound function, or of its class if it is an object."""
     return str(getattr(getattr(hook, "func", hook), "__module__", ""))
 
 
 def names() -> tuple[str, ...]:
     """The templates' names, in the order of templates.yml."""
-    return tuple(_read("templates.yml"))
+    return tuple(_load_yaml("templates.yml"))
 
 
 @functools.cache
 def get(name: str) -> Template:
-    """The template called ``name``; UserError, with those that there are, when there is none."""
-    rows = _read("templates.yml")
+    """Get a template by name. Raises UserError, with the allowed names, if there is none."""
+    rows = _load_yaml("templates.yml")
     if name not in rows:
         raise unknown("template", name, rows)
     row = rows[name]
@@ -114,6 +115,50 @@ def resource(name: str) -> str:
 
 
 @functools.cache
-def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(resource(name))
-    return found
+def _load_yaml(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(resource(name))
+    return content
+
+
+# --- What a task on a template includes -------------------------------------------------------------------------------
+
+_BLOCK = re.compile(r"(?m)^(?=[a-z_]+:)")
+
+
+def text_of(name: str) -> str:
+    """The YAML that a task of this template includes: the lines of base_yaml and of its parts.
+
+    A part's block of lines takes the place of the base's of the same key, as the harness's own ``include`` would.
+    """
+    template = get(name)
+    blocks: dict[str, str] = {}
+    for part in ("base_yaml", *template.parts):
+        blocks.update(blocks_of(resource(part)))
+    head = (
+        f"# The template {name} of lmms-medtasks. Not a task itself: the harness reads only files that end in .yaml.\n"
+    )
+    return head + "".join(blocks.values())
+
+
+def blocks_of(text: str) -> dict[str, str]:
+    """The top-level blocks of a YAML by their key, each with the comment above it."""
+    blocks: dict[str, str] = {}
+    comment = ""
+    for block in _BLOCK.split(text):
+        match = re.match(r"[a-z_]+(?=:)", block)
+        body, trailing = _without_last_comment(block)
+        if match:
+            blocks[match.group()] = comment + body
+            comment = trailing
+        else:
+            comment = block
+    return blocks
+
+
+def _without_last_comment(block: str) -> tuple[str, str]:
+    """A block without the comment lines at its end, which belong to the next one, and these."""
+    lines = block.splitlines(keepends=True)
+    end = len(lines)
+    while end and lines[end - 1].startswith("#"):
+        end -= 1
+    return "".join(lines[:end]), "".join(lines[end:])

@@ -1,4 +1,4 @@
-"""What is measured of a question of a task on a template, and the benchmark that such tasks are of.
+"""Measures and metrics of tasks on a template, and the benchmark declaration of contributed folders.
 
 A contributed folder without a ``measures.py`` of its own gets this declaration. Its tasks may be on several templates,
 so it has the measures and metrics of all of them; a task prints those that its settings or its template name.
@@ -24,9 +24,8 @@ from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable, votes
 from lmms_medtasks.suites import judged_measures, own_metrics, own_parts, templates
-from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, READ
+from lmms_medtasks.suites.common_metrics import IDENTICAL, IDENTICAL_TRIALS, JUDGED, LOWEST, READ, WRONG
 from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
-from lmms_medtasks.suites.outcomes import LOWEST, WRONG
 from lmms_medtasks.suites.own_metrics import OwnMetric
 from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
@@ -66,7 +65,7 @@ def _on_scale(name: str, about: str, ends: tuple[float, float]) -> Measure:
 
 
 def scored_of(protocol: Protocol) -> records.Measure:
-    """What is scored of a judgement: the protocol's one number, or its only dimension."""
+    """The score of a judgement: the protocol's total, or its first dimension."""
     return protocol.total or protocol.dimensions[0].name
 
 
@@ -74,18 +73,20 @@ def scored_of(protocol: Protocol) -> records.Measure:
 
 
 def votes_of(rows: Samples) -> VoteTable:
-    """The votes of questions whose trials are letters of options, in the order of their ids."""
+    """The votes of questions whose trials are option letters, sorted by id."""
     names = ("id", "cluster", "pair", "trials", "expected", "option_count")
     keys = ("id", "image_id", "question_id", "trials", "answer", "option_count")
-    found = zip(*(rows.column(name) for name in names), strict=True)
-    return votes(sorted((dict(zip(keys, row, strict=True)) for row in found), key=lambda each: each["id"]))
+    votes_by_row = zip(*(rows.column(name) for name in names), strict=True)
+    return votes(
+        sorted((dict(zip(keys, row, strict=True)) for row in votes_by_row), key=lambda row_votes: row_votes["id"])
+    )
 
 
-def _confidence(rows: Samples) -> Draw:
+def _confidence_draw(rows: Samples) -> Draw:
     return Draw(*calibration.calibration_draw(votes_of(rows)))
 
 
-def _reliability(rows: Samples) -> Draw:
+def _reliability_plan(rows: Samples) -> Draw:
     return Draw(*reliability_draw(votes_of(rows), "share"))
 
 
@@ -96,7 +97,7 @@ _RELIABILITY = {
 }
 
 
-def _robustness(measure: str) -> Contrast:
+def _robustness_contrast(measure: str) -> Contrast:
     return Contrast(measure=measure, first=IID, second=OOD, main="ratio")
 
 
@@ -125,7 +126,7 @@ CHOICE_METRICS = (
     Metric("accuracy_ood", Mean(OOD), main=True, about="The same of the out-of-distribution test."),
     Metric(
         "relative_robustness",
-        _robustness("accuracy"),
+        _robustness_contrast("accuracy"),
         about="Accuracy out of distribution over accuracy i.i.d. (SURE-VQA, section 3.2).",
         unit="",
     ),
@@ -134,20 +135,20 @@ CHOICE_METRICS = (
     Metric("abstention_rate", Mean(measure="abstention"), higher_is_better=False),
     Metric(
         "confidence",
-        Custom(function=_confidence, main="confidence"),
+        Custom(function=_confidence_draw, main="confidence"),
         higher_is_better=None,
         about="Mean confidence from votes (MedQ-Deg, equation 3). Depends on the number of trials.",
     ),
     Metric(
         "calibration_shift",
-        Custom(function=_confidence, main="shift"),
+        Custom(function=_confidence_draw, main="shift"),
         higher_is_better=None,
         about="Mean confidence less accuracy (MedQ-Deg, equation 4). Depends on the number of trials; 0 is not "
         "calibrated. Compare tasks of the same number of trials only.",
         unit="points",
     ),
     *(
-        Metric(name, Custom(function=_reliability, main=name), higher_is_better=False, about=about, unit="")
+        Metric(name, Custom(function=_reliability_plan, main=name), higher_is_better=False, about=about, unit="")
         for name, about in _RELIABILITY.items()
     ),
     Metric(
@@ -169,7 +170,7 @@ JUDGED_METRICS = (
     Metric("score_ood", Mean(OOD, measure="score"), main=True, about="The same of the out-of-distribution test."),
     Metric(
         "score_relative_robustness",
-        _robustness("score"),
+        _robustness_contrast("score"),
         about="Score out of distribution over score i.i.d. (SURE-VQA, section 3.2).",
         unit="",
     ),
@@ -200,7 +201,7 @@ NEEDS: Mapping[str, str] = {
 @functools.cache
 def metrics() -> Mapping[str, Metric]:
     """All metrics that a task on a template can name."""
-    return {metric.name: metric for own in METRICS.values() for metric in own}
+    return {metric.name: metric for kind_metrics in METRICS.values() for metric in kind_metrics}
 
 
 def metric_names(kind: str) -> tuple[str, ...]:
@@ -241,7 +242,7 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
     added = own_parts.restored(own, folder)
     judged_by = added.protocol or protocols.get(protocol)
     judged_ones = measures_of_judged(judged_by)
-    named = [
+    dimension_measures = [
         dimension_measure(each.name, (each.worst, each.best))
         for each in judged_by.dimensions
         if judged_by.reference and len(judged_by.dimensions) > 1
@@ -252,10 +253,10 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
         name=benchmark,
         title=benchmark,
         cluster="image",
-        measures=(*CHOICE_MEASURES, *judged_ones, *named, *added.measures),
+        measures=(*CHOICE_MEASURES, *judged_ones, *dimension_measures, *added.measures),
         metrics=(
             *(bounds.get(name, metric) for name, metric in metrics().items()),
-            *map(dimension_metric, named),
+            *map(dimension_metric, dimension_measures),
             *added.metrics,
         ),
         tasks={name: templates.get(name).metrics for name in templates.names()},
@@ -268,20 +269,20 @@ def suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Pa
 
 
 def condition(task: str, settings: Mapping[str, Any]) -> str:
-    """How a task asks: "no image", "rotated options", both, or "" as it is meant."""
-    said = {"no image": "no_image", ROTATED: "rotate_options"}
-    return ", ".join(name for name, key in said.items() if settings.get(key))
+    """The condition of a task: "no image", "rotated options", both, or "" as published."""
+    conditions = {"no image": "no_image", ROTATED: "rotate_options"}
+    return ", ".join(name for name, key in conditions.items() if settings.get(key))
 
 
 def task_tags(task: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The level of a task all of whose pictures are degraded alike."""
+    """The severity tag of a task whose images all have the same severity."""
     return {"severity": settings["severity"]} if "severity" in settings else {}
 
 
 def of_config(
     task: str, config: Mapping[str, Any], benchmark: str = "", folder_of: Callable[[str], Path | None] | None = None
 ) -> Suite | None:
-    """The declaration for a task as a result file records it; None where it is on no template.
+    """The declaration for a task from its configuration in a result file; None if it is on no template.
 
     ``benchmark``: its folder where that is known; else what the run recorded, else its name without a variant's ending.
     ``folder_of``: a benchmark's folder by its name.
@@ -290,26 +291,26 @@ def of_config(
     template = metadata.get("template") if isinstance(metadata, Mapping) else None
     if not isinstance(metadata, Mapping) or not isinstance(template, str) or template not in templates.names():
         return None
-    name = benchmark or _name(str(metadata.get("benchmark") or ""), task, templates.get(template))
+    name = benchmark or _contributed_name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
-    judge, own = settings.get("judge"), own_parts.declared(metadata)
-    if not own:
+    judge, declared = settings.get("judge"), own_parts.declared(metadata)
+    if not declared:
         return suite(name, judge if isinstance(judge, str) else OPEN_ANSWER)
     # Only what is made by code needs the folder: with it and without it other declarations are the same.
-    folder = folder_of(name) if folder_of and "reference" in own else None
+    folder = folder_of(name) if folder_of and "reference" in declared else None
     known = judge if isinstance(judge, str) and judge in protocols.names() else OPEN_ANSWER
-    return suite(name, known, own, folder)
+    return suite(name, known, declared, folder)
 
 
-def _name(recorded: str, task: str, template: templates.Template) -> str:
-    """A name that can be a file's and that nobody takes for an installed benchmark's: its folder is not known."""
-    told = (recorded or _without_ending(task, template.variants)).lower()
-    name = re.sub(r"[^a-z0-9_]+", "-", told).strip("-_")[:_LONGEST].strip("-_") or "task"
-    taken = {"index", *map(_letters, (path.name for path in folders.folder().iterdir() if path.is_dir()))}
-    return f"{name}_contributed" if _letters(name) in taken else name
+def _contributed_name(recorded: str, task: str, template: templates.Template) -> str:
+    """A file-safe benchmark name that differs from installed ones, for a task whose folder is unknown."""
+    base_name = (recorded or _without_ending(task, template.variants)).lower()
+    name = re.sub(r"[^a-z0-9_]+", "-", base_name).strip("-_")[:_LONGEST].strip("-_") or "task"
+    taken = {"index", *map(_fold_name, (path.name for path in folders.folder().iterdir() if path.is_dir()))}
+    return f"{name}_contributed" if _fold_name(name) in taken else name
 
 
-def _letters(name: str) -> str:
+def _fold_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name)
 
 
@@ -327,7 +328,7 @@ def _without_ending(task: str, variants: Iterable[str]) -> str:
 
 
 class Own(NamedTuple):
-    """What a task on a template has beside our metrics, for its scoring.
+    """The custom metrics of a task on a template, for its scoring.
 
     ``metrics``: references to metrics, of files with the folder before them. ``scores``: the named scores of a rubric
     that has several.
@@ -340,28 +341,28 @@ class Own(NamedTuple):
 @functools.cache
 def of_kind(kind: str, own: Own = Own()) -> Suite:  # noqa: B008 (immutable)
     """The declaration that scores tasks on templates of a kind, "choice" or "open", whatever benchmark they are of."""
-    found = replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
+    declaration = replace(suite(f"{PREFIX}{kind}"), metrics=METRICS[kind], tasks={})
     if own == Own():
-        return found
+        return declaration
     added = own_of(own)
     scores = [dimension_measure(name, (0.0, 1.0)) for name in own.scores]
     return replace(
-        found,
+        declaration,
         name=f"{PREFIX}{json.dumps([kind, *own])}",
-        measures=(*found.measures, *scores, *(each.measure for each in added if each.measure)),
-        metrics=(*found.metrics, *map(dimension_metric, scores), *(each.metric for each in added)),
+        measures=(*declaration.measures, *scores, *(each.measure for each in added if each.measure)),
+        metrics=(*declaration.metrics, *map(dimension_metric, scores), *(each.metric for each in added)),
     )
 
 
 def of_name(name: str) -> Suite:
-    """The declaration that :func:`of_kind` called so; the values of a question carry the name."""
-    said = name.removeprefix(PREFIX)
-    if not said.startswith("["):
-        return of_kind(said)
-    kind, metrics, scores = json.loads(said)
+    """The declaration that :func:`of_kind` gave this name; a question's values carry it."""
+    content = name.removeprefix(PREFIX)
+    if not content.startswith("["):
+        return of_kind(content)
+    kind, metrics, scores = json.loads(content)
     return of_kind(kind, Own(tuple(metrics), tuple(scores)))
 
 
 def own_of(own: Own) -> list[OwnMetric]:
-    """The metrics that are not ours."""
-    return [own_metrics.get(each, tuple(metrics())) for each in own.metrics]
+    """Load the custom metrics."""
+    return [own_metrics.get(reference, tuple(metrics())) for reference in own.metrics]

@@ -1,6 +1,6 @@
-"""The parsers that a task can name: how an answer is read out of a reply, and what the right one is.
+"""The parsers that a task can name: they parse a reply, and know the expected and all possible answers.
 
-A parser of someone's own is a function. It gets a reply without its reasoning, which has a word at least, and the
+A custom parser is a function. It gets a reply without its reasoning, which has a word at least, and the
 question as the task's adapter makes it. It returns the answer that the reply gives, or None where it gives none::
 
     def read_finding(reply: str, doc: Mapping) -> str | None: ...
@@ -37,8 +37,8 @@ Document = Mapping[str, Any]
 
 
 class Parser(NamedTuple):
-    """``read``: what a reply to a document says. ``answers``: all answers that there are, in these terms; () where
-    nobody knows. ``expected``: the right one. ``accepts``: whether an answer is right where this is expected."""
+    """``read``: parses a reply to a document. ``answers``: all possible values of ``read``, or () if unknown.
+    ``expected``: the correct one. ``accepts``: whether an answer is correct, given the expected one."""
 
     about: str
     read: Callable[[Document, Reply | str | None], Answer]
@@ -48,7 +48,7 @@ class Parser(NamedTuple):
 
 
 def get(name: str, folder: Path | None = None) -> Parser:
-    """The parser that a task names: one of ours, an installed package's, ``FILE.py:NAME`` or ``package.module:NAME``.
+    """Get the parser that a task names: built-in, installed, ``FILE.py:NAME`` or ``package.module:NAME``.
 
     Args:
         name: As the YAML says it.
@@ -57,40 +57,40 @@ def get(name: str, folder: Path | None = None) -> Parser:
     Raises:
         UserError: There is none, or it is no parser.
     """
-    return PARSERS[name] if name in PARSERS else _own(located(name, folder))
+    return PARSERS[name] if name in PARSERS else _load_custom(located(name, folder))
 
 
 def is_own(name: str) -> bool:
-    """Whether a parser's name is not one of ours."""
+    """Whether a parser is custom."""
     return name not in PARSERS
 
 
 @functools.cache
-def _own(reference: str) -> Parser:
+def _load_custom(reference: str) -> Parser:
     return parser_of(load("parser", reference, tuple(PARSERS)))
 
 
 # --- Ours -------------------------------------------------------------------------------------------------------------
 
 
-def _letters(doc: Document) -> tuple[str, ...]:
+def _option_letters(doc: Document) -> tuple[str, ...]:
     if not doc["options"]:
         raise UserError(f"Question {doc['id']!r} has no options to read a letter of.")
     return tuple(parsing.option_letters(len(doc["options"])))
 
 
-def _answer(doc: Document) -> str:
+def _expected_answer(doc: Document) -> str:
     return str(doc["answer"])
 
 
 def _read_letter(doc: Document, reply: Reply | str | None) -> Answer:
-    found = read_first_capital(reply, len(_letters(doc)))
-    return Answer(found.status, found.value, found.rule)
+    choice = read_first_capital(reply, len(_option_letters(doc)))
+    return Answer(choice.status, choice.value, choice.rule)
 
 
 def _read_option(doc: Document, reply: Reply | str | None) -> Answer:
-    found = read_option(reply, doc["options"])
-    return Answer(found.status, found.value, found.rule)
+    choice = read_option(reply, doc["options"])
+    return Answer(choice.status, choice.value, choice.rule)
 
 
 MOST_OPTIONS = 10
@@ -98,12 +98,12 @@ MOST_OPTIONS = 10
 
 
 def _letter_sets(doc: Document) -> tuple[str, ...]:
-    letters = _letters(doc)
+    letters = _option_letters(doc)
     if len(letters) > MOST_OPTIONS:
         raise UserError(f"Question {doc['id']!r} has {len(letters)} options; where several are right at most "
                         f"{MOST_OPTIONS} are allowed.")  # fmt: skip
     counts = range(1, len(letters) + 1)
-    return tuple("".join(each) for count in counts for each in combinations(letters, count))
+    return tuple("".join(letter_set) for count in counts for letter_set in combinations(letters, count))
 
 
 def _read_letters(doc: Document, reply: Reply | str | None) -> Answer:
@@ -111,8 +111,8 @@ def _read_letters(doc: Document, reply: Reply | str | None) -> Answer:
 
 
 def _accepted_letters(doc: Document) -> str:
-    """All letters that are right; each of them is an option's."""
-    expected, letters = _answer(doc), _letters(doc)
+    """All correct letters, checked against the options."""
+    expected, letters = _expected_answer(doc), _option_letters(doc)
     if not expected or not set(expected) <= set(letters):
         raise UserError(f"Question {doc['id']!r}: {expected!r} are not letters of its {len(letters)} options.")
     return expected
@@ -131,48 +131,50 @@ def _read_position(doc: Document, reply: Reply | str | None) -> Answer:
     return read_option_position(reply, doc["options"], size) if doc["options"] else read_position(reply, size)
 
 
-def _positions(doc: Document) -> tuple[str, ...]:
+def _possible_positions(doc: Document) -> tuple[str, ...]:
     return (*parse_size(doc["grid"]).positions, NONE)
 
 
-def _position(doc: Document) -> str:
-    """The right position: the answer, or the text of the option whose letter it is."""
-    text = str(doc["options"][_letters(doc).index(doc["answer"])]) if doc["options"] else _answer(doc)
+def _expected_position(doc: Document) -> str:
+    """The correct position: the answer, or the text of the option with that letter."""
+    text = str(doc["options"][_option_letters(doc).index(doc["answer"])]) if doc["options"] else _expected_answer(doc)
     text = text.strip().casefold()
-    found = NONE if text.startswith(NONE) else text
-    if found not in _positions(doc):
+    position = NONE if text.startswith(NONE) else text
+    if position not in _possible_positions(doc):
         raise UserError(
             f"Question {doc['id']!r}: the answer {text!r} is no position of a {doc['grid']} grid. Allowed: "
-            f"{', '.join(_positions(doc))}."
+            f"{', '.join(_possible_positions(doc))}."
         )
-    return found
+    return position
 
 
-def _said(doc: Document) -> str:
-    return _folded(_answer(doc))
+def _expected_text(doc: Document) -> str:
+    return _fold_text(_expected_answer(doc))
 
 
 PARSERS: Mapping[str, Parser] = {
     "option": Parser(
-        "An option's letter or text as the reply states it; what is ambiguous is no answer.", _read_option, _letters,
-        _answer,
+        "An option's letter or text as the reply states it; what is ambiguous is no answer.", _read_option,
+        _option_letters, _expected_answer,
     ),
     "letter": Parser(
         "MedQ-Deg's rule, literally: a single letter, else the first capital letter. Only to compare with its paper.",
-        _read_letter, _letters, _answer,
+        _read_letter, _option_letters, _expected_answer,
     ),
     "several_letters": Parser(
         "The letters of several options, where several are right together: all of them and no other must be named.",
-        _read_letters, _letter_sets, _answer,
+        _read_letters, _letter_sets, _expected_answer,
     ),
     "any_letter": Parser(
         "An option's letter or text, read as `option` reads it, where several are right and one of them is asked for: "
-        "any of the right ones is right.", _read_option, _letters, _accepted_letters, _is_accepted,
+        "any of the right ones is right.", _read_option, _option_letters, _accepted_letters, _is_accepted,
     ),
-    "yes_no": Parser("Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _said),
+    "yes_no": Parser(
+        "Yes or no, as the reply's final word has it.", _read_yes_no, lambda doc: ("yes", "no"), _expected_text,
+    ),
     "position": Parser(
         "A position in a grid, or that there is no outlier; the document's `grid` is its size, as in 2x2.",
-        _read_position, _positions, _position,
+        _read_position, _possible_positions, _expected_position,
     ),
 }  # fmt: skip
 """Name -> parser."""
@@ -198,7 +200,7 @@ class Declared:
 
 
 def reads(*answers: str) -> Callable[[ReadReply], Declared]:
-    """Say of a parser's function which answers there are to a question without options.
+    """Declare the possible answers of a parser function to questions without options.
 
     >>> @reads("benign", "malignant")
     ... def read_finding(reply, doc):
@@ -216,22 +218,22 @@ def reads(*answers: str) -> Callable[[ReadReply], Declared]:
 
 
 def parser_of(part: Part) -> Parser:
-    """The parser that a function of someone's own is, its mistakes told with the file and the question.
+    """Make a parser of a custom function; its mistakes are reported with file and question.
 
     Raises:
         UserError: It is no function of two arguments.
     """
-    value, where = part.value, f"{part.origin}: the parser {part.name!r}"
+    value, subject = part.value, f"{part.origin}: the parser {part.name!r}"
     if inspect.isclass(value) or not callable(value):
-        raise UserError(f"{where} is no function ({type(value).__name__}). {_WANTED}")
+        raise UserError(f"{subject} is no function ({type(value).__name__}). {_WANTED}")
     function = value.read if isinstance(value, Declared) else value
-    check_arguments(function, ("a reply", {}), "(reply, doc)", where, _WANTED)
+    check_arguments(function, ("a reply", {}), "(reply, doc)", subject, _WANTED)
     possible = value.answers if isinstance(value, Declared) else ()
     about = (inspect.getdoc(function) or "").partition("\n")[0] or f"{part.name} of {part.origin}."
     answers = functools.partial(_own_answers, possible)
     return Parser(
         about,
-        functools.partial(_read_own, function, answers, where),
+        functools.partial(_read_own, function, answers, subject),
         answers,
         functools.partial(_own_expected, possible),
     )
@@ -242,44 +244,46 @@ def _own_answers(declared: Sequence[str], doc: Document) -> tuple[str, ...]:
 
 
 def _own_expected(declared: Sequence[str], doc: Document) -> str:
-    """The right answer: an option's letter, else the text as it is declared, else as it stands."""
+    """The correct answer: an option's letter, else the declared text, else the text itself."""
     answer = str(doc["answer"])
     if doc.get("options"):
         return answer
-    return next((each for each in declared if _folded(each) == _folded(answer)), _folded(answer))
+    return next((text for text in declared if _fold_text(text) == _fold_text(answer)), _fold_text(answer))
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return text.strip().casefold()
 
 
 def _read_own(
-    function: ReadReply, answers: Callable[[Document], tuple[str, ...]], where: str, doc: Document,
+    function: ReadReply, answers: Callable[[Document], tuple[str, ...]], parser_title: str, doc: Document,
     reply: Reply | str | None,
 ) -> Answer:  # fmt: skip
     taken = Reply.of(reply)
     if taken.outcome is not None:
         return Answer(taken.outcome)
     text = taken.answer
-    said = f"{where} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
+    subject = f"{parser_title} on question {doc.get('id')!r}, reply {text[:_LONGEST]!r}"
     try:
-        found = function(text, doc)
+        answer = function(text, doc)
     except Exception as error:  # anyone's function may raise anything
         raise UserError(
-            f"{said}: {type(error).__name__}: {error}{line_of(error)}. A reply may say anything: return None for one "
-            "without an answer."
+            f"{subject}: {type(error).__name__}: {error}{line_of(error)}. A reply may say anything: return None for "
+            "one without an answer."
         ) from error
-    if found is None:
+    if answer is None:
         return Answer(taken.unread)
-    if not isinstance(found, str):
-        raise UserError(f"{said}: returns {found!r:.40} ({type(found).__name__}). Expected a text, or None.")
+    if not isinstance(answer, str):
+        raise UserError(f"{subject}: returns {answer!r:.40} ({type(answer).__name__}). Expected a text, or None.")
     possible = answers(doc)
-    folded = _folded(found)
+    folded = _fold_text(answer)
     if not folded:
-        raise UserError(f"{said}: returns an empty text. Return None for a reply without an answer.")
+        raise UserError(f"{subject}: returns an empty text. Return None for a reply without an answer.")
     if not possible:
         return Answer("ok", folded)
-    same = next((each for each in possible if _folded(each) == folded), None)
+    same = next((candidate for candidate in possible if _fold_text(candidate) == folded), None)
     if same is None:
-        raise UserError(f"{said}: returns {found!r:.40}, which is no answer. Allowed: {', '.join(possible)}, or None.")
+        raise UserError(
+            f"{subject}: returns {answer!r:.40}, which is no answer. Allowed: {', '.join(possible)}, or None."
+        )
     return Answer("ok", same)

@@ -4,7 +4,7 @@ import pytest
 
 from lmms_medtasks.harness import scoring
 from lmms_medtasks.suites import templates
-from lmms_medtasks.suites.templates import including, measures
+from lmms_medtasks.suites.templates import measures
 from lmms_medtasks.task_yaml import settings
 
 
@@ -23,7 +23,7 @@ def test_yaml_is_what_the_harness_reads(name, tmp_path):
     from lmms_eval.utils import load_yaml_config
 
     path = tmp_path / "a_yaml"
-    path.write_text(including.text_of(name), "utf-8")
+    path.write_text(templates.text_of(name), "utf-8")
     config = load_yaml_config(str(path))
     assert config["metric_list"] is scoring.DECLARED
     assert config["repeats"] == config["filter_list"][0]["filter"][0]["k"] == (10 if name == "calibration" else 1)
@@ -31,6 +31,6 @@ def test_yaml_is_what_the_harness_reads(name, tmp_path):
 
 
 def test_a_part_takes_the_place_of_the_base():
-    text = including.text_of("calibration")
+    text = templates.text_of("calibration")
     assert text.count("\nrepeats:") == text.count("\ngeneration_kwargs:") == 1
     assert "independent trials" in text and "One greedy reply" not in text
