@@ -1,7 +1,7 @@
-"""How the harness's command ends: with status 1 where a run is no result, once everything is written and printed.
+"""How the harness's command ends: with status 1 where a run is no result, and not since nobody reads what it prints.
 
-The harness ends with 0 whatever happened. Its last step is the table of the results; what ends the command there loses
-nothing.
+The harness ends with 0 whatever happened. Its last step is the table of the results, once everything is written; what
+ends the command there loses nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from lmms_medtasks.errors import is_command_line
 from lmms_medtasks.harness import stamps
@@ -80,3 +80,34 @@ def failure_of(contents: list[Mapping[str, Any]]) -> str:
     most = rules.read().thresholds["failure_rate"]
     found = result_files.too_many_failed(contents, most)
     return f"{'; '.join(map(str, found))}, at most {most:.1%} may. {WAY_OUT}." if found else ""
+
+
+def outlive_closed_output() -> None:
+    """Let standard output and error, from now on, lead nowhere once their other end is closed. Twice is as once.
+
+    Python would raise at the first text that is printed then (``| head``), a progress bar's too, and the harness would
+    end with it. Replies that came cost time or money.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None or isinstance(stream.flush, _Outliving):
+            continue
+        for name in ("write", "flush"):
+            setattr(stream, name, _Outliving(stream, getattr(stream, name)))
+
+
+class _Outliving:
+    """A stream's method that writes."""
+
+    def __init__(self, stream: TextIO, original: Callable[..., Any]) -> None:
+        self._stream, self._original = stream, original
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            return self._original(*args)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+            if self._stream is sys.stdout:
+                say("lmms-medtasks: nobody reads what is printed any more. The run goes on, and writes its results.")
+            return self._original(*args)

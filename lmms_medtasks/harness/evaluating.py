@@ -3,7 +3,7 @@
 Before it runs, options that change what a task asks are refused or noted (:mod:`lmms_medtasks.harness.run_options`),
 tasks are restricted to a subset where one is chosen (:mod:`lmms_medtasks.harness.subset_tasks`),
 --repeats is compared with the number of trials that a task's metrics get, a model behind the server of a third party is
-kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.model_guard`), a task that would not show our
+kept from data whose terms forbid that (:mod:`lmms_medtasks.harness.runners`), a task that would not show our
 pictures is refused, and so are several tasks for a runner that can be called once only; an adapter's runner that
 re-encodes pictures is named. While it runs, the model gets the requests of one task a call
 (:mod:`lmms_medtasks.harness.calls`), sampling settings that the checkpoint ships are set aside where they can be
@@ -33,11 +33,10 @@ from lmms_medtasks.harness import (
     call_times,
     calls,
     chosen_settings,
-    cut_replies,
     degraded_lookup,
     ending,
+    failed_requests,
     judged,
-    model_names,
     reasoning_tags,
     relied_on,
     reply_endings,
@@ -83,9 +82,7 @@ def join_evaluator(module: Any) -> None:
             run_options.note(ours, named)
             tags = reasoning_tags.taken_over(ours, named)
             if paper.chosen() == paper.THINKING:
-                from lmms_medtasks.harness import model_room
-
-                model_room.lower(ours, lm)
+                reply_limits.lower_to_room(ours, lm)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
             _restrict(every, ours, named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
@@ -98,7 +95,7 @@ def join_evaluator(module: Any) -> None:
             _note_encoding(lm, tasks)
             kind = _server_kind(lm)
             served = kind if _drawn(tasks) else None
-            cut = cut_replies.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
+            cut = reply_endings.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             secrets, options = run_secrets.of_run(named), named.get("cli_args")
             with (
                 _left_out_of_cache(named.get("response_cache")),
@@ -132,9 +129,7 @@ def _left_out_of_cache(cache: Any) -> contextlib.AbstractContextManager[None]:
     """No failed requests in the harness's cache, if there is one."""
     if cache is None:
         return contextlib.nullcontext()
-    from lmms_medtasks.harness import cached_failures
-
-    return cached_failures.left_out(cache)
+    return failed_requests.keep_out_of_cache(cache)
 
 
 def _server_kind(lm: Any) -> str | None:
@@ -208,10 +203,10 @@ def _without_frames(kind: type[BaseException], value: BaseException, traceback: 
 def _check_options(named: Mapping[str, Any]) -> None:
     """Raises UserError for options that the model, which is not loaded yet, or our tasks can't be run with."""
     model, ours = named.get("model"), getattr(named.get("task_manager"), OURS, {})
-    if not isinstance(model, str) or not (ours or model in model_names.MODELS):
+    if not isinstance(model, str) or not (ours or model in runners.OWN_MODELS):
         return
     given_tags(getattr(named.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
-    if model in model_names.MODELS:
+    if model in runners.OWN_MODELS:
         relied_on.check(relied_on.MODELS, model)
     force_simple = bool(named.get("force_simple"))
     found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
@@ -219,14 +214,14 @@ def _check_options(named: Mapping[str, Any]) -> None:
         model,
         list(ours),
         named,
-        is_baseline=model in model_names.BASELINES,
+        is_baseline=model in runners.BASELINES,
         lacks_template=found is not None and not hasattr(found, "apply_chat_template"),
     )
     run_options.check_instruction(runners.kind(model, force_simple), list(ours), named)
-    if model == model_names.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
-        from lmms_medtasks.harness import learned_model
+    if model == runners.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
+        from lmms_medtasks.harness import baseline_models
 
-        learned_model.check_taught(ours)
+        baseline_models.check_taught(ours)
 
 
 def _argument_names(given: str | Mapping[str, Any]) -> list[str]:
@@ -355,9 +350,7 @@ def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
     configs = _configs(task_dict)
     terms = [(str(config.task), each.terms) for config in configs for each in judged.protocols_of(config) if each.terms]
     if terms:
-        from lmms_medtasks.harness import model_guard
-
-        model_guard.check(lm, terms)
+        runners.check_model_terms(lm, terms)
 
 
 def _check_repeats(task_dict: dict[Any, Any]) -> None:
@@ -374,7 +367,7 @@ def _check_repeats(task_dict: dict[Any, Any]) -> None:
 def _tell_tasks(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
     learn = getattr(lm, "learn_from", None)
-    if type(lm).__module__ == "lmms_medtasks.harness.learned_model" and callable(learn):
+    if type(lm).__module__ == "lmms_medtasks.harness.baseline_models" and callable(learn):
         learn(tasks_of(task_dict))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from lmms_medtasks.harness import runners
 from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.parsing import is_failed_request
 
 MARK = "[LMMS_EVAL_REQUEST_FAILED]"  # begins as the harness's own does
 
@@ -115,3 +116,29 @@ def _budget_is_used_up() -> bool:
     from lmms_eval.models.model_utils import usage_metrics
 
     return bool(usage_metrics.is_budget_exceeded())
+
+
+@contextlib.contextmanager
+def keep_out_of_cache(cache: Any) -> Iterator[None]:
+    """Let the harness's ``ResponseCache`` (``--use_cache``) neither store nor find failed requests, until the end.
+
+    It takes any text that is not empty for a reply, and would give the mark of a failed request back in later runs.
+    """
+    is_valid, look_up = cache._is_valid_response, cache._lookup
+
+    @functools.wraps(is_valid)
+    def is_valid_response(response: Any, request_type: str) -> bool:
+        return bool(is_valid(response, request_type)) and not _failed(response)
+
+    @functools.wraps(look_up)
+    def found(cache_key: str) -> Any:
+        response = look_up(cache_key)
+        return None if _failed(response) else response
+
+    with replaced(cache, "_is_valid_response", is_valid_response), replaced(cache, "_lookup", found):
+        yield
+
+
+def _failed(response: Any) -> bool:
+    text = getattr(response, "text", response)
+    return isinstance(text, str) and is_failed_request(text)

@@ -13,7 +13,7 @@ import contextlib
 import inspect
 import json
 import random  # noqa: TID251 (its state is kept and put back, nothing is drawn)
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,7 @@ def of_function(function: Any) -> Any:
             "A function that is a model takes a prompt and a list of images, and gives a reply: def "
             "model(prompt, images): ..."
         ) from None
-    from lmms_medtasks.harness.function_model import FunctionModel
+    from lmms_medtasks.harness.own_models import FunctionModel
 
     return FunctionModel(function)
 
@@ -189,3 +189,21 @@ def _generators_kept(torch: Any) -> Iterator[None]:
     finally:
         for put_back, state in states:
             put_back(state)
+
+
+def run_folder_tasks(model: str, tasks: Sequence[str], folder: Path, limit: int) -> Mapping[str, Any]:
+    """The harness's results of ``tasks``, by task: of one model on the CPU, over the first ``limit`` questions of each.
+
+    Nothing is written, and what goes wrong is raised as it is. Raises UserError where the harness gives none.
+    """
+    from lmms_eval.evaluator import simple_evaluate
+    from lmms_eval.tasks import TaskManager
+
+    plugin.join(TaskManager)
+    manager = TaskManager(include_path=str(folder), include_defaults=False, model_name=model)
+    done = simple_evaluate(
+        model=model, tasks=list(tasks), task_manager=manager, limit=limit, bootstrap_iters=0, batch_size=1, device="cpu"
+    )
+    if done is None:
+        raise UserError(f"{model}: the harness gave no result.")
+    return done["run_folder_tasks"]

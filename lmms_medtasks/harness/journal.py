@@ -38,7 +38,7 @@ from typing import Any
 
 from lmms_medtasks.data import store
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.harness import calls, ending, hooks, reply_keys, reply_lines
+from lmms_medtasks.harness import calls, ending, hooks, journal_files, reply_keys
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.progress import say
@@ -240,7 +240,7 @@ class _Journal:
         line = self._known[asked.key]
         for number, parameters in line.get("parameters", {}).items():
             hooks.RENDERED.put(asked.question, int(number), parameters)
-        return reply_lines.unpacked(line)
+        return journal_files.unpack_reply(line)
 
     def _slices(self, own: int) -> Iterator[tuple[int, int]]:
         """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
@@ -305,7 +305,7 @@ class _Journal:
         for each, reply in replied:
             if each.key in self._written:
                 continue
-            line = {"key": each.key, "task": task, **reply_lines.packed(reply)}
+            line = {"key": each.key, "task": task, **journal_files.pack_reply(reply)}
             drawn = hooks.RENDERED.numbered(each.question)
             lines.append({**line, "parameters": drawn} if drawn and "reply" in line else line)
         try:

@@ -1,7 +1,8 @@
 """The files of a journal of replies: ``MEDTASKS_HOME/journal/<command>/``, one file a process and start of the command.
 
 Only the user can read them: a reply may repeat data whose terms keep it on this machine. A line is a JSON object with
-the reply's key, its task's name and the reply; prompts and pictures are not in it. A line that a kill cut is skipped.
+the reply's key, its task's name and the reply (:func:`pack_reply`); prompts and images are not in it. A line that a
+kill cut is skipped.
 
 The folder belongs to one start of the command at a time, which its first process locks. That process gives a journal
 its name when the command is first started (``token``), and all others, also those on machines with a folder of their
@@ -21,6 +22,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from lmms_medtasks.parsing import is_failed_request
+from lmms_medtasks.parsing.reply import SentReply
 
 _TOKEN, _LOCK = "token", "lock"
 _FORGOTTEN = 30 * 24 * 3600.0
@@ -147,3 +151,40 @@ def _forget_old(journals: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(handle)
+
+
+def pack_reply(reply: Any) -> dict[str, Any]:
+    """A reply in JSON's types, under "reply", with why it ended and its limit where that is known.
+
+    {"failed": True} for what stands for a failed request or is no reply.
+    """
+    from lmms_eval.api.instance import GenerationResult, TokenCounts
+
+    text, made = reply, reply
+    if isinstance(reply, GenerationResult):
+        counts = reply.token_counts
+        text, made = reply.text, {"text": reply.text, "tokens": None if counts is None else counts.to_dict()}
+    elif isinstance(reply, tuple) and len(reply) == 2 and isinstance(reply[0], str):
+        text, more = reply
+        made = {"text": text, "more": more.to_dict() if isinstance(more, TokenCounts) else more}
+    if not isinstance(text, str) or is_failed_request(text):
+        return {"failed": True}
+    sent = {name: value for name in ("ended", "limit") if (value := getattr(text, name, None))}
+    return {"failed": True} if sent.get("ended") == "error" else {"reply": made, **sent}
+
+
+def unpack_reply(line: Mapping[str, Any]) -> Any:
+    """The reply that :func:`pack_reply` made this line of."""
+    from lmms_eval.api.instance import GenerationResult, TokenCounts
+
+    made = line["reply"]
+
+    def sent(text: str) -> SentReply:
+        return SentReply(text, line.get("ended", ""), line.get("limit"))
+
+    if isinstance(made, str):
+        return sent(made)
+    if "more" in made:
+        return sent(made["text"]), made["more"]
+    tokens = made["tokens"]
+    return GenerationResult(sent(made["text"]), None if tokens is None else TokenCounts(**tokens))

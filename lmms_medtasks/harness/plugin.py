@@ -42,10 +42,9 @@ from lmms_medtasks import extensions, folders, redacting
 from lmms_medtasks.errors import UserError, is_command_line, unknown, user_errors
 from lmms_medtasks.harness import (
     chosen_settings,
-    closed_output,
     degraded_lookup,
+    ending,
     judged,
-    model_names,
     relied_on,
     runners,
     start_checks,
@@ -78,14 +77,14 @@ def register() -> list[ModelManifest]:
     return [
         *(
             ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.{cls}")
-            for name, cls in model_names.BASELINES.items()
+            for name, cls in runners.BASELINES.items()
         ),
         ModelManifest(
-            model_id=model_names.ADAPTED,
+            model_id=runners.ADAPTED_MODEL,
             simple_class_path=f"{adapters}.SimpleAdapted",
             chat_class_path=f"{adapters}.ChatAdapted",
         ),
-        ModelManifest(model_id=model_names.SERVER, chat_class_path=server),
+        ModelManifest(model_id=runners.SERVER_MODEL, chat_class_path=server),
     ]
 
 
@@ -133,7 +132,7 @@ def _check_start(ours: Iterable[str]) -> None:
     if ours or any(name.partition(MARK)[0] in task_index() for name in names):
         with user_errors():
             start_checks.check(sys.argv, names, os.environ)
-        closed_output.outlive()
+        ending.outlive_closed_output()
 
 
 def _wrap(cls: type, name: str, wrapper: Any) -> None:
@@ -295,7 +294,7 @@ def _join_evaluator(module: Any) -> None:
 
         join_evaluator(module)
         return
-    models = model_names.MODELS if relied_on.needed(relied_on.MODELS) else ()
+    models = runners.OWN_MODELS if relied_on.needed(relied_on.MODELS) else ()
     refusing = _refusing(lost, {*task_index(), *models}, gives_tasks=False)
     for name in ("evaluate", "simple_evaluate"):
         if hasattr(module, name):
