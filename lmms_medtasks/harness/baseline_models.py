@@ -50,7 +50,7 @@ class Baseline(OwnModel):
     def arguments(cls) -> tuple[str, ...]:
         return ("seed",)
 
-    def _start(self, task: str, documents: Any) -> None:
+    def _start_task(self, task: str, documents: Any) -> None:
         """Called when the requests of a task begin, with its documents."""
 
     @abc.abstractmethod
@@ -61,14 +61,14 @@ class Baseline(OwnModel):
         trials: Counter[tuple[str, int]] = Counter()
         replies, at = [], ("", "")
         shown = tqdm(total=len(requests), desc="Answering", disable=None if self.rank == 0 else True)
-        for request, pictures in self._with_pictures(requests):
+        for request, pictures in self._with_images(requests):
             prompt, settings, _, doc_id, task, split = request.args
             trial = (request.metadata or {}).get(TRIAL, trials[task, doc_id])
             rng = generator(type(self).__name__, self.seed, task, doc_id, trial)
             trials[task, doc_id] += 1
             if (task, split) != at:
                 at = (task, split)
-                self._start(task, self.task_dict[task][split])
+                self._start_task(task, self.task_dict[task][split])
             # Without do_sample the harness means greedy decoding, whatever the temperature.
             sampled = settings.get("do_sample", True) is not False
             temperature = float(settings.get("temperature", 0.0)) if sampled else 0.0
@@ -77,7 +77,7 @@ class Baseline(OwnModel):
         shown.close()
         return replies
 
-    def _with_pictures(self, requests: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    def _with_images(self, requests: list[Any]) -> Iterator[tuple[Any, list[Any]]]:
         """Each request with its pictures: made once for a question's trials, which come one after the other, and for
         the next few questions in a second thread while one is answered."""
         questions = (list(group) for _, group in groupby(requests, key=lambda request: request.args[3:6]))
@@ -85,14 +85,14 @@ class Baseline(OwnModel):
             ahead: deque[tuple[list[Any], Future[list[Any]]]] = deque()
             while True:
                 for question in islice(questions, _AHEAD - len(ahead)):
-                    ahead.append((question, pool.submit(self._pictures, question[0])))
+                    ahead.append((question, pool.submit(self._load_images, question[0])))
                 if not ahead:
                     return
                 question, pictures = ahead.popleft()
                 for request in question:
                     yield request, pictures.result()
 
-    def _pictures(self, request: Any) -> list[Any]:
+    def _load_images(self, request: Any) -> list[Any]:
         _, _, doc_to_visual, doc_id, task, split = request.args
         return doc_to_visual(self.task_dict[task][split][doc_id])
 
@@ -100,7 +100,7 @@ class Baseline(OwnModel):
 class RandomModel(Baseline):
     """``medtasks_random``: uniform over the options, at any temperature."""
 
-    def _start(self, task: str, documents: Any) -> None:
+    def _start_task(self, task: str, documents: Any) -> None:
         """A question may name its options in words; its document then lists them under ``choices``."""
         listed = documents.select_columns(["question", "choices"]) if "choices" in documents.column_names else ()
         self._choices = {row["question"]: row["choices"].split(CHOICES_SEPARATOR) for row in listed if row["choices"]}
@@ -187,18 +187,18 @@ class MostFrequentModel(Baseline):
             if split := task.config.training_split:
                 self._own[name] = most_frequent.MostFrequentAnswer(_own_pairs(task, name, split))
 
-    def _start(self, task: str, documents: Any) -> None:
+    def _start_task(self, task: str, documents: Any) -> None:
         """The training questions are those of the shift that the documents of a task of ours name, if they name one."""
         if not self._train and task in self._own:
             self._task, self._model = (task, "its training split"), self._own[task]
             return
         ours = task in self._suites
         if not self._train and not ours:
-            raise _untaught([task], [])
+            raise _untaught_error([task], [])
         shift = documents.select_columns(["shift"])[0]["shift"] if ours and "shift" in documents.column_names else ""
         train = self._train or f"medtasks://{self._suites[task]}/train"
         self._task = (task, train)
-        self._model = _trained(train, self._suites.get(task, ""), shift)
+        self._model = _trained_model(train, self._suites.get(task, ""), shift)
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         guess = self._model.answer(prompt)
@@ -208,7 +208,7 @@ class MostFrequentModel(Baseline):
 
 
 @functools.lru_cache(maxsize=8)
-def _trained(train: str, suite: str, shift: str) -> most_frequent.MostFrequentAnswer:
+def _trained_model(train: str, suite: str, shift: str) -> most_frequent.MostFrequentAnswer:
     rule_of = sources.get(suite).training_rule if suite and shift else None
     pairs = most_frequent.read_pairs(_training_file(train), rule_of(shift) if rule_of else None)
     return most_frequent.MostFrequentAnswer(pairs)
@@ -222,7 +222,7 @@ def check_taught(configs: Mapping[str, Mapping[str, Any]]) -> None:
         if not config.get("training_split") and not ((suite := _suite_of(config)) and _has_training_split(suite))
     ]
     if untaught:
-        raise _untaught(untaught, [name for name in configs if name not in untaught])
+        raise _untaught_error(untaught, [name for name in configs if name not in untaught])
 
 
 def _suite_of(config: Mapping[str, Any]) -> str:
@@ -236,7 +236,7 @@ def _has_training_split(suite: str) -> bool:
     return any(split.name == "train" for split in sources.get(suite).splits)
 
 
-def _untaught(tasks: Iterable[str], taught: Iterable[str]) -> UserError:
+def _untaught_error(tasks: Iterable[str], taught: Iterable[str]) -> UserError:
     others = ", ".join(taught)
     can = f" It can be asked: {others}." if others else ""
     return UserError(

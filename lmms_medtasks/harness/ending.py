@@ -30,10 +30,10 @@ def fail_after_the_tables(why_of: Callable[[Mapping[str, Any]], str]) -> None:
     """Under the harness's command line, end with status 1 after the tables of results of which ``why_of`` says why."""
     for name in ("lmms_eval.__main__", "__main__") if is_command_line() else ():
         if callable(original := getattr(sys.modules.get(name), "make_table", None)):
-            sys.modules[name].make_table = _failing(original, why_of)  # type: ignore[attr-defined]
+            sys.modules[name].make_table = _failing_table(original, why_of)  # type: ignore[attr-defined]
 
 
-def _failing(original: Any, why_of: Callable[[Mapping[str, Any]], str]) -> Any:
+def _failing_table(original: Any, why_of: Callable[[Mapping[str, Any]], str]) -> Any:
     @functools.wraps(original)
     def make_table(results: Any, column: str = "results", *args: Any, **kwargs: Any) -> Any:
         table = original(results, column, *args, **kwargs)
@@ -66,10 +66,10 @@ def check_failures(results: Mapping[str, Any] | None) -> None:
     for each in failed:
         say(f"lmms-medtasks: warning: {each}.")
     if failed and os.environ.get(ALLOW_FAILURES) != "1":
-        fail_after_the_tables(_too_many)
+        fail_after_the_tables(_failure_reason)
 
 
-def _too_many(results: Mapping[str, Any]) -> str:
+def _failure_reason(results: Mapping[str, Any]) -> str:
     return failure_of([results])
 
 

@@ -84,23 +84,23 @@ def join_evaluator(module: Any) -> None:
             if paper.chosen() == paper.THINKING:
                 reply_limits.lower_to_room(ours, lm)
             chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
-            _restrict(every, ours, named.get("limit"))
+            _restrict_to_subset(every, ours, named.get("limit"))
             _check_write_out(tasks, bool(named.get("write_out")))
             _check_model(lm, tasks)
             _check_repeats(tasks)
             _tell_tasks(lm, tasks)
             _check_pictures(tasks)
-            calls.check_tasks(lm, [config.task for config in _configs(tasks)])
+            calls.check_tasks(lm, [config.task for config in _task_configs(tasks)])
             _check_draws(lm, tasks)
             _note_encoding(lm, tasks)
             kind = _server_kind(lm)
-            served = kind if _drawn(tasks) else None
+            served = kind if _sampling_by_task(tasks) else None
             cut = reply_endings.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             secrets, options = run_secrets.of_run(named), named.get("cli_args")
             with (
                 _left_out_of_cache(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
-                calls.one_reply_each(lm, _drawn(tasks), bool(served)),
+                calls.one_reply_each(lm, _sampling_by_task(tasks), bool(served)),
                 reply_endings.noted(lm, set(tags), cut.look),
                 run_secrets.left_out(lm, secrets),
                 _replies_kept(lm, ours, named),
@@ -149,7 +149,7 @@ def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> context
     return journal.kept(lm, ours, named)
 
 
-def _restrict(every: list[Any], ours: list[Any], limit: Any) -> None:
+def _restrict_to_subset(every: list[Any], ours: list[Any], limit: Any) -> None:
     """Leave the tasks the rows of a subset, if one is chosen."""
     if subsets.chosen() is not None:
         from lmms_medtasks.harness import subset_tasks
@@ -232,8 +232,8 @@ def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:
     """Raise UserError for a task whose own ``doc_to_messages`` would keep our ``doc_to_visual`` from being called."""
     if _is_our_hook(doc_to_visual) and doc_to_messages is not None:
         raise UserError(
-            f"{task} has a doc_to_messages of its own beside doc_to_visual: {_named(doc_to_visual)}. Chat models would "
-            "be shown the images of the former, which are not degraded, under a name that says they are. Set "
+            f"{task} has a doc_to_messages of its own beside doc_to_visual: {_hook_name(doc_to_visual)}. Chat models "
+            "would be shown the images of the former, which are not degraded, under a name that says they are. Set "
             "doc_to_messages: null, so that messages are made of doc_to_visual and doc_to_text."
         )
 
@@ -258,7 +258,7 @@ def _is_our_hook(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").startswith("lmms_medtasks.")
 
 
-def _named(function: Any) -> str:
+def _hook_name(function: Any) -> str:
     return f"{function.__module__}.{function.__name__}"
 
 
@@ -266,36 +266,36 @@ def _named(function: Any) -> str:
 def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = None) -> Iterator[None]:
     from loguru import logger
 
-    ours = {config.task: config for config in _configs(task_dict) if is_ours(config)}
-    wanted = {task: settings for task, config in ours.items() if (settings := _wanted(config)) is not None}
+    ours = {config.task: config for config in _task_configs(task_dict) if is_ours(config)}
+    wanted = {task: settings for task, config in ours.items() if (settings := _settings_to_set(config)) is not None}
     model = sampling.model_of(lm)
     reached = bool(sampling.configurations(model))
     for task, changed in sampling.changes(model, wanted).items():
         if changed:
             logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
-        if changed or (reached and _samples(ours[task])):
+        if changed or (reached and _is_sampled(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
-    for task, settings in _drawn(task_dict).items() if served else ():
+    for task, settings in _sampling_by_task(task_dict).items() if served else ():
         from lmms_medtasks.harness import server_sampling
 
         sent = server_sampling.fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
     why = None if served else runners.doubt(lm, calls.ranks(), reached)
-    for task in sorted(_drawn(task_dict)) if why else ():
+    for task in sorted(_sampling_by_task(task_dict)) if why else ():
         logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
-    def during(task: str) -> contextlib.AbstractContextManager[object]:
+    def settings_during(task: str) -> contextlib.AbstractContextManager[object]:
         return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
 
-    with calls.one_task_a_call(lm, during):
+    with calls.one_task_a_call(lm, settings_during):
         yield
 
 
 def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Raises UserError for a task that samples and a runner that always decodes greedily."""
     why = runners.table()["sampling"].get(runners.answering(lm), {}).get("greedy")
-    drawn = _drawn(task_dict)
+    drawn = _sampling_by_task(task_dict)
     if why and drawn:
         raise UserError(
             f"{', '.join(sorted(drawn))}: trials are draws at a temperature above 0, and the runner "
@@ -310,7 +310,7 @@ def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
     """
     encoding = runners.module_encoding(type(lm).__module__)
     why = runners.unread(runners.answering(lm))
-    for config in filter(is_ours, _configs(task_dict)):
+    for config in filter(is_ours, _task_configs(task_dict)):
         if why:
             config.metadata = {**config.metadata, "runner_unknown": why}
         if encoding and "image_encoding" not in config.metadata:
@@ -325,7 +325,7 @@ def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
         return results
     from lmms_medtasks.samples import answering_model
 
-    for config in filter(is_ours, _configs(task_dict)):
+    for config in filter(is_ours, _task_configs(task_dict)):
         kept = results["configs"][config.task]
         told = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
         kept["metadata"] = {**(kept.get("metadata") or {}), "server": told}
@@ -340,14 +340,14 @@ def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
 def _check_write_out(task_dict: dict[Any, Any], asked: bool) -> None:
     """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
     # Whoever's the task is: its data is of those terms if it names a protocol that has them.
-    for config in _configs(task_dict) if asked else ():
+    for config in _task_configs(task_dict) if asked else ():
         if any(protocol.terms for protocol in judged.protocols_of(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
 
 def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
     """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
-    configs = _configs(task_dict)
+    configs = _task_configs(task_dict)
     terms = [(str(config.task), each.terms) for config in configs for each in judged.protocols_of(config) if each.terms]
     if terms:
         runners.check_model_terms(lm, terms)
@@ -355,7 +355,7 @@ def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
 
 def _check_repeats(task_dict: dict[Any, Any]) -> None:
     """Raises UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
-    for config in filter(is_ours, _configs(task_dict)):
+    for config in filter(is_ours, _task_configs(task_dict)):
         taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
         if taken and config.repeats not in taken:
             raise UserError(
@@ -380,7 +380,7 @@ def tasks_of(task_dict: dict[Any, Any]) -> Iterator[Any]:
             yield value
 
 
-def _configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
+def _task_configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
     return (task.config for task in tasks_of(task_dict))
 
 
@@ -389,23 +389,23 @@ def is_ours(config: Any) -> bool:
     return isinstance(config.metadata, dict) and "data_digest" in config.metadata
 
 
-def _samples(config: Any) -> bool:
+def _is_sampled(config: Any) -> bool:
     settings = config.generation_kwargs or {}
     return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
 
 
-def _drawn(task_dict: dict[Any, Any]) -> dict[str, Mapping[str, Any]]:
+def _sampling_by_task(task_dict: dict[Any, Any]) -> dict[str, Mapping[str, Any]]:
     """The sampling settings of our tasks whose trials are draws, by their names."""
     return {
         config.task: sampling.of_trials(config.generation_kwargs or {})
-        for config in filter(is_ours, _configs(task_dict))
-        if _samples(config)
+        for config in filter(is_ours, _task_configs(task_dict))
+        if _is_sampled(config)
     }
 
 
-def _wanted(config: Any) -> Mapping[str, Any] | None:
+def _settings_to_set(config: Any) -> Mapping[str, Any] | None:
     """The sampling settings to be set for the task's requests; None where it does not say whether it samples."""
     settings = config.generation_kwargs or {}
-    if _samples(config):
+    if _is_sampled(config):
         return sampling.of_trials(settings)
     return sampling.GREEDY if not settings.get("do_sample") or settings.get("temperature") == 0 else None

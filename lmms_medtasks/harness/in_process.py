@@ -80,7 +80,7 @@ def evaluate(
         manager = TaskManager("INFO", include_path=paths, model_name=name)
         if not isinstance(lm, str):
             manager._lmms_medtasks_runner = "simple" if lm.is_simple else "chat"
-        names = _matched(manager, tasks)
+        names = _match_tasks(manager, tasks)
         tracker = EvaluationTracker(output_path=str(output))
         stamps.give_own_stamp(tracker)
         date = utils.get_datetime_str(timezone="UTC")
@@ -103,7 +103,7 @@ def evaluate(
         tracker.save_results_aggregated(results=results, samples=samples, datetime_str=date)
         for task in results["configs"]:
             tracker.save_results_samples(task_name=task, samples=samples[task])
-        return _written(output, stamps.results_of(tracker), tasks)
+        return _written_file(output, stamps.results_of(tracker), tasks)
 
 
 def of_function(function: Any) -> Any:
@@ -135,7 +135,7 @@ def _check_model(model: Any) -> None:
         )
 
 
-def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:
+def _match_tasks(manager: Any, tasks: Sequence[str]) -> list[str]:
     """The tasks that these names and wildcards stand for, as the harness's command line finds them."""
     names: list[str] = manager.match_tasks(list(tasks))
     for task in tasks:
@@ -147,7 +147,7 @@ def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:
     return names
 
 
-def _written(output: Path, path: Path | None, tasks: Sequence[str]) -> Path:
+def _written_file(output: Path, path: Path | None, tasks: Sequence[str]) -> Path:
     """The result file that was written now. Raises UserError where there is none, or it is not complete."""
     if path is None or not path.stat().st_size:
         raise UserError(f"The harness wrote no results to {output}. Is there room, and may you write there?")

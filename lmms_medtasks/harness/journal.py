@@ -97,7 +97,7 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _JournalRequest:
     """A request that is not padding: its place in the call, its reply's key, its question and the trial's number."""
 
     place: int
@@ -121,18 +121,18 @@ class _Journal:
         self._opened = self._joined = self._writes = False
         self._met: Counter[tuple[str, Any]] = Counter()  # trials of a question of a task so far
         self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
-        self._batch = self._unit = _number(lm, "batch_size")
-        at_once = max(self._batch, *(_number(lm, name) for name in ("num_concurrent", "concurrency")))
+        self._batch = self._unit = _runner_number(lm, "batch_size")
+        at_once = max(self._batch, *(_runner_number(lm, name) for name in ("num_concurrent", "concurrency")))
         self._settled = calls.in_one_call(lm)
         self._size = 0 if self._settled else _BATCHES * at_once
 
     def replies(self, original: Any, requests: Sequence[Any]) -> list[Any]:
         """The replies to a call's requests of one task, in their order; those that are missing are asked."""
-        self._open()
+        self._open_folder()
         task = requests[0].task_name
-        asked = list(self._keyed(task, requests))
+        asked = list(self._iter_asked(task, requests))
         missing = [each for each in asked if each.key not in self._known]
-        self._tell(task, len(missing), len(asked))
+        self._tell_known(task, len(missing), len(asked))
         found: list[Any] = [None] * len(requests)
         for each in asked:
             if each.key in self._known:
@@ -141,9 +141,9 @@ class _Journal:
         places = [each.place for each in missing] if asked else list(range(len(requests)))
         # No slice ends between the trials of a question.
         self._unit = math.lcm(self._batch, int(requests[0].repeats or 1))
-        for done, size in self._slices(len(places)):
+        for done, size in self._iter_slices(len(places)):
             own, trials = places[done : done + size], missing[done : done + size]
-            self._expect(task, trials)
+            self._expect_trials(task, trials)
             filler = [calls.padding_of(requests[-1]) for _ in range(size - len(own))]
             began = time.monotonic()
             named = {each.place: _with_trial(requests[each.place], each.trial) for each in trials}
@@ -152,8 +152,8 @@ class _Journal:
             answers = calls.counted(answers, size, task, self._lm)
             for place, reply in zip(own, answers, strict=False):
                 found[place] = reply
-            self._keep(task, [(each, found[each.place]) for each in trials])
-            self._adapt(size, time.monotonic() - began)
+            self._write_replies(task, [(each, found[each.place]) for each in trials])
+            self._adapt_size(size, time.monotonic() - began)
         if asked:
             last, taken = found[asked[-1].place], {each.place for each in asked}
             found = [reply if place in taken else last for place, reply in enumerate(found)]
@@ -163,13 +163,13 @@ class _Journal:
     def finished(self) -> None:
         """The harness has its numbers; it writes its results after this: what is kept goes when the process ends."""
         if self._joined:
-            atexit.register(self._remove)
+            atexit.register(self._remove_folder)
 
     def cut_off(self) -> None:
         """The run has failed in this process: what is kept stays."""
         self._folder.close(remove=False)
 
-    def _open(self) -> None:
+    def _open_folder(self) -> None:
         """Read what is known. At the first call, when the harness has joined the processes."""
         if self._opened:
             return
@@ -205,7 +205,7 @@ class _Journal:
                 self._known[str(line["key"])] = line
         self._of_task.update(str(line.get("task")) for line in self._known.values())
 
-    def _keyed(self, task: str, requests: Sequence[Any]) -> Iterator[_Asked]:
+    def _iter_asked(self, task: str, requests: Sequence[Any]) -> Iterator[_JournalRequest]:
         settings = reply_keys.of_task(self._tasks[task])
         splits: dict[str, Any] = {}
         documents: dict[Any, tuple[str, str]] = {}
@@ -223,9 +223,9 @@ class _Journal:
             key, question = documents[split, number]
             trial = self._met[task, (split, number)]
             self._met[task, (split, number)] += 1
-            yield _Asked(place, f"{key}.{trial}", question, trial)
+            yield _JournalRequest(place, f"{key}.{trial}", question, trial)
 
-    def _tell(self, task: str, missing: int, asked: int) -> None:
+    def _tell_known(self, task: str, missing: int, asked: int) -> None:
         counts = calls.gathered((asked - missing, asked, self._of_task.get(task, 0)))
         known, total = sum(each[0] for each in counts), sum(each[1] for each in counts)
         if self._rank == 0 and known:
@@ -236,35 +236,35 @@ class _Journal:
                 "setting or version. All questions are asked again."
             )
 
-    def _given_back(self, asked: _Asked) -> Any:
+    def _given_back(self, asked: _JournalRequest) -> Any:
         line = self._known[asked.key]
         for number, parameters in line.get("parameters", {}).items():
             hooks.RENDERED.put(asked.question, int(number), parameters)
         return journal_files.unpack_reply(line)
 
-    def _slices(self, own: int) -> Iterator[tuple[int, int]]:
+    def _iter_slices(self, own: int) -> Iterator[tuple[int, int]]:
         """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
         most = max(calls.gathered(own))
         done = 0
         while done < most:
-            size = min(self._whole(self._size) if self._size else most, most - done)
+            size = min(self._whole_units(self._size) if self._size else most, most - done)
             yield done, size
             done += size
 
-    def _whole(self, size: float) -> int:
+    def _whole_units(self, size: float) -> int:
         return max(1, math.ceil(size / self._unit)) * self._unit
 
-    def _adapt(self, size: int, seconds: float) -> None:
+    def _adapt_size(self, size: int, seconds: float) -> None:
         """Let slices grow to about a minute's work, alike on all processes."""
         if self._settled or size < self._size:
             return
         slowest = max(calls.gathered(seconds))
-        self._size = self._whole(size * min(4.0, _SECONDS / max(slowest, 1e-3)))
+        self._size = self._whole_units(size * min(4.0, _SECONDS / max(slowest, 1e-3)))
         self._settled = slowest >= _SECONDS / 2
 
-    def _expect(self, task: str, trials: Iterable[_Asked]) -> None:
+    def _expect_trials(self, task: str, trials: Iterable[_JournalRequest]) -> None:
         """Tell the hook that seeds which trials of each question it is about to seed."""
-        if not self._seeds(task):
+        if not self._seeds_trials(task):
             return
         numbers = defaultdict(list)
         for each in trials:
@@ -272,17 +272,17 @@ class _Journal:
         for question, own in numbers.items():
             hooks.TRIALS.expect(question, own)
 
-    def _count_seeded(self, task: str, asked: Iterable[_Asked]) -> None:
+    def _count_seeded(self, task: str, asked: Iterable[_JournalRequest]) -> None:
         # Tasks of one run may have questions of the same id: the hook counts on.
-        if self._seeds(task):
+        if self._seeds_trials(task):
             self._seeded.update(each.question for each in asked)
 
-    def _seeds(self, task: str) -> bool:
+    def _seeds_trials(self, task: str) -> bool:
         settings = getattr(self._tasks[task], "lmms_eval_specific_kwargs", None) or {}
         return bool(settings.get("seed_trials"))
 
     @contextlib.contextmanager
-    def _as_they_come(self, task: str, trials: Sequence[_Asked]) -> Iterator[None]:
+    def _as_they_come(self, task: str, trials: Sequence[_JournalRequest]) -> Iterator[None]:
         """Let a model that tells its replies as they come have them written down within a call for these trials."""
         self._written.clear()
         if not hasattr(self._lm, "on_replies"):
@@ -292,13 +292,13 @@ class _Journal:
         def keep(replies: Mapping[int, Any]) -> None:
             # What fills up a slice stands after the trials.
             own = [(trials[place], reply) for place, reply in replies.items() if place < len(trials)]
-            self._keep(task, own, sync=False)
+            self._write_replies(task, own, sync=False)
             self._written.update(each.key for each, _ in own)
 
         with replaced(self._lm, "on_replies", keep):
             yield
 
-    def _keep(self, task: str, replied: Iterable[tuple[_Asked, Any]], sync: bool = True) -> None:
+    def _write_replies(self, task: str, replied: Iterable[tuple[_JournalRequest, Any]], sync: bool = True) -> None:
         if not self._writes:
             return
         lines = []
@@ -320,7 +320,7 @@ class _Journal:
             "is cut off, the same command asks them again."
         )
 
-    def _remove(self) -> None:
+    def _remove_folder(self) -> None:
         if self._rank > 0:
             self._folder.close(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
             return
@@ -341,7 +341,7 @@ class _Journal:
         self._folder.close(remove=not (lacks or failed))
 
 
-def _number(lm: Any, name: str) -> int:
+def _runner_number(lm: Any, name: str) -> int:
     """A number that a runner says of itself, 1 where it says none ("auto")."""
     try:
         return max(1, int(getattr(lm, name, 1)))

@@ -69,7 +69,7 @@ class JournalFolder:
         token = "" if fresh or not place.is_file() else place.read_text("ascii").strip()
         if not token:
             token = secrets.token_hex(8)
-            _write(place, token)
+            _write_token(place, token)
         return token, secrets.token_hex(8)
 
     def join(self, token: str, session: str, rank: int) -> list[Line]:
@@ -81,7 +81,7 @@ class JournalFolder:
             if file.name.startswith(f"{self._session}."):
                 continue  # of a process that started with this one
             if file.name.startswith(f"{token}."):
-                found += _lines(file)
+                found += _read_lines(file)
             else:
                 file.unlink(missing_ok=True)
         name = self.path / f"{self._session}.{rank}.jsonl"
@@ -104,7 +104,7 @@ class JournalFolder:
     def asked_now(self) -> Iterator[Line]:
         """What the processes of this start that share this folder have written."""
         for file in sorted(self.path.glob(f"{self._session}.*.jsonl")):
-            yield from _lines(file)
+            yield from _read_lines(file)
 
     def is_left(self) -> bool:
         """Whether the first process, on another machine, keeps its journal in another folder."""
@@ -121,7 +121,7 @@ class JournalFolder:
         self._own = self._lock = None
 
 
-def _write(path: Path, text: str) -> None:
+def _write_token(path: Path, text: str) -> None:
     handle = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     try:
         os.write(handle, text.encode("ascii"))
@@ -129,7 +129,7 @@ def _write(path: Path, text: str) -> None:
         os.close(handle)
 
 
-def _lines(file: Path) -> Iterator[Line]:
+def _read_lines(file: Path) -> Iterator[Line]:
     with contextlib.suppress(FileNotFoundError), file.open("rb") as content:
         for line in content:
             with contextlib.suppress(ValueError):

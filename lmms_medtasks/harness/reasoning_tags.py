@@ -51,17 +51,17 @@ def handed_over(tasks: Iterable[Any], tags: Mapping[str, Tags]) -> Iterator[dict
     unknown: dict[str, Counter[str]] = {}
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
-            wrapped = _filtering(task, task.apply_filters, tags.get(str(task.config.task), ()), unknown)
+            wrapped = _filter_sent(task, task.apply_filters, tags.get(str(task.config.task), ()), unknown)
             changed.enter_context(replaced(task, "apply_filters", wrapped))
         yield unknown
 
 
-def _filtering(task: Any, original: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]]) -> Any:
+def _filter_sent(task: Any, original: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]]) -> Any:
     @functools.wraps(original)
     def apply_filters(*args: Any, **kwargs: Any) -> Any:
         for instance in task.instances:
             limit = limit_of(instance)
-            instance.resps = [_sent(reply, tags, limit=limit) for reply in instance.resps]
+            instance.resps = [_sent_reply(reply, tags, limit=limit) for reply in instance.resps]
         found = original(*args, **kwargs)
         for instance in task.instances:
             filtered = instance.filtered_resps
@@ -79,7 +79,7 @@ def _filtering(task: Any, original: Any, tags: Tags, unknown: MutableMapping[str
     return apply_filters
 
 
-def _sent(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> Any:
+def _sent_reply(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> Any:
     """A text as a :class:`SentReply` with these tags; what it does not say of itself is as of ``like``."""
     if not isinstance(reply, str):
         return reply
@@ -90,9 +90,9 @@ def _sent(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> A
 def _as_sent(replies: Any, sent: list[Any], tags: Tags) -> Any:
     """What a filter gave, which may be new texts: each is told to have ended as the reply that it was made of."""
     if not isinstance(replies, list):
-        return _sent(replies, tags, sent[0] if sent else "")
+        return _sent_reply(replies, tags, sent[0] if sent else "")
     whose = sent if len(sent) == len(replies) else [""] * len(replies)
-    return [_sent(reply, tags, like) for reply, like in zip(replies, whose, strict=True)]
+    return [_sent_reply(reply, tags, like) for reply, like in zip(replies, whose, strict=True)]
 
 
 def told(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
@@ -104,12 +104,12 @@ def told(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
         config = results["configs"].get(task)
         if marks and config:
             config["metadata"] = {**(config.get("metadata") or {}), UNKNOWN: dict(marks)}
-    for message in _said(unknown) if results else ():
+    for message in _unknown_mark_messages(unknown) if results else ():
         say(message)
     return results
 
 
-def _said(unknown: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _unknown_mark_messages(unknown: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """A message for each unknown mark that replies of the run began with."""
     marks: Counter[str] = sum((Counter(each) for each in unknown.values()), Counter())
     for mark, count in marks.most_common():

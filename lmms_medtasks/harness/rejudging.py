@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.harness import chosen_settings, logged_questions, rescoring, run_files
+from lmms_medtasks.errors import UnwritableFile, UserError, unknown
+from lmms_medtasks.harness import chosen_settings, logged_questions, rescoring
 from lmms_medtasks.judges import identity, own_scales, records, registry, stage, withheld
 from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
@@ -179,27 +177,22 @@ def rejudge(
     """Judge ``tasks``, all of one run, and write its result file and their sample logs to the folder ``target``.
 
     Verdicts of the same judge stay; those of another are made anew. ``alone``: the result file written holds no other
-    task, so that no other judge's numbers stand beside these. ``target`` may be the run's own folder. Each file
-    is written whole or not at all, the logs before the results, so that a run stopped in between is mended by another.
-    Where they hold the same already nothing is written.
+    task, so that no other judge's numbers stand beside these. ``target`` may be the run's own folder. Where
+    its files hold the same already nothing is written.
     """
-    run, done, sizes = tasks[0].run, [], {}
-    own = {each.task for each in tasks}
-    others = [] if alone else [each for each in judged_tasks([run], []) if each.task not in own]
-    _expect([*tasks, *others], judge)
-    content = copy.deepcopy(run.content)
-    if alone:
-        run_files.leave(content, own)
-    logs: dict[str, list[dict[str, Any]]] = {}
+    run, done = tasks[0].run, []
+    names = [each.task for each in tasks]
+    others = [] if alone else [each for each in judged_tasks([run], []) if each.task not in names]
+    _expect_model([*tasks, *others], judge)
+    remade = rescoring.RemadeRun(run, definitions, names, alone=alone)
+    content = remade.content
     for each in tasks:
-        rows, outcome = _rejudged(each, judge, definitions, say)
+        rows, outcome = _rejudge_task(each, judge, definitions, say)
         if outcome.kept and judge.other_model:
             raise UserError(f"{each.task} in {run.path} stays as it is. {judge.other_model}.")
-        logs[each.task], sizes[each.task] = rows, len(rows)
         done.append(outcome)
-        entry = content["results"][each.task]
-        alias = identity.labelled(entry.get("alias", each.task), judge.settings)
-        content["results"][each.task] = {"alias": alias, **outcome.results}
+        alias = identity.labelled(content["results"][each.task].get("alias", each.task), judge.settings)
+        remade.put_task(each.task, rows, outcome.results, alias)
         config = content["configs"][each.task]
         if config.get("task_alias") or not judge.settings.is_llm:
             config["task_alias"] = identity.labelled(config.get("task_alias") or each.task, judge.settings)
@@ -209,22 +202,17 @@ def rejudge(
         )
     models = {name for each in done for name in each.models}
     _check_one_model(models.union(*(each.models for each in others)), run, judge.settings)
-    for task in content["results"]:
-        sizes.setdefault(task, run.sample_count(task) or 0)
-    rescoring.update_groups(content, definitions, sizes, own)
-    files = {target / run.samples_file(task).name: "".join(map(run_files.line, rows)) for task, rows in logs.items()}
+    remade.update_groups()
     file = target / run.path.name
-    if all(_same_rows(path, text) for path, text in files.items()) and _same_but_dates(file, content):
+    unchanged = all(_same_rows(path, text) for path, text in remade.log_texts(target).items())
+    if unchanged and _same_but_dates(file, content):
         say(f"Nothing has changed: {file} and its logs stay as they are.")
         return done
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
     judged_by = {"judge": judge.settings.name, "endpoint": judge.settings.endpoint}
-    made_by = {"date": made, **judged_by, "tasks": [each.task for each in tasks]}
+    made_by = {"date": made, **judged_by, "tasks": names}
     content["judged_again"] = [*content.get("judged_again", []), made_by]
-    unkept = sum(each.counts.unkept for each in done)
-    for path, text in files.items():
-        _write(path, text, unkept)
-    _write(file, run_files.line(content, indent=2), unkept)
+    _write_files(remade, target, sum(outcome.counts.unkept for outcome in done))
     say(f"Written: {file}")
     return done
 
@@ -235,7 +223,8 @@ def _same_rows(path: Path, text: str) -> bool:
         return False
     there, new = (each.split("\n")[:-1] for each in (path.read_text("utf-8", errors="surrogatepass"), text))
     return len(there) == len(new) and all(
-        _plain(json.loads(old)) == _plain(json.loads(row)) for old, row in zip(there, new, strict=True)
+        _comparable_text(json.loads(old)) == _comparable_text(json.loads(row))
+        for old, row in zip(there, new, strict=True)
     )
 
 
@@ -243,15 +232,15 @@ def _same_but_dates(path: Path, content: Mapping[str, Any]) -> bool:
     """Whether a result file holds this already, but for when it was judged again."""
     if not path.is_file():
         return False
-    both = (json.loads(path.read_text("utf-8")), json.loads(run_files.line(content)))
-    return len({_plain({key: each[key] for key in each if key != "judged_again"}) for each in both}) == 1
+    both = (json.loads(path.read_text("utf-8")), json.loads(rescoring.json_line(content)))
+    return len({_comparable_text({key: each[key] for key in each if key != "judged_again"}) for each in both}) == 1
 
 
-def _plain(content: Any) -> str:
+def _comparable_text(content: Any) -> str:
     return json.dumps(content, sort_keys=True)  # as text, so that NaN is the same as NaN
 
 
-def _expect(tasks: Sequence[Judged], judge: Judge) -> None:
+def _expect_model(tasks: Sequence[Judged], judge: Judge) -> None:
     """Go on by the model whose verdicts of this judge the logs hold; raises UserError where there are several."""
     same = [each for each in tasks if each.models and not any(each.other_ways(judge.settings))]
     models = {model for each in same for model in each.models}
@@ -269,7 +258,7 @@ def _check_one_model(models: Iterable[str], run: results.Run, settings: Settings
         raise UserError(f"{run.path} stays as it is: {settings.name} is {said} there. {advice}.")
 
 
-def _rejudged(
+def _rejudge_task(
     each: Judged, judge: Judge, definitions: rescoring.Definitions, say: Say
 ) -> tuple[list[dict[str, Any]], Done]:
     metrics_of = definitions.metrics_of(each.task)
@@ -290,7 +279,7 @@ def _rejudged(
         counts = counts.and_also(some)
     if lost := sum(answer.lost for answer in answers):
         counts = counts.and_also(Counts(missing=lost, reasons={NOT_HERE: lost}))
-    checks = _checks(answers, judge)
+    checks = _judge_checks(answers, judge)
     protocols = {answer.protocol.name: answer.protocol for answer in answers}
     described = {name: identity.describe(judge.settings, own, checks[name]) for name, own in protocols.items()}
     judged = [answer.judged(found, described[answer.protocol.name]) for answer in answers]
@@ -300,12 +289,11 @@ def _rejudged(
         for answer, judgement in zip(answers, judged, strict=True)
     ]
     new = [{**row, **metrics} for row, metrics in zip(rows, fresh, strict=True)]
-    named = run_files.filter_of(each.run, each.task)
-    entry = rescoring.results_of(each.task, definitions.of(each.task), each.config, fresh, named)
+    entry = rescoring.logged_results(each.run, each.task, definitions, fresh)
     return new, Done(each, counts, sum(answer.kept for answer in answers), entry, models, checks)
 
 
-def _checks(answers: Sequence[_Answers], judge: Judge) -> dict[str, str]:
+def _judge_checks(answers: Sequence[_Answers], judge: Judge) -> dict[str, str]:
     """What a check says of the judge, by protocol: as it was recorded where all verdicts stay, else as it is known."""
     recorded = {answer.protocol.name: str(answer.judgement.judge.get("check") or "") for answer in answers}
     known = {answer.protocol.name: answer.protocol for answer in answers if next(answer.wanted(), None)}
@@ -367,15 +355,17 @@ class _Answers:
     def kept(self) -> int:
         """How many of the log's verdicts stay."""
         pairs = zip(self.items, self.judgement.verdicts, strict=True)
-        return sum(self._stays(item, old, n) for item, old in pairs for n in range(len(old)))
+        return sum(self._verdict_stays(item, old, n) for item, old in pairs for n in range(len(old)))
 
     @property
     def lost(self) -> int:
         """How many verdicts stay missing because the reply to judge is not here."""
         pairs = zip(self.items, self.judgement.verdicts, strict=True)
-        return sum(not self._stays(item, old, n) for item, old in pairs if item is None for n in range(len(old)))
+        return sum(
+            not self._verdict_stays(item, old, n) for item, old in pairs if item is None for n in range(len(old))
+        )
 
-    def _stays(self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
+    def _verdict_stays(self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int) -> bool:
         """Whether a verdict stays: this judge's own, and a rule's about a reply that is not here to be read again."""
         status = old[trial]["status"] if trial < len(old) else "missing"
         return status != "missing" and (self.keep or (item is None and status == "exact"))
@@ -384,23 +374,23 @@ class _Answers:
         """What is to be judged."""
         for item, old in zip(self.items, self.judgement.verdicts, strict=True):
             if item is not None:
-                yield from ((item, trial) for trial in range(self.trials) if not self._stays(item, old, trial))
+                yield from ((item, trial) for trial in range(self.trials) if not self._verdict_stays(item, old, trial))
 
     def judged(self, found: Mapping[Key, Verdict], judge: Mapping[str, Any]) -> Judgement:
         """The record's judgement by ``judge``, as it is described, with the verdicts that ``found`` has for it."""
         verdicts = tuple(
-            tuple(self._verdict(item, old, trial, found) for trial in self._trials(item, old))
+            tuple(self._make_verdict(item, old, trial, found) for trial in self._trial_numbers(item, old))
             for item, old in zip(self.items, self.judgement.verdicts, strict=True)
         )
         return replace(self.judgement, judge=dict(judge), verdicts=verdicts)
 
-    def _trials(self, item: Item | None, old: Sequence[Any]) -> range:
+    def _trial_numbers(self, item: Item | None, old: Sequence[Any]) -> range:
         return range(len(old) if item is None else self.trials)
 
-    def _verdict(
+    def _make_verdict(
         self, item: Item | None, old: Sequence[Mapping[str, Any]], trial: int, found: Mapping[Key, Verdict]
     ) -> dict[str, Any]:
-        if self._stays(item, old, trial):
+        if self._verdict_stays(item, old, trial):
             return dict(old[trial])
         lost = Verdict("missing", reason=NOT_HERE)
         new = records.to_json(lost if item is None else found[key_of(self.protocol, item, trial)], self.protocol)
@@ -409,21 +399,16 @@ class _Answers:
         return new
 
 
-def _write(path: Path, text: str, unkept: int) -> None:
-    """Write a file whole or not at all; raises UserError where it can't be written.
+def _write_files(remade: rescoring.RemadeRun, target: Path, unkept: int) -> None:
+    """Write a run that was judged again; raises UserError where that can't be done.
 
-    ``unkept``: how many of the judge's verdicts are not in the cache, and so are lost with the file.
+    ``unkept``: how many of the judge's verdicts are not in the cache, and so are lost with the files.
     """
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8", errors="surrogatepass")
-        os.replace(part, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink()
+        remade.write(target)
+    except UnwritableFile as error:
         if unkept:
-            said = f"{unkept:,} verdicts could not be kept either: their questions are asked, and paid for, again."
+            verdicts = f"{unkept:,} verdicts could not be kept either: their questions are asked, and paid for, again."
         else:
-            said = "The judge's verdicts are kept: what it has judged is not asked again."
-        raise UserError(f"Can't write {path}: {error}. {said}") from error
+            verdicts = "The judge's verdicts are kept: what it has judged is not asked again."
+        raise UserError(f"{error} {verdicts}") from error

@@ -53,7 +53,7 @@ def noted(
     if not callable(original):
         yield
         return
-    count = _counting(lm)
+    count = _token_counter(lm)
 
     @functools.wraps(original)
     def generate_until(requests: list[Any]) -> list[Any]:
@@ -64,7 +64,7 @@ def noted(
         def as_it_came(replies: Mapping[int, Any]) -> None:
             for place, reply in replies.items():
                 told.add(place)
-                look(task, _text(reply))
+                look(task, _reply_text(reply))
             if on_replies is not None:
                 on_replies(replies)
 
@@ -72,22 +72,22 @@ def noted(
         tells = replaced(lm, "on_replies", as_it_came) if hasattr(lm, "on_replies") else contextlib.nullcontext()
         with tells:
             replies = original(requests)
-        found = [_sent(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
+        found = [_as_sent_reply(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
         for place, (reply, request) in enumerate(zip(found, requests, strict=True)):
             if place not in told and not (getattr(request, "metadata", None) or {}).get(PADDING):
-                look(task, _text(reply))
+                look(task, _reply_text(reply))
         return found
 
     with replaced(lm, "generate_until", generate_until):
         yield
 
 
-def _text(reply: Any) -> SentReply:
+def _reply_text(reply: Any) -> SentReply:
     text = reply[0] if isinstance(reply, tuple) else getattr(reply, "text", reply)
     return text if isinstance(text, SentReply) else SentReply(str(text))
 
 
-def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
+def _as_sent_reply(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
     """The reply, its text a :class:`SentReply`; what has no text of its own stays as it is."""
     from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
 
@@ -98,7 +98,7 @@ def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
         return reply
     if not isinstance(text, SentReply):
         limit, written = limit_of(request), getattr(counts, "output_tokens", None)
-        text = SentReply(text, _ending(lm, text, limit, written, count), limit)
+        text = SentReply(text, _reply_ending(lm, text, limit, written, count), limit)
     elif text.limit is None:
         text = SentReply(text, text.ended, limit_of(request))
     if len(text) > LONGEST_BODY:
@@ -108,7 +108,7 @@ def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
     return (text, *reply[1:]) if isinstance(reply, tuple | list) else text
 
 
-def _ending(lm: Any, text: str, limit: int | None, written: int | None, count: Count | None) -> Ending:
+def _reply_ending(lm: Any, text: str, limit: int | None, written: int | None, count: Count | None) -> Ending:
     if is_failed_request(text):
         return "error"
     if not limit:
@@ -130,19 +130,19 @@ def _batch_size(lm: Any) -> int:
         return 2  # "auto"
 
 
-def _counting(lm: Any) -> Count | None:
+def _token_counter(lm: Any) -> Count | None:
     """What counts a text's tokens as the runner's tokenizer does, None where it has none."""
     for path in _TOKENIZERS:
         with contextlib.suppress(Exception):  # properties of runners raise what they like
             tokenizer = operator.attrgetter(path)(lm)
             if callable(getattr(tokenizer, "encode", None)):
-                return functools.partial(_count, tokenizer)
+                return functools.partial(_count_tokens, tokenizer)
     with contextlib.suppress(Exception):
-        return functools.partial(_count, operator.attrgetter(_OF_AN_ENGINE)(lm)())
+        return functools.partial(_count_tokens, operator.attrgetter(_OF_AN_ENGINE)(lm)())
     return None
 
 
-def _count(tokenizer: Any, text: str) -> int | None:
+def _count_tokens(tokenizer: Any, text: str) -> int | None:
     try:
         return len(tokenizer.encode(text, add_special_tokens=False))
     except Exception:  # noqa: BLE001 (a checkpoint's own code; the ending is not known then)

@@ -40,11 +40,11 @@ def by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
                     f"{type(lm).__name__} takes one limit a run. Choose another runner, or settings without that."
                 )
             build = task.build_all_requests
-            changed.enter_context(replaced(task, "build_all_requests", _limiting(task, build, wanted)))
+            changed.enter_context(replaced(task, "build_all_requests", _limit_requests(task, build, wanted)))
         yield
 
 
-def _limiting(task: Any, build: Any, wanted: Mapping[str, Any]) -> Any:
+def _limit_requests(task: Any, build: Any, wanted: Mapping[str, Any]) -> Any:
     @functools.wraps(build)
     def build_all_requests(*args: Any, **kwargs: Any) -> None:
         build(*args, **kwargs)

@@ -6,24 +6,27 @@ reasoning tags go with it. A judge's verdicts stay where the judge would be show
 
 from __future__ import annotations
 
-import copy
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lmms_medtasks import __version__, digests
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring, run_files
+from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring
 from lmms_medtasks.judges import records, registry, stage
 from lmms_medtasks.judges.judging import settled
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, Judgement, Record, from_earlier_json
-from lmms_medtasks.samples import degraded, run_options, runs
+from lmms_medtasks.report.csv_writer import csv_line
+from lmms_medtasks.samples import degraded, result_files, run_options, runs
 from lmms_medtasks.samples.result_files import REREAD, Run
+from lmms_medtasks.writing import write_bytes, write_text
 
 ANSWERED = "answered"
 _DRAWN = "degradation_parameters"
@@ -68,26 +71,30 @@ class Reread:
 
 @dataclass(frozen=True)
 class RereadRun:
-    """A run read again: the content of its result file, the tasks, and those that stay since they are not ours."""
+    """A run read again: its new files, the tasks, and those that stay since they are not ours."""
 
-    run: Run
-    content: dict[str, Any]
+    remade: rescoring.RemadeRun
     tasks: tuple[Reread, ...]
     left: tuple[str, ...]
 
+    @property
+    def run(self) -> Run:
+        """The run as it was."""
+        return self.remade.run
+
     def metrics(self, task: str) -> list[tuple[str, float | None, float | None]]:
         """The metrics of a task whose number moved, with the number before and now; None for none."""
-        old, new = self._named(task)
-        pairs = [(name, _number(old[name]), _number(new[name])) for name in old if name in new]
+        old, new = self._metric_values(task)
+        pairs = [(name, _metric_number(old[name]), _metric_number(new[name])) for name in old if name in new]
         return [(name, before, now) for name, before, now in pairs if before != now]
 
     def only_in_one(self, task: str) -> tuple[list[str], list[str]]:
         """The metrics that the task had and has no more, and those that it has only now."""
-        old, new = self._named(task)
+        old, new = self._metric_values(task)
         return [name for name in old if name not in new], [name for name in new if name not in old]
 
-    def _named(self, task: str) -> list[dict[str, Any]]:
-        entries = [content.get("results", {}).get(task, {}) for content in (self.run.content, self.content)]
+    def _metric_values(self, task: str) -> list[dict[str, Any]]:
+        entries = [content.get("results", {}).get(task, {}) for content in (self.run.content, self.remade.content)]
         return [
             {name.partition(",")[0]: value for name, value in entry.items() if "," in name and "_stderr" not in name}
             for entry in entries
@@ -101,32 +108,28 @@ def reread(
 
     ``tags``: reasoning tags in place of the run's. Raises UserError with all that keeps the tasks from being read.
     """
-    own, left = _tasks(run, tasks)
-    content = copy.deepcopy(run.content)
-    if tasks:
-        run_files.leave(content, own)
+    own, left = _split_tasks(run, tasks)
     done: list[Reread] = []
     problems: list[str] = []
     for task in own:
         try:
-            done.append(_read(run, task, definitions, tags))
+            done.append(_reread_task(run, task, definitions, tags))
         except UserError as error:
             problems.append(f"{task}: {error}")
     if problems:
         rest = f" The others can be read: {' '.join(f'--task {each.task}' for each in done)}." if done else ""
         raise UserError(f"{run.path} can't be read again. {' '.join(problems)}{rest}")
+    remade = rescoring.RemadeRun(run, definitions, own, alone=bool(tasks))
     for each in done:
-        _put(content, each, definitions, tags)
-    _pair(content, done, definitions)
-    sizes = {each.task: len(each.rows) for each in done}
-    for task in content["results"]:
-        sizes.setdefault(task, run.sample_count(task) or 0)
-    rescoring.update_groups(content, definitions, sizes, own)
-    content[REREAD] = [*content.get(REREAD, []), _provenance(run, own, tags)]
-    return RereadRun(run, content, tuple(done), tuple(left))
+        remade.put_task(each.task, each.rows, each.results)
+        _note_readers(remade.content, each, definitions, tags)
+    _pair_degraded(remade.content, done, definitions)
+    remade.update_groups()
+    remade.content[REREAD] = [*remade.content.get(REREAD, []), _describe_reread(run, own, tags)]
+    return RereadRun(remade, tuple(done), tuple(left))
 
 
-def _tasks(run: Run, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_tasks(run: Run, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
     """The tasks of a run that are read by our readers and have a score, and its others, which stay as they are."""
     configs: Mapping[str, Any] = run.content.get("configs") or {}
     own: list[str] = []
@@ -152,7 +155,7 @@ def _tasks(run: Run, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
 # --- A task -----------------------------------------------------------------------------------------------------------
 
 
-def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | None) -> Reread:
+def _reread_task(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | None) -> Reread:
     config, path = run.content["configs"][task], run.samples_file(task)
     rows = [row for _, row in run.rows(task)]
     recorded = list(runs.records(run, task, from_earlier_json))
@@ -166,8 +169,10 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
             f"{path}: {len(unknown)} of {len(rows)} questions are not in the data that are here, the first is "
             f"{unknown[0]!r}."
         )
-    definition, own_tags = definitions.of(task), logged_questions.tags_of(run, task)
-    reader = _Reader(definition["process_results"], {each.name: each for each in rejudging.protocols_of(config)})
+    own_tags = logged_questions.tags_of(run, task)
+    reader = _Reader(
+        task, definitions.of(task)["process_results"], {each.name: each for each in rejudging.protocols_of(config)}
+    )
     names = {KEY, *(name.partition(",")[0] for name in run.tasks.get(task, {}))} - {"alias"}
     done = Reread(task, asked_alike=_asked_alike(config, definitions.loaded(task).config))
     for row, (record, line) in zip(rows, recorded, strict=True):
@@ -176,7 +181,9 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
         fresh, metrics, changed = reader.read(documents[record.id], sent, record)
         done.unknown_marks |= {str(note["unknown_mark"]) for note in fresh.replies if note.get("unknown_mark")}
         is_kept_out = not row.get("filtered_resps")
-        done.moved += _moved(task, record, fresh, changed, [None if is_kept_out else str(each) for each in sent])
+        done.moved += _moved_replies(
+            task, record, fresh, changed, [None if is_kept_out else str(each) for each in sent]
+        )
         for counted, each in zip(done.outcomes, (record, fresh), strict=True):
             counted.update(trial if trial in (*NO_ANSWER, FAILED) else ANSWERED for trial in each.trials)
         done.unjudged += sum(
@@ -187,8 +194,7 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
         kept = {key: metrics.get(key, value) for key, value in row.items() if key in metrics or key not in names}
         done.rows.append({**kept, **metrics})
     fresh_metrics = [{name: row[name] for name in metrics} for row in done.rows]
-    named = run_files.filter_of(run, task)
-    done.results = rescoring.results_of(task, definition, config, fresh_metrics, named)
+    done.results = rescoring.logged_results(run, task, definitions, fresh_metrics)
     done.stands = not done.moved and {"alias": run.tasks[task].get("alias"), **done.results} == run.tasks[task]
     return done
 
@@ -196,8 +202,8 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
 class _Reader:
     """Reads the replies to a question as its task does, and keeps what a run alone knows."""
 
-    def __init__(self, hook: Callable[..., Mapping[str, Any]], protocols: Mapping[str, Protocol]) -> None:
-        self._hook, self._protocols = hook, protocols
+    def __init__(self, task: str, hook: Callable[..., Mapping[str, Any]], protocols: Mapping[str, Protocol]) -> None:
+        self._task, self._hook, self._protocols = task, hook, protocols
 
     def read(
         self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: Record
@@ -214,14 +220,11 @@ class _Reader:
             )
         if recorded.judgement is None:
             return fresh, metrics, set()
-        judgement, changed = self._judgement(document, sent, recorded, fresh)
-        scored = getattr(self._hook, "metrics_of", None)
-        if scored is None:
-            raise UserError("its hook does not say how a record is scored (records.scored_by).")
-        metrics = scored(replace(fresh, judgement=judgement))
+        judgement, changed = self._carry_verdicts(document, sent, recorded, fresh)
+        metrics = rescoring.record_scorer(self._task, self._hook)(replace(fresh, judgement=judgement))
         return from_earlier_json(metrics[KEY], "the task's hook"), metrics, changed
 
-    def _judgement(
+    def _carry_verdicts(
         self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: Record, fresh: Record
     ) -> tuple[Judgement, set[int]]:
         old, new = recorded.judgement, fresh.judgement
@@ -248,7 +251,7 @@ def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record, sen
     assert recorded.judgement is not None
     shown = recorded.judgement.items
     if isinstance(shown, str):
-        note, reply = _note(recorded, place), Reply.of(sent)
+        note, reply = _reply_note(recorded, place), Reply.of(sent)
         then = recorded.trials[place], tuple(note.get("marks", ())), note.get("unknown_mark", "")
         has_item = bool(recorded.judgement.verdicts[place])
         return then == (fresh.trials[place], reply.marks, reply.unknown_mark) and has_item == (item is not None)
@@ -256,18 +259,20 @@ def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record, sen
     return (given and dict(given)) == (item and dict(item.fields))
 
 
-def _note(record: Record, place: int) -> Mapping[str, Any]:
+def _reply_note(record: Record, place: int) -> Mapping[str, Any]:
     return record.replies[place] if place < len(record.replies) else {}
 
 
-def _moved(task: str, recorded: Record, fresh: Record, changed: set[int], texts: Sequence[str | None]) -> list[Moved]:
+def _moved_replies(
+    task: str, recorded: Record, fresh: Record, changed: set[int], texts: Sequence[str | None]
+) -> list[Moved]:
     """The replies of which something else is read, and those that a judge is shown in another way."""
     found = []
     for place, (before, after, text) in enumerate(zip(recorded.trials, fresh.trials, texts, strict=True)):
         if before == after and place not in changed:
             continue
-        rule = str(_note(fresh, place).get("rule", ""))
-        was, now = _judged(recorded, place, before), _judged(fresh, place, after)
+        rule = str(_reply_note(fresh, place).get("rule", ""))
+        was, now = _judged_outcome(recorded, place, before), _judged_outcome(fresh, place, after)
         found.append(Moved(task, recorded.id, place + 1, was, now, rule, text))
     # A measure that only one of the two has moves no reply.
     both = recorded.measures.keys() & fresh.measures.keys()
@@ -278,7 +283,7 @@ def _moved(task: str, recorded: Record, fresh: Record, changed: set[int], texts:
     return found
 
 
-def _judged(record: Record, place: int, trial: str) -> str:
+def _judged_outcome(record: Record, place: int, trial: str) -> str:
     """What was read of a reply, and of one that is judged whether it was."""
     verdicts = record.judgement.verdicts[place] if record.judgement else ()
     if not verdicts or trial in (*NO_ANSWER, FAILED):
@@ -295,11 +300,9 @@ def _asked_alike(config: Mapping[str, Any], today: Any) -> bool:
 # --- The new result file ----------------------------------------------------------------------------------------------
 
 
-def _put(content: dict[str, Any], done: Reread, definitions: rescoring.Definitions, tags: Tags | None) -> None:
-    """Put a task's numbers into a result file, and whose readers they are of."""
+def _note_readers(content: dict[str, Any], done: Reread, definitions: rescoring.Definitions, tags: Tags | None) -> None:
+    """Note in a result file whose readers a task's numbers are of."""
     task, loaded = done.task, definitions.loaded(done.task)
-    entry = content["results"][task]
-    content["results"][task] = {"alias": entry.get("alias", task), **done.results}
     for name, direction in loaded.higher_is_better().items():
         content.setdefault("higher_is_better", {}).setdefault(task, {}).setdefault(name, direction)
     today, metadata = loaded.config.metadata, dict(content["configs"][task]["metadata"])
@@ -322,7 +325,7 @@ class _Base(NamedTuple):
     base: str
 
 
-def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescoring.Definitions) -> None:
+def _pair_degraded(content: dict[str, Any], done: Sequence[Reread], definitions: rescoring.Definitions) -> None:
     """Pair degraded tasks with their clean ones anew, as the run did, where either has moved.
 
     Where neither has, what the run found stays.
@@ -345,7 +348,7 @@ def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescorin
     degraded_pairing.pair({**content, **samples}, {each.task: definitions.loaded(each.task) for each in paired}, shown)
 
 
-def _provenance(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
+def _describe_reread(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
     logs = {task: digests.digest(run.samples_file(task).read_bytes()) for task in tasks}
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -355,7 +358,63 @@ def _provenance(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, 
     }
 
 
-def _number(value: Any) -> float | None:
+def _metric_number(value: Any) -> float | None:
     """A metric's number, None where it has none."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and not math.isnan(value) else None
+
+
+MOVED = "moved.csv"
+_SHOWN_CHARACTERS = 200
+"""Characters of a reply in the list."""
+
+
+def folder_beside(paths: Sequence[Path]) -> Path:
+    """``RUN-reread`` beside the first path, or the next of that name that is not there yet."""
+    first = paths[0].resolve()
+    root = first if first.is_dir() else first.parent
+    names = (root.with_name(f"{root.name}-reread{number or ''}") for number in itertools.count())
+    return next(each for each in names if not each.exists())
+
+
+def place_runs(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:
+    """The runs that ``paths`` are or hold, and for each the folder below ``output`` that its new files go to.
+
+    Below ``output`` they lie as they lie below the path; of several paths each has a folder of its name. Raises
+    UserError where there is no run, two paths have one name, ``output`` holds something, or lies in a run.
+    """
+    if output.is_file() or (output.is_dir() and any(output.iterdir())):
+        raise UserError(f"--output {output} is not empty. Give a folder that is not there yet.")
+    roots = {path: (path if path.is_dir() else path.parent).resolve() for path in paths}
+    found: dict[Path, tuple[Run, Path]] = {}
+    named: dict[Path, Path] = {}
+    for path, root in roots.items():
+        if output.resolve().is_relative_to(root):
+            raise UserError(f"--output {output} lies in {path}, whose runs it would be one of. Give another folder.")
+        base = output / root.name if len(set(roots.values())) > 1 else output
+        if named.setdefault(base, root) != root:
+            raise UserError(f"{path} and {named[base]} have one name. Read them again apart, each into its own folder.")
+        for run in runs.find([path]):
+            found.setdefault(run.path.resolve(), (run, base / run.path.resolve().parent.relative_to(root)))
+    return list(found.values())
+
+
+def write_run(found: RereadRun, folder: Path) -> Path:
+    """Write a run that was read again to ``folder``, each file whole or not at all, the results last; their path.
+
+    The logs of tasks that stay are copied.
+    """
+    for task in found.left:
+        source = found.run.samples_file(task)
+        if source.is_file():
+            write_bytes(folder / source.name, source.read_bytes())
+    alone = len(list(found.run.path.parent.glob(f"*{result_files.SUFFIX}"))) == 1
+    name = MOVED if alone else f"{found.run.path.name.removesuffix(result_files.SUFFIX)}_{MOVED}"
+    write_text(folder / name, moved_csv(moved for each in found.tasks for moved in each.moved))
+    return found.remade.write(folder)
+
+
+def moved_csv(moved: Iterable[Moved]) -> str:
+    """The list of replies that moved, a row a reply; no text where the terms of its data forbid it."""
+    rows = ([*map(str, each[:-1]), (each.reply or "")[:_SHOWN_CHARACTERS]] for each in moved)
+    return "".join(map(csv_line, [Moved._fields, *rows]))

@@ -106,7 +106,7 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
         told: dict[str, Any] = {}
         own: Mapping[str, Any] | None = getattr(task, _OWN, None)
         used = task.config.generation_kwargs or {}
-        if own is not None and (changed := _changed(own, used)):
+        if own is not None and (changed := _changed_settings(own, used)):
             told[GENERATION] = changed
         if instruction := options.get("system_instruction"):
             told[SYSTEM_INSTRUCTION] = digests.digest(str(instruction).encode())
@@ -117,7 +117,7 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
             task.config.metadata = {**task.config.metadata, METADATA: told}
 
 
-def _changed(own: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _changed_settings(own: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Setting -> [the task's, the run's], None where one has none."""
     return {name: [own.get(name), used.get(name)] for name in sorted({*own, *used}) if own.get(name) != used.get(name)}
 
@@ -128,7 +128,7 @@ def _check_limit(task: Any) -> None:
     own: Mapping[str, Any] | None = getattr(task, _OWN, None)
     if not limits or own is None:
         return
-    changed = _changed(own, task.config.generation_kwargs or {})
+    changed = _changed_settings(own, task.config.generation_kwargs or {})
     if "max_new_tokens" in changed:
         said = ", ".join(f"{value} {limit}" for value, limit in limits["limits"].items())
         raise UserError(

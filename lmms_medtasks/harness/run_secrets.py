@@ -42,10 +42,10 @@ def left_out(lm: Any, secrets: redacting.Secrets) -> Iterator[None]:
             if callable(told := getattr(lm, "on_replies", None)):
 
                 def on_replies(found: Mapping[int, Any]) -> None:
-                    told({place: _without(each, secrets) for place, each in found.items()})
+                    told({place: _redact_reply(each, secrets) for place, each in found.items()})
 
                 changed.enter_context(replaced(lm, "on_replies", on_replies))
-            return [_without(each, secrets) for each in original(requests)]
+            return [_redact_reply(each, secrets) for each in original(requests)]
 
     with replaced(lm, "generate_until", generate_until):
         yield
@@ -58,13 +58,13 @@ def redact_results(results: dict[str, Any] | None, secrets: redacting.Secrets) -
             results[name] = secrets.redacted_tree(value)
 
 
-def _without(reply: Any, secrets: redacting.Secrets) -> Any:
+def _redact_reply(reply: Any, secrets: redacting.Secrets) -> Any:
     if isinstance(reply, str):
         told = secrets.redacted if is_failed_request(reply) else secrets.redacted_reply
         same = told(str(reply))
         return SentReply(same, reply.ended, reply.limit, reply.tags) if isinstance(reply, SentReply) else same
     if isinstance(reply, tuple) and reply and isinstance(reply[0], str):
-        return (_without(reply[0], secrets), *reply[1:])
+        return (_redact_reply(reply[0], secrets), *reply[1:])
     if isinstance(text := getattr(reply, "text", None), str):
-        reply.text = _without(text, secrets)
+        reply.text = _redact_reply(text, secrets)
     return reply

@@ -184,13 +184,13 @@ def model_problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve) -> st
     address = urlsplit(str(getattr(getattr(lm, "client", None), "base_url", "")))
     if not address.hostname:
         return "the address of its server is not known"
-    proxy = _proxy(address.scheme, address.hostname)
+    proxy = _client_proxy(address.scheme, address.hostname)
     if proxy is not None:
         return f"it is asked through the proxy {redacting.shown_address(proxy)!r} (NO_PROXY can name hosts)"
     return endpoints.problem(address.hostname, endpoints.private_hosts(), resolve)
 
 
-def _proxy(scheme: str, host: str) -> str | None:
+def _client_proxy(scheme: str, host: str) -> str | None:
     """The proxy that a runner's client (httpx) takes from the environment; it would see what is asked."""
     found = urllib.request.getproxies()
     for name in (each.strip().lower() for each in found.get("no", "").split(",")):

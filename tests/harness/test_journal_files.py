@@ -25,7 +25,7 @@ def test_a_key_or_password_moves_nothing_and_is_written_nowhere(monkeypatch, fil
     lm = Model(task)
     run(task, lm, model_args="api_key=another,max_tokens=5")
     assert len(lm.asked) == 6
-    assert "max_tokens" in reply_keys._arguments(SimpleNamespace(model_args="api_key=a,max_tokens=5,token=b"))
+    assert "max_tokens" in reply_keys._public_arguments(SimpleNamespace(model_args="api_key=a,max_tokens=5,token=b"))
 
 
 def test_neither_prompt_nor_question_stands_in_the_file(monkeypatch, files):
