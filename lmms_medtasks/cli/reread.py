@@ -91,10 +91,10 @@ def lines(found: RereadRun) -> list[str]:
 
 
 def _task_lines(each: Reread, found: RereadRun) -> list[str]:
-    metrics = found.metrics(each.task)
+    metrics = found.moved_metrics(each.task)
     before, now = each.outcomes
     rows = [(name, before[name], now[name]) for name in sorted({*before, *now}) if before[name] != now[name]]
-    moved = f"{len(each.moved):,} of {each.replies:,} replies moved" if each.moved else "no reply moved"
+    moved = f"{len(each.moved):,} of {each.reply_count:,} replies moved" if each.moved else "no reply moved"
     shown = [f"  {each.task}: {moved}, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
     if each.unjudged:
         shown.append(f"    {each.unjudged:,} judgements missing now, since the judge would be shown another text")
@@ -114,7 +114,7 @@ def _task_lines(each: Reread, found: RereadRun) -> list[str]:
     if each.unknown_marks:
         marks = " and ".join(sorted(each.unknown_marks))
         shown.append(f"    Replies begin with {marks}, which may open thoughts: nothing is read there ({TAGS_OPTION})")
-    gone, added = found.only_in_one(each.task)
+    gone, added = found.one_sided_metrics(each.task)
     shown += [f"    no longer a metric: {', '.join(gone)}"] if gone else []
     shown += [f"    a metric since: {', '.join(added)}"] if added else []
     return shown

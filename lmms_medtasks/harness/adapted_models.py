@@ -76,13 +76,13 @@ def put_on(runner: lmms, adapter: Path) -> lmms:
             f"The runner {type(runner).__name__} holds a {type(held).__name__}, no plain transformers model that an "
             "adapter could be put on. Choose a runner of transformers models, and no sharded launch (FSDP, DeepSpeed)."
         )
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             adapted = PeftModel.from_pretrained(held, str(adapter))
         except (ValueError, RuntimeError, KeyError) as error:
             raise UserError(f"The adapter {adapter} can't be put on {held.config.name_or_path}: {error}") from error
-    amiss = [str(each.message) for each in said if "adapter keys" in str(each.message)]
+    amiss = [str(each.message) for each in caught if "adapter keys" in str(each.message)]
     if amiss:
         raise UserError(f"The adapter {adapter} does not fit {held.config.name_or_path}: {amiss[0][:500]}")
     runner._model = adapted.eval()

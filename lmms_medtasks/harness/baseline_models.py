@@ -43,11 +43,11 @@ class Baseline(OwnModel):
 
     def __init__(self, seed: int = 0, **kwargs: Any) -> None:
         super().__init__()
-        check_arguments(kwargs, self.arguments())
+        check_arguments(kwargs, self.argument_names())
         self.seed = whole_number("seed", seed)
 
     @classmethod
-    def arguments(cls) -> tuple[str, ...]:
+    def argument_names(cls) -> tuple[str, ...]:
         return ("seed",)
 
     def _start_task(self, task: str, documents: Any) -> None:
@@ -124,8 +124,10 @@ class ObserverModel(Baseline):
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         if not pictures:  # shown nothing, it guesses
             return random_choice.answer(prompt, rng)
-        found = next((said for reply in self._others if (said := reply(pictures, prompt)) is not None), None)
-        return found if found is not None else self._observer.answer(pictures[0], prompt, temperature, rng)
+        custom_reply = next((text for reply in self._others if (text := reply(pictures, prompt)) is not None), None)
+        return (
+            custom_reply if custom_reply is not None else self._observer.answer(pictures[0], prompt, temperature, rng)
+        )
 
 
 class PixelOutlierModel(Baseline):
@@ -155,15 +157,16 @@ class MostFrequentModel(Baseline):
             _training_file(self._train)  # a mistake is told before the pictures are made
 
     @classmethod
-    def arguments(cls) -> tuple[str, ...]:
+    def argument_names(cls) -> tuple[str, ...]:
         return ("seed", "train")
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         replies = super().generate_until(requests)
-        for (task, train), (known, asked) in self._coverage.items():
+        for (task, train), (known, request_count) in self._coverage.items():
             logger.info(
-                f"medtasks_most_frequent: {known:,} of {asked:,} requests of {task} ask what a training question of "
-                f"{train} asks. The others get the option that is right most often overall, without options no answer."
+                f"medtasks_most_frequent: {known:,} of {request_count:,} requests of {task} ask what a training "
+                f"question of {train} asks. The others get the option that is right most often overall, without "
+                "options no answer."
             )
         self._coverage.clear()
         return replies
@@ -202,8 +205,8 @@ class MostFrequentModel(Baseline):
 
     def reply(self, prompt: str, pictures: list[Any], temperature: float, rng: np.random.Generator) -> str:
         guess = self._model.answer(prompt)
-        known, asked = self._coverage.get(self._task, (0, 0))
-        self._coverage[self._task] = (known + guess.known, asked + 1)
+        known, request_count = self._coverage.get(self._task, (0, 0))
+        self._coverage[self._task] = (known + guess.known, request_count + 1)
         return guess.answer
 
 
@@ -228,8 +231,8 @@ def check_taught(configs: Mapping[str, Mapping[str, Any]]) -> None:
 def _suite_of(config: Mapping[str, Any]) -> str:
     """The name under medtasks:// that a task of our suites reads; "" for another, and for one contributed on top."""
     files = (config.get("dataset_kwargs") or {}).get("data_files") or {}
-    found = re.search(r"medtasks://([^/]+)/", str(files))
-    return found[1] if found and not templates.is_on_template(config.get("process_results")) else ""
+    match = re.search(r"medtasks://([^/]+)/", str(files))
+    return match[1] if match and not templates.is_on_template(config.get("process_results")) else ""
 
 
 def _has_training_split(suite: str) -> bool:

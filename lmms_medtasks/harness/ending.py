@@ -78,8 +78,8 @@ def failure_of(contents: list[Mapping[str, Any]]) -> str:
     from lmms_medtasks.board import rules
 
     most = rules.read().thresholds["failure_rate"]
-    found = result_files.too_many_failed(contents, most)
-    return f"{'; '.join(map(str, found))}, at most {most:.1%} may. {WAY_OUT}." if found else ""
+    too_many = result_files.too_many_failed(contents, most)
+    return f"{'; '.join(map(str, too_many))}, at most {most:.1%} may. {WAY_OUT}." if too_many else ""
 
 
 def outlive_closed_output() -> None:

@@ -101,7 +101,7 @@ def join_evaluator(module: Any) -> None:
                 _left_out_of_cache(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
                 calls.one_reply_each(lm, _sampling_by_task(tasks), bool(served)),
-                reply_endings.noted(lm, set(tags), cut.look),
+                reply_endings.noted(lm, set(tags), cut.count_reply),
                 run_secrets.left_out(lm, secrets),
                 _replies_kept(lm, ours, named),
                 call_times.noted(lm, list(tasks_of(tasks))),
@@ -114,8 +114,8 @@ def join_evaluator(module: Any) -> None:
                 calls.as_many_on_every_rank(tasks_of(tasks)),
                 user_errors(every_rank=True),
             ):
-                results = watch.told(_with_server(judging.cleaned(original(*args, **kwargs)), lm, tasks))
-                cut.ended()
+                results = watch.told(_with_server(judging.clean_results(original(*args, **kwargs)), lm, tasks))
+                cut.tell_rest()
                 results = reasoning_tags.told(results, unknown_marks)
                 ending.check_failures(results)
                 if ours:
@@ -209,13 +209,13 @@ def _check_options(named: Mapping[str, Any]) -> None:
     if model in runners.OWN_MODELS:
         relied_on.check(relied_on.MODELS, model)
     force_simple = bool(named.get("force_simple"))
-    found = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
+    runner_class = runners.model_class(model, force_simple) if named.get("apply_chat_template") else None
     run_options.check_command(
         model,
         list(ours),
         named,
         is_baseline=model in runners.BASELINES,
-        lacks_template=found is not None and not hasattr(found, "apply_chat_template"),
+        lacks_template=runner_class is not None and not hasattr(runner_class, "apply_chat_template"),
     )
     run_options.check_instruction(runners.kind(model, force_simple), list(ours), named)
     if model == runners.MOST_FREQUENT and "train" not in _argument_names(named.get("model_args") or ""):
@@ -224,8 +224,12 @@ def _check_options(named: Mapping[str, Any]) -> None:
         baseline_models.check_taught(ours)
 
 
-def _argument_names(given: str | Mapping[str, Any]) -> list[str]:
-    return [part.partition("=")[0].strip() for part in given.split(",")] if isinstance(given, str) else list(given)
+def _argument_names(arguments: str | Mapping[str, Any]) -> list[str]:
+    return (
+        [part.partition("=")[0].strip() for part in arguments.split(",")]
+        if isinstance(arguments, str)
+        else list(arguments)
+    )
 
 
 def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:
@@ -267,10 +271,12 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = No
     from loguru import logger
 
     ours = {config.task: config for config in _task_configs(task_dict) if is_ours(config)}
-    wanted = {task: settings for task, config in ours.items() if (settings := _settings_to_set(config)) is not None}
+    settings_to_set = {
+        task: settings for task, config in ours.items() if (settings := _settings_to_set(config)) is not None
+    }
     model = sampling.model_of(lm)
     reached = bool(sampling.configurations(model))
-    for task, changed in sampling.changes(model, wanted).items():
+    for task, changed in sampling.changes(model, settings_to_set).items():
         if changed:
             logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
         if changed or (reached and _is_sampled(ours[task])):
@@ -286,7 +292,7 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = No
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
     def settings_during(task: str) -> contextlib.AbstractContextManager[object]:
-        return sampling.set_aside(model, wanted[task]) if task in wanted else contextlib.nullcontext()
+        return sampling.set_aside(model, settings_to_set[task]) if task in settings_to_set else contextlib.nullcontext()
 
     with calls.one_task_a_call(lm, settings_during):
         yield
@@ -326,21 +332,21 @@ def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
     from lmms_medtasks.samples import answering_model
 
     for config in filter(is_ours, _task_configs(task_dict)):
-        kept = results["configs"][config.task]
-        told = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
-        kept["metadata"] = {**(kept.get("metadata") or {}), "server": told}
-        if other := answering_model.said(kept["metadata"]):
+        result_config = results["configs"][config.task]
+        server_record = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
+        result_config["metadata"] = {**(result_config.get("metadata") or {}), "server": server_record}
+        if other_model := answering_model.said(result_config["metadata"]):
             say(
-                f"lmms-medtasks: warning: {config.task} was {other}. Its numbers are not of the model that they are "
-                "called after. Ask a server of that one model, under the name that its replies have."
+                f"lmms-medtasks: warning: {config.task} was {other_model}. Its numbers are not of the model that they "
+                "are called after. Ask a server of that one model, under the name that its replies have."
             )
     return results
 
 
-def _check_write_out(task_dict: dict[Any, Any], asked: bool) -> None:
+def _check_write_out(task_dict: dict[Any, Any], is_requested: bool) -> None:
     """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
     # Whoever's the task is: its data is of those terms if it names a protocol that has them.
-    for config in _task_configs(task_dict) if asked else ():
+    for config in _task_configs(task_dict) if is_requested else ():
         if any(protocol.terms for protocol in judged.protocols_of(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 

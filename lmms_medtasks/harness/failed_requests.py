@@ -131,11 +131,11 @@ def keep_out_of_cache(cache: Any) -> Iterator[None]:
         return bool(is_valid(response, request_type)) and not _is_failed(response)
 
     @functools.wraps(look_up)
-    def found(cache_key: str) -> Any:
+    def lookup_reply(cache_key: str) -> Any:
         response = look_up(cache_key)
         return None if _is_failed(response) else response
 
-    with replaced(cache, "_is_valid_response", is_valid_response), replaced(cache, "_lookup", found):
+    with replaced(cache, "_is_valid_response", is_valid_response), replaced(cache, "_lookup", lookup_reply):
         yield
 
 

@@ -63,19 +63,19 @@ def evaluate(
     lm = model if isinstance(model, (str, lmms)) else of_function(model)
     name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
     _check_model(lm)
-    with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as kept:
+    with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
         if not verbose:
             for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
-                kept.enter_context(calls.without_a_bar(module))
+                restored.enter_context(calls.without_a_bar(module))
             for package in ("lmms_eval", "lmms_medtasks"):
                 logger.disable(package)
-                kept.callback(logger.enable, package)
+                restored.callback(logger.enable, package)
             if not datasets.are_progress_bars_disabled():
                 datasets.disable_progress_bars()
-                kept.callback(datasets.enable_progress_bars)
+                restored.callback(datasets.enable_progress_bars)
         if not isinstance(lm, str):
             # The harness takes a model apart at the end of a run; this one is its owner's.
-            kept.enter_context(replaced(lm, "clean", lambda: None))
+            restored.enter_context(replaced(lm, "clean", lambda: None))
         paths = [str(each) for each in include_path] or None
         manager = TaskManager("INFO", include_path=paths, model_name=name)
         if not isinstance(lm, str):

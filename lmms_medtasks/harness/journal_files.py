@@ -46,7 +46,7 @@ class JournalFolder:
         self._own: int | None = None
         self._session = ""
 
-    def begin(self, fresh: bool) -> tuple[str, str]:
+    def begin_session(self, fresh: bool) -> tuple[str, str]:
         """Lock the folder and return the journal's name and the start's: for the first process only.
 
         ``fresh`` starts a new journal. Raises :class:`Busy` while the same command is running.
@@ -65,30 +65,30 @@ class JournalFolder:
             raise Busy(holder) from None
         os.ftruncate(self._lock, 0)
         os.write(self._lock, f"process {os.getpid()} on {socket.gethostname()}".encode())
-        place = self.path / _TOKEN
-        token = "" if fresh or not place.is_file() else place.read_text("ascii").strip()
+        token_path = self.path / _TOKEN
+        token = "" if fresh or not token_path.is_file() else token_path.read_text("ascii").strip()
         if not token:
             token = secrets.token_hex(8)
-            _write_token(place, token)
+            _write_token(token_path, token)
         return token, secrets.token_hex(8)
 
-    def join(self, token: str, session: str, rank: int) -> list[Line]:
+    def join_session(self, token: str, session: str, rank: int) -> list[Line]:
         """Open this process's own file, and return what all processes' files of earlier starts hold."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._session = f"{token}.{session}"
-        found: list[Line] = []
+        lines: list[Line] = []
         for file in sorted(self.path.glob("*.jsonl")):
             if file.name.startswith(f"{self._session}."):
                 continue  # of a process that started with this one
             if file.name.startswith(f"{token}."):
-                found += _read_lines(file)
+                lines += _read_lines(file)
             else:
                 file.unlink(missing_ok=True)
         name = self.path / f"{self._session}.{rank}.jsonl"
         self._own = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
-        return found
+        return lines
 
-    def append(self, lines: Iterable[Line], sync: bool = True) -> None:
+    def append_lines(self, lines: Iterable[Line], sync: bool = True) -> None:
         """Add lines to this process's file; they outlive a kill -9.
 
         With ``sync`` all that was added so far outlives a power cut too, where the disk keeps its word.
@@ -110,7 +110,7 @@ class JournalFolder:
         """Whether the first process, on another machine, keeps its journal in another folder."""
         return not (self.path / _TOKEN).exists()
 
-    def close(self, remove: bool) -> None:
+    def close_files(self, remove: bool) -> None:
         """Close the files; with ``remove`` the folder is removed."""
         if remove:
             shutil.rmtree(self.path, ignore_errors=True)
@@ -133,9 +133,9 @@ def _read_lines(file: Path) -> Iterator[Line]:
     with contextlib.suppress(FileNotFoundError), file.open("rb") as content:
         for line in content:
             with contextlib.suppress(ValueError):
-                found = json.loads(line)
-                if isinstance(found, dict) and isinstance(found.get("key"), str):
-                    yield found
+                parsed = json.loads(line)
+                if isinstance(parsed, dict) and isinstance(parsed.get("key"), str):
+                    yield parsed
 
 
 def _forget_old(journals: Path) -> None:
@@ -179,12 +179,12 @@ def unpack_reply(line: Mapping[str, Any]) -> Any:
 
     made = line["reply"]
 
-    def sent(text: str) -> SentReply:
+    def make_sent(text: str) -> SentReply:
         return SentReply(text, line.get("ended", ""), line.get("limit"))
 
     if isinstance(made, str):
-        return sent(made)
+        return make_sent(made)
     if "more" in made:
-        return sent(made["text"]), made["more"]
+        return make_sent(made["text"]), made["more"]
     tokens = made["tokens"]
-    return GenerationResult(sent(made["text"]), None if tokens is None else TokenCounts(**tokens))
+    return GenerationResult(make_sent(made["text"]), None if tokens is None else TokenCounts(**tokens))

@@ -46,21 +46,21 @@ def _check_one_way(protocols: Iterable[Protocol]) -> None:
     """Raise UserError where two tasks of a run would be judged under one protocol's name by two prompts or rules."""
     first: dict[str, Protocol] = {}
     for each in protocols:
-        other = first.setdefault(each.name, each)
-        if prompts.digest(other) != prompts.digest(each):
+        first_of_name = first.setdefault(each.name, each)
+        if prompts.digest(first_of_name) != prompts.digest(each):
             raise UserError(
-                f"Tasks of this run name two prompts or rules for the judge protocol {each.name!r}: {other.prompt} and "
-                f"{each.prompt}. Run them apart."
+                f"Tasks of this run name two prompts or rules for the judge protocol {each.name!r}: "
+                f"{first_of_name.prompt} and {each.prompt}. Run them apart."
             )
 
 
-def _take_errors_of_nothing(found: dict[str, Any]) -> None:
+def _take_errors_of_nothing(results: dict[str, Any]) -> None:
     """The harness computes standard errors of what a rule settled, also where that gives no mean."""
-    for key, value in found.items():
+    for key, value in results.items():
         name, _, filtered = key.partition(",")
         metric, error, _ = name.partition("_stderr")
-        if error and found.get(f"{metric},{filtered}", value) is None:
-            found[key] = "N/A"
+        if error and results.get(f"{metric},{filtered}", value) is None:
+            results[key] = "N/A"
 
 
 class Stage:
@@ -90,10 +90,10 @@ class Stage:
             TABLE.set_judge(protocol, identity.describe(chosen, protocol, self._judge.check_of(protocol)))
             self._judge_after_filters(task, protocol, self._judge)
         for task in _unique_tasks(task for task, _ in self._tasks):
-            own = [protocol for each, protocol in self._tasks if each is task]
+            protocols_of_task = [protocol for each, protocol in self._tasks if each is task]
             task.config.metadata = {
                 **(task.config.metadata or {}),
-                "judge": identity.summary(chosen, own, self._judge.check_of),
+                "judge": identity.summary(chosen, protocols_of_task, self._judge.check_of),
             }
             if not chosen.is_llm:
                 task.config.task_alias = identity.labelled(task.config.task_alias or task.config.task, chosen)
@@ -105,7 +105,7 @@ class Stage:
             self._tell_missing()
             self._changed.close()
 
-    def cleaned(self, results: Any) -> Any:
+    def clean_results(self, results: Any) -> Any:
         """The harness's results without the texts that the terms of a task's data keep out of its logs, and without
         standard errors of means that there are not.
 

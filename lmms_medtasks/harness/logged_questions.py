@@ -31,10 +31,10 @@ def documents(run: Run, task: str, definitions: Definitions) -> dict[str, Mappin
     Raises UserError where the data are not here, or are others than the run's.
     """
     metadata = run.content["configs"][task].get("metadata") or {}
-    loaded = definitions.loaded(task)
+    loaded = definitions.load_task(task)
     recorded, here = metadata.get("data_digest"), (loaded.config.metadata or {}).get("data_digest")
-    if told := metadata.get("subset"):
-        here = subsets.digest_of(str(here), subsets.Subset(told["size"], told["seed"]))
+    if subset := metadata.get("subset"):
+        here = subsets.digest_of(str(here), subsets.Subset(subset["size"], subset["seed"]))
     if recorded != here:
         raise UserError(f"{run.path}, {task}: the run read data of digest {recorded}, here are data of digest {here}.")
     return {str(document["id"]): document for document in loaded.eval_docs_no_media}
@@ -46,24 +46,24 @@ def tags_of(run: Run, task: str) -> Tags:
     Raises UserError where they are none, as in an edited result file.
     """
     # The task's own, as its YAML has them, stand there too.
-    own = (run.content["configs"][task].get("metadata") or {}).get(REASONING_TAGS)
-    given = own or _given_tags(run, task)
+    task_tags = (run.content["configs"][task].get("metadata") or {}).get(REASONING_TAGS)
+    logged_tags = task_tags or _given_tags(run, task)
     known = {tuple(each) for each in HARNESS_TAGS}
     where = f"{run.path}, the run's --reasoning_tags"
-    return tuple(each for each in parse_tags(given, where) if each not in known) if given else ()
+    return tuple(each for each in parse_tags(logged_tags, where) if each not in known) if logged_tags else ()
 
 
 def _given_tags(run: Run, task: str) -> Any:
     """What the harness stripped replies by, as it was given; None where it stripped nothing."""
-    told = ((run.content["configs"][task].get("metadata") or {}).get(METADATA) or {}).get(REASONING_TAGS)
-    of_run = ((run.content.get("config") or {}).get("resolved_cli_args") or {}).get(REASONING_TAGS)
-    given = next((each for each in (told, of_run) if each is not None), None)
-    if isinstance(given, str):
+    task_option = ((run.content["configs"][task].get("metadata") or {}).get(METADATA) or {}).get(REASONING_TAGS)
+    run_option = ((run.content.get("config") or {}).get("resolved_cli_args") or {}).get(REASONING_TAGS)
+    logged_tags = next((each for each in (task_option, run_option) if each is not None), None)
+    if isinstance(logged_tags, str):
         try:
-            given = json.loads(given)
+            logged_tags = json.loads(logged_tags)
         except ValueError:
             return None  # "none"
-    return given
+    return logged_tags
 
 
 def replies(run: Run, task: str, row: Mapping[str, Any], record: Record, where: str, tags: Tags) -> list[SentReply]:
@@ -111,13 +111,13 @@ def _recall_replies(record: Record, where: str) -> list[str]:
         raise UserError(
             f"{where}: the log holds no replies (the data's terms keep them out), so nothing can be read again."
         )
-    found = [withheld.recall(str(each)) for each in digests]
-    if lost := found.count(None):
+    recalled = [withheld.recall(str(each)) for each in digests]
+    if lost := recalled.count(None):
         raise UserError(
-            f"{where}: the data's terms keep replies out of the log, and {lost} of {len(found)} of question "
+            f"{where}: the data's terms keep replies out of the log, and {lost} of {len(recalled)} of question "
             f"{record.id!r} are not on this machine. Where the model was run they are."
         )
-    return [each for each in found if each is not None]
+    return [each for each in recalled if each is not None]
 
 
 def recomputed_differences(run: Run, task: str, definitions: Definitions) -> Iterator[str]:
@@ -126,7 +126,7 @@ def recomputed_differences(run: Run, task: str, definitions: Definitions) -> Ite
     Raises UserError where the task's data are not here, are others than the run's, or the log holds no replies.
     """
     questions = documents(run, task, definitions)
-    hook, tags = definitions.of(task)["process_results"], tags_of(run, task)
+    hook, tags = definitions.get_definition(task)["process_results"], tags_of(run, task)
     seen: set[str] = set()
     for line, row in run.rows(task):
         where = f"{run.samples_file(task)}, line {line}"

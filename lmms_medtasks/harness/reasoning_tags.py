@@ -31,15 +31,15 @@ def taken_over(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Ta
     UserError for tags that are no pairs of marks.
     """
     chosen = given_tags(getattr(options.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
-    found = {}
+    tags_by_task = {}
     for task in tasks:
         config = task.config
-        own = given_tags(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
-        found[str(config.task)] = tags = tuple(dict.fromkeys((*own, *chosen)))
+        task_tags = given_tags(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
+        tags_by_task[str(config.task)] = tags = tuple(dict.fromkeys((*task_tags, *chosen)))
         config.reasoning_tags, config.auto_strip_thinking = "none", False
         if tags:
             config.metadata = {**config.metadata, METADATA: [list(pair) for pair in tags]}
-    return found
+    return tags_by_task
 
 
 @contextlib.contextmanager
@@ -62,19 +62,19 @@ def _filter_sent(task: Any, original: Any, tags: Tags, unknown: MutableMapping[s
         for instance in task.instances:
             limit = limit_of(instance)
             instance.resps = [_sent_reply(reply, tags, limit=limit) for reply in instance.resps]
-        found = original(*args, **kwargs)
+        filtered_result = original(*args, **kwargs)
         for instance in task.instances:
             filtered = instance.filtered_resps
             for name, replies in filtered.items():
                 filtered[name] = _as_sent(replies, instance.resps, tags)
-        own = Counter(
+        unknown_marks = Counter(
             mark
             for instance in task.instances
             for reply in instance.resps
             if isinstance(reply, SentReply) and (mark := Reply.of(reply).unknown_mark)
         )
-        unknown[str(task.config.task)] = sum(gathered(own), Counter())
-        return found
+        unknown[str(task.config.task)] = sum(gathered(unknown_marks), Counter())
+        return filtered_result
 
     return apply_filters
 

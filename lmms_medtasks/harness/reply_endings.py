@@ -59,11 +59,11 @@ def noted(
     def generate_until(requests: list[Any]) -> list[Any]:
         if not requests or requests[0].task_name not in tasks:
             return list(original(requests))
-        task, told = requests[0].task_name, set[int]()
+        task, looked_at = requests[0].task_name, set[int]()
 
         def as_it_came(replies: Mapping[int, Any]) -> None:
             for place, reply in replies.items():
-                told.add(place)
+                looked_at.add(place)
                 look(task, _reply_text(reply))
             if on_replies is not None:
                 on_replies(replies)
@@ -72,11 +72,11 @@ def noted(
         tells = replaced(lm, "on_replies", as_it_came) if hasattr(lm, "on_replies") else contextlib.nullcontext()
         with tells:
             replies = original(requests)
-        found = [_as_sent_reply(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
-        for place, (reply, request) in enumerate(zip(found, requests, strict=True)):
-            if place not in told and not (getattr(request, "metadata", None) or {}).get(PADDING):
+        sent = [_as_sent_reply(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
+        for place, (reply, request) in enumerate(zip(sent, requests, strict=True)):
+            if place not in looked_at and not (getattr(request, "metadata", None) or {}).get(PADDING):
                 look(task, _reply_text(reply))
-        return found
+        return sent
 
     with replaced(lm, "generate_until", generate_until):
         yield
@@ -119,8 +119,8 @@ def _reply_ending(lm: Any, text: str, limit: int | None, written: int | None, co
     # A token has one byte at least.
     if count is None or len(text.encode("utf-8", "surrogatepass")) < reached:
         return ""
-    own = count(text)
-    return "length" if own is not None and own >= reached else ""
+    token_count = count(text)
+    return "length" if token_count is not None and token_count >= reached else ""
 
 
 def _batch_size(lm: Any) -> int:
@@ -166,7 +166,7 @@ class CutReplies:
         self._limits: dict[str, int | None] = {}
         self._told = os.environ.get("RANK", "0") != "0"
 
-    def look(self, task: str, reply: SentReply) -> None:
+    def count_reply(self, task: str, reply: SentReply) -> None:
         """Count a reply; the last one of the first may be one too many that was cut."""
         if self._told or self._seen[task] >= FIRST_REPLIES:
             return
@@ -176,7 +176,7 @@ class CutReplies:
         if self._seen[task] == FIRST_REPLIES:
             self._tell_cut(task)
 
-    def ended(self) -> None:
+    def tell_rest(self) -> None:
         """The run has asked all: tell of a task with fewer replies too."""
         for task in self._seen:
             self._tell_cut(task)
@@ -198,5 +198,5 @@ class CutReplies:
 
 def is_cut(reply: SentReply) -> bool:
     """Whether the limit ended a reply before an answer: within thoughts, or without thoughts that it had closed."""
-    found = Reply.of(reply)
-    return found.outcome == "cut" or (found.ended == "length" and not found.thoughts)
+    parsed = Reply.of(reply)
+    return parsed.outcome == "cut" or (parsed.ended == "length" and not parsed.thoughts)

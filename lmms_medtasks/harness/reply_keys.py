@@ -157,9 +157,9 @@ def _public_arguments(options: Any) -> dict[str, Any]:
     """--model_args by name, without keys and passwords: who pays moves no reply."""
     from lmms_eval import utils
 
-    given = getattr(options, "model_args", None) or {}
-    found = utils.simple_parse_args_string(given) if isinstance(given, str) else dict(given)
-    return {name: value for name, value in found.items() if not _SECRET.search(str(name).lower())}
+    model_args = getattr(options, "model_args", None) or {}
+    arguments = utils.simple_parse_args_string(model_args) if isinstance(model_args, str) else dict(model_args)
+    return {name: value for name, value in arguments.items() if not _SECRET.search(str(name).lower())}
 
 
 def _model_names(lm: Any, arguments: Mapping[str, Any]) -> list[str]:
@@ -171,23 +171,23 @@ def _model_names(lm: Any, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _model_paths(lm: Any, arguments: Mapping[str, Any]) -> list[Path]:
-    found = []
+    paths = []
     for text in _model_names(lm, arguments):
         try:
             path = Path(text).expanduser()
             if path.exists():
-                found.append(path)
+                paths.append(path)
         except (OSError, RuntimeError, ValueError):
             continue  # no path: too long a text, an unknown home
-    return found
+    return paths
 
 
 def _file_stats(path: Path) -> list[Any]:
     """Name, size and time of a file, or of those below a folder; what a file manager or Python hides is left out."""
     if path.is_file():
         return [_file_stat(path, path.name)]
-    found = islice(_iter_files(path), _FILES)
-    return sorted(_file_stat(each, str(each.relative_to(path))) for each in found)
+    files = islice(_iter_files(path), _FILES)
+    return sorted(_file_stat(each, str(each.relative_to(path))) for each in files)
 
 
 def _iter_files(folder: Path) -> Iterator[Path]:
@@ -198,10 +198,10 @@ def _iter_files(folder: Path) -> Iterator[Path]:
 
 def _file_stat(path: Path, name: str) -> list[Any]:
     try:
-        said = path.stat()
+        stat = path.stat()
     except OSError:
         return [name, None, None]
-    return [name, said.st_size, said.st_mtime_ns]
+    return [name, stat.st_size, stat.st_mtime_ns]
 
 
 def _hub_commit(name: str, revision: object) -> str | None:
@@ -211,10 +211,10 @@ def _hub_commit(name: str, revision: object) -> str | None:
     try:
         from huggingface_hub import try_to_load_from_cache
 
-        found = try_to_load_from_cache(name, "config.json", revision=str(revision) if revision else None)
+        cached = try_to_load_from_cache(name, "config.json", revision=str(revision) if revision else None)
     except (ImportError, ValueError, OSError):
         return None
-    return Path(found).parent.name if isinstance(found, str) else None
+    return Path(cached).parent.name if isinstance(cached, str) else None
 
 
 def _served_models(lm: Any) -> Any:
@@ -228,13 +228,15 @@ def _served_models(lm: Any) -> Any:
     try:
         with urllib.request.urlopen(request, timeout=_WAIT) as answer:
             listed = json.loads(answer.read())["data"]
-        kept = ("id", "root", "parent", "owned_by", "max_model_len", "meta")
-        shown = [{name: each.get(name) for name in kept} for each in listed]
+        fields = ("id", "root", "parent", "owned_by", "max_model_len", "meta")
+        shown = [{name: each.get(name) for name in fields} for each in listed]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return [address]
-    own = str(getattr(lm, "model_version", None) or getattr(lm, "model_name", ""))
+    model_name = str(getattr(lm, "model_version", None) or getattr(lm, "model_name", ""))
     # A provider's long list changes with every model that it adds.
-    served = sorted((each for each in shown if each["id"] == own), key=repr) or (shown if len(shown) == 1 else [])
+    served = sorted((each for each in shown if each["id"] == model_name), key=repr) or (
+        shown if len(shown) == 1 else []
+    )
     roots = [
         Path(each["root"]) for each in served if isinstance(each["root"], str) and Path(each["root"]).is_absolute()
     ]
@@ -248,13 +250,13 @@ def _hook_name(function: Any) -> str | None:
 
 
 def _source_files(cls: type) -> list[Path]:
-    found = []
+    files = []
     for each in cls.__mro__:
         try:
-            found.append(Path(inspect.getsourcefile(each) or ""))
+            files.append(Path(inspect.getsourcefile(each) or ""))
         except (TypeError, OSError):
             continue  # built in, or made in an interpreter
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
 def _content_digest(path: Path) -> str:

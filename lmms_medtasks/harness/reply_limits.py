@@ -31,24 +31,24 @@ def by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
     """
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
-            wanted = ((task.config.lmms_eval_specific_kwargs or {}).get("default") or {}).get("new_tokens")
-            if not wanted:
+            limits_by_column = ((task.config.lmms_eval_specific_kwargs or {}).get("default") or {}).get("new_tokens")
+            if not limits_by_column:
                 continue
             if calls.in_one_call(lm):
                 raise UserError(
-                    f"{task.config.task}: its settings limit replies by {wanted['column']}, and the runner "
+                    f"{task.config.task}: its settings limit replies by {limits_by_column['column']}, and the runner "
                     f"{type(lm).__name__} takes one limit a run. Choose another runner, or settings without that."
                 )
             build = task.build_all_requests
-            changed.enter_context(replaced(task, "build_all_requests", _limit_requests(task, build, wanted)))
+            changed.enter_context(replaced(task, "build_all_requests", _limit_requests(task, build, limits_by_column)))
         yield
 
 
-def _limit_requests(task: Any, build: Any, wanted: Mapping[str, Any]) -> Any:
+def _limit_requests(task: Any, build: Any, limits_by_column: Mapping[str, Any]) -> Any:
     @functools.wraps(build)
     def build_all_requests(*args: Any, **kwargs: Any) -> None:
         build(*args, **kwargs)
-        column, limits = wanted["column"], wanted["limits"]
+        column, limits = limits_by_column["column"], limits_by_column["limits"]
         values = task.eval_docs_no_media[column]
         for request in task.instances:
             value = values[request.doc_id]
@@ -76,27 +76,27 @@ def model_room(lm: Any) -> tuple[int, str] | None:
         return served["max_model_len"], "the server's max_model_len"
     for model in server_sampling.listed(lm):
         if model.id == getattr(lm, "model_version", None) and (
-            found := _token_count(getattr(model, "max_model_len", None))
+            tokens := _token_count(getattr(model, "max_model_len", None))
         ):
-            return found, "the server's max_model_len"
+            return tokens, "the server's max_model_len"
     with contextlib.suppress(AttributeError, TypeError):
-        if found := _token_count(operator.attrgetter(_ENGINE)(lm)):
-            return found, "the engine's max_model_len"
+        if tokens := _token_count(operator.attrgetter(_ENGINE)(lm)):
+            return tokens, "the engine's max_model_len"
     config: Any = getattr(sampling.model_of(lm), "config", None)
     text = config.get_text_config() if callable(getattr(config, "get_text_config", None)) else config
-    found = _token_count(getattr(text, "max_position_embeddings", None))
-    return (found, "the model's max_position_embeddings") if found else None
+    tokens = _token_count(getattr(text, "max_position_embeddings", None))
+    return (tokens, "the model's max_position_embeddings") if tokens else None
 
 
 def lower_to_room(tasks: Iterable[Any], lm: Any) -> None:
     """Lower the limit that the settings gave these tasks to the room of ``lm``, in their configurations."""
-    asked = [task.config for task in tasks if paper.label(task.config.metadata or {}) == paper.THINKING]
-    room = model_room(lm) if asked else None
+    configs = [task.config for task in tasks if paper.label(task.config.metadata or {}) == paper.THINKING]
+    room = model_room(lm) if configs else None
     if room is None:
         return
     most = max(room[0] - FOR_THE_PROMPT, room[0] // 2)
     lowered = []
-    for config in asked:
+    for config in configs:
         settings = config.metadata["settings"]
         limit = settings["changes"].get("max_new_tokens")
         generation = config.generation_kwargs

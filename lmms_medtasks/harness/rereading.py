@@ -64,7 +64,7 @@ class Reread:
     unknown_marks: set[str] = field(default_factory=set)
 
     @property
-    def replies(self) -> int:
+    def reply_count(self) -> int:
         """How many replies were read."""
         return self.outcomes[1].total()
 
@@ -82,13 +82,13 @@ class RereadRun:
         """The run as it was."""
         return self.remade.run
 
-    def metrics(self, task: str) -> list[tuple[str, float | None, float | None]]:
+    def moved_metrics(self, task: str) -> list[tuple[str, float | None, float | None]]:
         """The metrics of a task whose number moved, with the number before and now; None for none."""
         old, new = self._metric_values(task)
         pairs = [(name, _metric_number(old[name]), _metric_number(new[name])) for name in old if name in new]
         return [(name, before, now) for name, before, now in pairs if before != now]
 
-    def only_in_one(self, task: str) -> tuple[list[str], list[str]]:
+    def one_sided_metrics(self, task: str) -> tuple[list[str], list[str]]:
         """The metrics that the task had and has no more, and those that it has only now."""
         old, new = self._metric_values(task)
         return [name for name in old if name not in new], [name for name in new if name not in old]
@@ -108,10 +108,10 @@ def reread(
 
     ``tags``: reasoning tags in place of the run's. Raises UserError with all that keeps the tasks from being read.
     """
-    own, left = _split_tasks(run, tasks)
+    requested, left = _split_tasks(run, tasks)
     done: list[Reread] = []
     problems: list[str] = []
-    for task in own:
+    for task in requested:
         try:
             done.append(_reread_task(run, task, definitions, tags))
         except UserError as error:
@@ -119,37 +119,39 @@ def reread(
     if problems:
         rest = f" The others can be read: {' '.join(f'--task {each.task}' for each in done)}." if done else ""
         raise UserError(f"{run.path} can't be read again. {' '.join(problems)}{rest}")
-    remade = rescoring.RemadeRun(run, definitions, own, alone=bool(tasks))
+    remade = rescoring.RemadeRun(run, definitions, requested, alone=bool(tasks))
     for each in done:
         remade.put_task(each.task, each.rows, each.results)
         _note_readers(remade.content, each, definitions, tags)
     _pair_degraded(remade.content, done, definitions)
     remade.update_groups()
-    remade.content[REREAD] = [*remade.content.get(REREAD, []), _describe_reread(run, own, tags)]
+    remade.content[REREAD] = [*remade.content.get(REREAD, []), _describe_reread(run, requested, tags)]
     return RereadRun(remade, tuple(done), tuple(left))
 
 
 def _split_tasks(run: Run, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
     """The tasks of a run that are read by our readers and have a score, and its others, which stay as they are."""
     configs: Mapping[str, Any] = run.content.get("configs") or {}
-    own: list[str] = []
+    ours_with_score: list[str] = []
     others: list[str] = []
     failed = degraded.failures(run.content)
     for task, config in configs.items():
         metadata = (config or {}).get("metadata")
         ours = isinstance(metadata, Mapping) and "data_digest" in metadata
-        (own if ours and task not in failed else others).append(task)
+        (ours_with_score if ours and task not in failed else others).append(task)
     for task in chosen:
-        if task not in own:
-            raise UserError(f"{run.path} has no task {task!r} to be read again. It has: {', '.join(own) or 'none'}.")
-    if not own:
+        if task not in ours_with_score:
+            raise UserError(
+                f"{run.path} has no task {task!r} to be read again. It has: {', '.join(ours_with_score) or 'none'}."
+            )
+    if not ours_with_score:
         raise UserError(f"{run.path} has no task of lmms-medtasks that could be read again.")
-    own = [task for task in own if not chosen or task in chosen]
-    if not any(run.samples_file(task).is_file() for task in own):
+    ours_with_score = [task for task in ours_with_score if not chosen or task in chosen]
+    if not any(run.samples_file(task).is_file() for task in ours_with_score):
         raise UserError(
             f"{run.path} has no sample log: the run was made without --log_samples, so no reply was kept. Run it again."
         )
-    return own, [] if chosen else others
+    return ours_with_score, [] if chosen else others
 
 
 # --- A task -----------------------------------------------------------------------------------------------------------
@@ -159,9 +161,9 @@ def _reread_task(run: Run, task: str, definitions: rescoring.Definitions, tags: 
     config, path = run.content["configs"][task], run.samples_file(task)
     rows = [row for _, row in run.rows(task)]
     recorded = list(runs.records(run, task, from_earlier_json))
-    asked = run.content.get("n-samples", {}).get(task, {}).get("effective", len(rows))
-    if asked != len(rows):
-        raise UserError(f"{path} has {len(rows)} rows, {asked} questions were asked. Was the log edited?")
+    question_count = run.content.get("n-samples", {}).get(task, {}).get("effective", len(rows))
+    if question_count != len(rows):
+        raise UserError(f"{path} has {len(rows)} rows, {question_count} questions were asked. Was the log edited?")
     documents = logged_questions.documents(run, task, definitions)
     unknown = [record.id for record, _ in recorded if record.id not in documents]
     if unknown:
@@ -171,14 +173,16 @@ def _reread_task(run: Run, task: str, definitions: rescoring.Definitions, tags: 
         )
     own_tags = logged_questions.tags_of(run, task)
     reader = _Reader(
-        task, definitions.of(task)["process_results"], {each.name: each for each in rejudging.protocols_of(config)}
+        task,
+        definitions.get_definition(task)["process_results"],
+        {each.name: each for each in rejudging.protocols_of(config)},
     )
     names = {KEY, *(name.partition(",")[0] for name in run.tasks.get(task, {}))} - {"alias"}
-    done = Reread(task, asked_alike=_asked_alike(config, definitions.loaded(task).config))
+    done = Reread(task, asked_alike=_asked_alike(config, definitions.load_task(task).config))
     for row, (record, line) in zip(rows, recorded, strict=True):
         where = f"{path}, line {line}"
         sent = logged_questions.replies(run, task, row, record, where, own_tags if tags is None else tags)
-        fresh, metrics, changed = reader.read(documents[record.id], sent, record)
+        fresh, metrics, changed = reader.read_question(documents[record.id], sent, record)
         done.unknown_marks |= {str(note["unknown_mark"]) for note in fresh.replies if note.get("unknown_mark")}
         is_kept_out = not row.get("filtered_resps")
         done.moved += _moved_replies(
@@ -191,8 +195,10 @@ def _reread_task(run: Run, task: str, definitions: rescoring.Definitions, tags: 
             for place, verdicts in enumerate(fresh.judgement.verdicts if fresh.judgement else ())
             for verdict in verdicts
         )
-        kept = {key: metrics.get(key, value) for key, value in row.items() if key in metrics or key not in names}
-        done.rows.append({**kept, **metrics})
+        kept_columns = {
+            key: metrics.get(key, value) for key, value in row.items() if key in metrics or key not in names
+        }
+        done.rows.append({**kept_columns, **metrics})
     fresh_metrics = [{name: row[name] for name in metrics} for row in done.rows]
     done.results = rescoring.logged_results(run, task, definitions, fresh_metrics)
     done.stands = not done.moved and {"alias": run.tasks[task].get("alias"), **done.results} == run.tasks[task]
@@ -205,7 +211,7 @@ class _Reader:
     def __init__(self, task: str, hook: Callable[..., Mapping[str, Any]], protocols: Mapping[str, Protocol]) -> None:
         self._task, self._hook, self._protocols = task, hook, protocols
 
-    def read(
+    def read_question(
         self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: Record
     ) -> tuple[Record, Mapping[str, Any], set[int]]:
         """The question's record now, its metrics, and the places of the replies of which a judge is shown else."""
@@ -232,9 +238,9 @@ class _Reader:
         protocol = self._protocols.get(old.judge["protocol"]) or registry.get(old.judge["protocol"])
         items = records.items_of(document, sent, protocol)
         verdicts, changed = [], set()
-        for place, (item, given) in enumerate(zip(items, old.verdicts, strict=True)):
+        for place, (item, old_verdicts) in enumerate(zip(items, old.verdicts, strict=True)):
             if _is_same(place, item, recorded, fresh, sent[place]):
-                verdicts.append(given)
+                verdicts.append(old_verdicts)
                 continue
             changed.add(place)
             made = item and (settled(protocol, item) or Verdict("missing", reason=records.NOT_JUDGED))
@@ -255,8 +261,8 @@ def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record, sen
         then = recorded.trials[place], tuple(note.get("marks", ())), note.get("unknown_mark", "")
         has_item = bool(recorded.judgement.verdicts[place])
         return then == (fresh.trials[place], reply.marks, reply.unknown_mark) and has_item == (item is not None)
-    given = shown[place]
-    return (given and dict(given)) == (item and dict(item.fields))
+    shown_item = shown[place]
+    return (shown_item and dict(shown_item)) == (item and dict(item.fields))
 
 
 def _reply_note(record: Record, place: int) -> Mapping[str, Any]:
@@ -267,20 +273,22 @@ def _moved_replies(
     task: str, recorded: Record, fresh: Record, changed: set[int], texts: Sequence[str | None]
 ) -> list[Moved]:
     """The replies of which something else is read, and those that a judge is shown in another way."""
-    found = []
+    moved = []
     for place, (before, after, text) in enumerate(zip(recorded.trials, fresh.trials, texts, strict=True)):
         if before == after and place not in changed:
             continue
         rule = str(_reply_note(fresh, place).get("rule", ""))
-        was, now = _judged_outcome(recorded, place, before), _judged_outcome(fresh, place, after)
-        found.append(Moved(task, recorded.id, place + 1, was, now, rule, text))
+        before_text, after_text = _judged_outcome(recorded, place, before), _judged_outcome(fresh, place, after)
+        moved.append(Moved(task, recorded.id, place + 1, before_text, after_text, rule, text))
     # A measure that only one of the two has moves no reply.
     both = recorded.measures.keys() & fresh.measures.keys()
     names = sorted(name for name in both if recorded.measures[name] != fresh.measures[name])
-    if names and not found:
-        was, now = (", ".join(f"{name} {each.measures[name].score}" for name in names) for each in (recorded, fresh))
-        found.append(Moved(task, recorded.id, 1, was, now, "", texts[0]))
-    return found
+    if names and not moved:
+        before_text, after_text = (
+            ", ".join(f"{name} {each.measures[name].score}" for name in names) for each in (recorded, fresh)
+        )
+        moved.append(Moved(task, recorded.id, 1, before_text, after_text, "", texts[0]))
+    return moved
 
 
 def _judged_outcome(record: Record, place: int, trial: str) -> str:
@@ -302,13 +310,13 @@ def _asked_alike(config: Mapping[str, Any], today: Any) -> bool:
 
 def _note_readers(content: dict[str, Any], done: Reread, definitions: rescoring.Definitions, tags: Tags | None) -> None:
     """Note in a result file whose readers a task's numbers are of."""
-    task, loaded = done.task, definitions.loaded(done.task)
+    task, loaded = done.task, definitions.load_task(done.task)
     for name, direction in loaded.higher_is_better().items():
         content.setdefault("higher_is_better", {}).setdefault(task, {}).setdefault(name, direction)
     today, metadata = loaded.config.metadata, dict(content["configs"][task]["metadata"])
     now = today.get("digests") or {}
-    own = {part: now[part] for part in ("package", "own_code") if part in now}
-    metadata["digests"] = {**(metadata.get("digests") or {}), **own}
+    reader_digests = {part: now[part] for part in ("package", "own_code") if part in now}
+    metadata["digests"] = {**(metadata.get("digests") or {}), **reader_digests}
     # A prompt of another version stays one: only who reads is of today.
     if done.asked_alike and "version" in today:
         metadata["version"], metadata["package_version"] = today["version"], __version__
@@ -316,8 +324,11 @@ def _note_readers(content: dict[str, Any], done: Reread, definitions: rescoring.
     if today.get("package_modified"):
         metadata["package_modified"] = True
     if tags is not None:
-        told = {**(metadata.get(run_options.METADATA) or {}), run_options.REASONING_TAGS: [list(each) for each in tags]}
-        metadata[run_options.METADATA] = told
+        options = {
+            **(metadata.get(run_options.METADATA) or {}),
+            run_options.REASONING_TAGS: [list(each) for each in tags],
+        }
+        metadata[run_options.METADATA] = options
     content["configs"][task]["metadata"] = metadata
 
 
@@ -340,12 +351,14 @@ def _pair_degraded(content: dict[str, Any], done: Sequence[Reread], definitions:
                 row[degraded.SCORES] = {}  # in its place
     for task in bases:
         metadata = content["configs"][task]["metadata"]
-        told = metadata[degraded.METADATA]
-        kept = {key: value for key, value in told.items() if key not in ("scores", "best_scores")}
-        metadata[degraded.METADATA] = kept
+        details = metadata[degraded.METADATA]
+        kept_details = {key: value for key, value in details.items() if key not in ("scores", "best_scores")}
+        metadata[degraded.METADATA] = kept_details
     samples = {"samples": {each.task: each.rows for each in paired}}
     shown: Any = {task: _Base(base) for task, base in bases.items()}
-    degraded_pairing.pair({**content, **samples}, {each.task: definitions.loaded(each.task) for each in paired}, shown)
+    degraded_pairing.pair(
+        {**content, **samples}, {each.task: definitions.load_task(each.task) for each in paired}, shown
+    )
 
 
 def _describe_reread(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
@@ -386,32 +399,34 @@ def place_runs(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:
     if output.is_file() or (output.is_dir() and any(output.iterdir())):
         raise UserError(f"--output {output} is not empty. Give a folder that is not there yet.")
     roots = {path: (path if path.is_dir() else path.parent).resolve() for path in paths}
-    found: dict[Path, tuple[Run, Path]] = {}
-    named: dict[Path, Path] = {}
+    placed: dict[Path, tuple[Run, Path]] = {}
+    root_by_folder: dict[Path, Path] = {}
     for path, root in roots.items():
         if output.resolve().is_relative_to(root):
             raise UserError(f"--output {output} lies in {path}, whose runs it would be one of. Give another folder.")
         base = output / root.name if len(set(roots.values())) > 1 else output
-        if named.setdefault(base, root) != root:
-            raise UserError(f"{path} and {named[base]} have one name. Read them again apart, each into its own folder.")
+        if root_by_folder.setdefault(base, root) != root:
+            raise UserError(
+                f"{path} and {root_by_folder[base]} have one name. Read them again apart, each into its own folder."
+            )
         for run in runs.find([path]):
-            found.setdefault(run.path.resolve(), (run, base / run.path.resolve().parent.relative_to(root)))
-    return list(found.values())
+            placed.setdefault(run.path.resolve(), (run, base / run.path.resolve().parent.relative_to(root)))
+    return list(placed.values())
 
 
-def write_run(found: RereadRun, folder: Path) -> Path:
+def write_run(reread_run: RereadRun, folder: Path) -> Path:
     """Write a run that was read again to ``folder``, each file whole or not at all, the results last; their path.
 
     The logs of tasks that stay are copied.
     """
-    for task in found.left:
-        source = found.run.samples_file(task)
+    for task in reread_run.left:
+        source = reread_run.run.samples_file(task)
         if source.is_file():
             write_bytes(folder / source.name, source.read_bytes())
-    alone = len(list(found.run.path.parent.glob(f"*{result_files.SUFFIX}"))) == 1
-    name = MOVED if alone else f"{found.run.path.name.removesuffix(result_files.SUFFIX)}_{MOVED}"
-    write_text(folder / name, moved_csv(moved for each in found.tasks for moved in each.moved))
-    return found.remade.write(folder)
+    alone = len(list(reread_run.run.path.parent.glob(f"*{result_files.SUFFIX}"))) == 1
+    name = MOVED if alone else f"{reread_run.run.path.name.removesuffix(result_files.SUFFIX)}_{MOVED}"
+    write_text(folder / name, moved_csv(moved for each in reread_run.tasks for moved in each.moved))
+    return reread_run.remade.write_files(folder)
 
 
 def moved_csv(moved: Iterable[Moved]) -> str:

@@ -38,14 +38,14 @@ class Definitions:
         self.manager = TaskManager(include_path=include_path, include_defaults=False)
         self._loaded: dict[str, Any] = {}
 
-    def loaded(self, name: str) -> Any:
+    def load_task(self, name: str) -> Any:
         """A task as the harness loads it, with its data, once; of a degraded one its clean task, which scores alike.
 
         Raises UserError where there is no such task, or its data are not here.
         """
         base = self._clean_name(name)
         if base not in self._loaded:
-            self.of(base)
+            self.get_definition(base)
             try:
                 self._loaded[base] = self.manager.load_task_or_group(base)[base]
             except UserError:
@@ -60,7 +60,7 @@ class Definitions:
             return name
         return name.partition(degraded.MARK)[0]
 
-    def of(self, name: str) -> dict[str, Any]:
+    def get_definition(self, name: str) -> dict[str, Any]:
         """The configuration of a task or group, its hooks resolved; of a degraded one that of its clean one.
 
         Raises UserError where there is none, or where its declaration is wrong.
@@ -78,7 +78,7 @@ class Definitions:
 
     def metrics_of(self, name: str) -> Callable[[Record], dict[str, Any]]:
         """The pure function that makes a task's metrics of a record."""
-        return record_scorer(name, self.of(name).get("process_results"))
+        return record_scorer(name, self.get_definition(name).get("process_results"))
 
 
 def record_scorer(task: str, hook: Any) -> Callable[[Record], dict[str, Any]]:
@@ -124,7 +124,7 @@ class RemadeRun:
             for task, rows in self._rows.items()
         }
 
-    def write(self, folder: Path) -> Path:
+    def write_files(self, folder: Path) -> Path:
         """Write the logs, then the result file, whose path is returned. Each is written whole or not at all.
 
         A run that is stopped in between is mended by another. Raises UnwritableFile.
@@ -139,7 +139,7 @@ class RemadeRun:
 def logged_results(run: Run, task: str, definitions: Definitions, metrics: Sequence[Metrics]) -> dict[str, Any]:
     """The entry of ``results`` for a task of ``run``, from what its hook gives for each row of its log."""
     config = run.content["configs"][task]
-    return results_of(task, definitions.of(task), config, metrics, filter_name(run, task))
+    return results_of(task, definitions.get_definition(task), config, metrics, filter_name(run, task))
 
 
 def results_of(
@@ -157,21 +157,23 @@ def results_of(
         for metric, value in each.items():
             output.sample_metrics[(metric, filter_name)].append(value)
     # Only an aggregation of the harness's own, named by a word, gets more than "N/A" here; asking costs seconds.
-    named = any(isinstance(each.get("aggregation", ""), str) for each in definition.get("metric_list") or [])
-    output.calculate_aggregate_metric(bootstrap_iters=_BOOTSTRAP if named else 0)
+    has_named_aggregation = any(
+        isinstance(each.get("aggregation", ""), str) for each in definition.get("metric_list") or []
+    )
+    output.calculate_aggregate_metric(bootstrap_iters=_BOOTSTRAP if has_named_aggregation else 0)
     output.calculate_clt_aggregate_metric()
-    found = dict(consolidate_results([output])[0][name])
-    return {key: value for key, value in found.items() if key not in ("alias", "samples")}
+    entry = dict(consolidate_results([output])[0][name])
+    return {key: value for key, value in entry.items() if key not in ("alias", "samples")}
 
 
 def _get_aggregations(definition: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
     from lmms_eval.api.registry import get_aggregation
 
-    found = {}
+    aggregations = {}
     for each in definition.get("metric_list") or []:
         aggregation = each.get("aggregation", "mean")
-        found[each["metric"]] = get_aggregation(aggregation) if isinstance(aggregation, str) else aggregation
-    return found
+        aggregations[each["metric"]] = get_aggregation(aggregation) if isinstance(aggregation, str) else aggregation
+    return aggregations
 
 
 def update_groups(
@@ -191,7 +193,9 @@ def update_groups(
         held, tasks = content["results"].get(group), _leaf_tasks(group, members)
         if group in tasks or held is None or not any("," in key for key in held) or not {*tasks} & {*changed_tasks}:
             continue
-        config = {key: value for key, value in definitions.of(group).items() if key != "include"} | {"group": group}
+        config = {key: value for key, value in definitions.get_definition(group).items() if key != "include"} | {
+            "group": group
+        }
         results = copy.deepcopy(content["results"])
         results[group] = {}
         for task in tasks:
@@ -218,13 +222,13 @@ def _stub_task(name: str, aggregations: Mapping[str, Callable[..., Any]]) -> Any
     from lmms_eval.api.task import Task
 
     unused = {each: None for each in Task.__abstractmethods__}
-    given = {
+    attributes = {
         "task_name": name,
         "args": None,
         "aggregation": lambda self: dict(aggregations),
         "higher_is_better": lambda self: {},
     }
-    cls: Any = type("Stub", (Task,), {**unused, **given})
+    cls: Any = type("Stub", (Task,), {**unused, **attributes})
     return cls.__new__(cls)  # not made by its own __init__, which wants data
 
 

@@ -154,22 +154,22 @@ def model_class(model_name: str, force_simple: bool) -> type | None:
     try:
         from lmms_eval.models import get_model
 
-        found: type = get_model(model_name, force_simple)
+        runner_class: type = get_model(model_name, force_simple)
     except Exception:  # noqa: BLE001 (the harness imports it again and says what is wrong)
         return None
-    return found
+    return runner_class
 
 
 def check_model_terms(
     lm: Any, terms: Iterable[tuple[str, str]], resolve: endpoints.Resolve = endpoints.resolve
 ) -> None:
     """Raise UserError where ``lm`` may not be asked a task. ``terms``: tasks' names with the terms of their data."""
-    under_terms = [(task, said) for task, said in terms if said]
-    found = model_problem(lm, resolve) if under_terms else None
-    if found:
-        task, said = under_terms[0]
+    under_terms = [(task, data_terms) for task, data_terms in terms if data_terms]
+    problem = model_problem(lm, resolve) if under_terms else None
+    if problem:
+        task, data_terms = under_terms[0]
         raise UserError(
-            f"This model may not be asked {task!r}: {found}. The terms of its data: {said} Run a model on this "
+            f"This model may not be asked {task!r}: {problem}. The terms of its data: {data_terms} Run a model on this "
             f"machine, or one in your own network whose host you name in {endpoints.PRIVATE_HOSTS}. Nothing was sent."
         )
 
@@ -192,9 +192,9 @@ def model_problem(lm: Any, resolve: endpoints.Resolve = endpoints.resolve) -> st
 
 def _client_proxy(scheme: str, host: str) -> str | None:
     """The proxy that a runner's client (httpx) takes from the environment; it would see what is asked."""
-    found = urllib.request.getproxies()
-    for name in (each.strip().lower() for each in found.get("no", "").split(",")):
+    proxies = urllib.request.getproxies()
+    for name in (each.strip().lower() for each in proxies.get("no", "").split(",")):
         # As httpx reads it: ".gpu.lab" is for hosts below gpu.lab only, which urllib's proxy_bypass takes it for too.
         if name == "*" or (name.strip(".") and (host == name or host.endswith("." + name.lstrip(".")))):
             return None
-    return found.get(scheme) or found.get("all")
+    return proxies.get(scheme) or proxies.get("all")

@@ -90,7 +90,11 @@ def log_of(task, definitions, folder, reply):
     for number, document in enumerate(loaded.eval_docs_no_media):
         replies = [reply(number)] * 2
         rows.append(
-            {"doc_id": number, "filtered_resps": replies, **definitions.of(task)["process_results"](document, replies)}
+            {
+                "doc_id": number,
+                "filtered_resps": replies,
+                **definitions.get_definition(task)["process_results"](document, replies),
+            }
         )
     content = {"results": {task: {}}, "configs": {task: {"metadata": dict(loaded.config.metadata)}}}
     path = folder / "20260101_000000_results.json"

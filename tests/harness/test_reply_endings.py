@@ -159,9 +159,9 @@ def cut(limit=512):
 def told(capsys, replies, task="med_cmr_mcq", tags=()):
     watch = CutReplies({task: config(task), "medobvious": config("medobvious")}, {task: tags})
     for each in replies:
-        watch.look(task, each)
+        watch.count_reply(task, each)
     early = capsys.readouterr().err
-    watch.ended()
+    watch.tell_rest()
     return early, capsys.readouterr().err
 
 
