@@ -22,7 +22,7 @@ import contextlib
 import functools
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -78,43 +78,46 @@ def join_evaluator(module: Any) -> None:
             ours = [task for task in every if is_ours(task.config)]
             if _lacks_for(ours, named):
                 return original(*args, **kwargs)  # of others
-            run_options.check_loaded(lm, ours, [task for task in every if not is_ours(task.config)], named)
+            others = [task for task in every if not is_ours(task.config)]
+            run_options.check_loaded(lm, ours, others, named)
             run_options.note(ours, named)
             tags = reasoning_tags.taken_over(ours, named)
             if paper.chosen() == paper.THINKING:
                 reply_limits.lower_to_room(ours, lm)
-            chosen_settings.check_ours([str(task.config.task) for task in every if not is_ours(task.config)])
+            chosen_settings.check_ours([str(task.config.task) for task in others])
             _restrict_to_subset(every, ours, named.get("limit"))
-            _check_write_out(tasks, bool(named.get("write_out")))
-            _check_model(lm, tasks)
-            _check_repeats(tasks)
-            _tell_tasks(lm, tasks)
-            _check_pictures(tasks)
-            calls.check_tasks(lm, [config.task for config in _task_configs(tasks)])
-            _check_draws(lm, tasks)
-            _note_encoding(lm, tasks)
+            configs, our_configs = [task.config for task in every], [task.config for task in ours]
+            drawn = _sampling_by_task(our_configs)
+            _check_write_out(configs, bool(named.get("write_out")))
+            _check_model(lm, configs)
+            _check_repeats(our_configs)
+            _tell_tasks(lm, every)
+            _check_pictures(every)
+            calls.check_tasks(lm, [config.task for config in configs])
+            _check_draws(lm, drawn)
+            _note_encoding(lm, our_configs)
             kind = _server_kind(lm)
-            served = kind if _sampling_by_task(tasks) else None
+            served = kind if drawn else None
             cut = reply_endings.CutReplies({str(task.config.task): dict(vars(task.config)) for task in ours}, tags)
             secrets, options = run_secrets.of_run(named), named.get("cli_args")
             with (
-                _left_out_of_cache(named.get("response_cache")),
+                failed_requests.keep_out_of_cache(named.get("response_cache")),
                 degraded_lookup.watched(lm, every) as watch,
-                calls.one_reply_each(lm, _sampling_by_task(tasks), bool(served)),
+                calls.one_reply_each(lm, drawn, bool(served)),
                 reply_endings.noted(lm, set(tags), cut.count_reply),
                 run_secrets.left_out(lm, secrets),
                 _replies_kept(lm, ours, named),
-                call_times.noted(lm, list(tasks_of(tasks))),
-                _one_task_a_call(lm, tasks, served),
+                call_times.noted(lm, every),
+                _one_task_a_call(lm, our_configs, drawn, served),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
                 reasoning_tags.handed_over(ours, tags) as unknown_marks,
                 judged.stage(every) as judging,
-                reply_limits.by_question(lm, list(tasks_of(tasks))),
+                reply_limits.by_question(lm, every),
                 # Within the stage, so that no copy is judged.
-                calls.as_many_on_every_rank(tasks_of(tasks)),
+                calls.as_many_on_every_rank(every),
                 user_errors(every_rank=True),
             ):
-                results = watch.told(_with_server(judging.clean_results(original(*args, **kwargs)), lm, tasks))
+                results = watch.told(_with_server(judging.clean_results(original(*args, **kwargs)), lm, our_configs))
                 cut.tell_rest()
                 results = reasoning_tags.told(results, unknown_marks)
                 ending.check_failures(results)
@@ -123,13 +126,6 @@ def join_evaluator(module: Any) -> None:
                 return results
 
     module.evaluate = evaluate
-
-
-def _left_out_of_cache(cache: Any) -> contextlib.AbstractContextManager[None]:
-    """No failed requests in the harness's cache, if there is one."""
-    if cache is None:
-        return contextlib.nullcontext()
-    return failed_requests.keep_out_of_cache(cache)
 
 
 def _server_kind(lm: Any) -> str | None:
@@ -242,11 +238,11 @@ def check_messages(task: str, doc_to_visual: Any, doc_to_messages: Any) -> None:
         )
 
 
-def _check_pictures(task_dict: dict[Any, Any]) -> None:
-    """Raises UserError for a task that names our hook for pictures and would show others, or none."""
+def _check_pictures(tasks: Iterable[Any]) -> None:
+    """Raise UserError for a task that names our hook for images and would show others, or none."""
     from lmms_medtasks.harness import hooks
 
-    for task in tasks_of(task_dict):
+    for task in tasks:
         config = task.config
         visual = getattr(config, "doc_to_visual", None)
         check_messages(config.task, visual, getattr(config, "doc_to_messages", None))
@@ -267,10 +263,16 @@ def _hook_name(function: Any) -> str:
 
 
 @contextlib.contextmanager
-def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = None) -> Iterator[None]:
+def _one_task_a_call(
+    lm: Any, our_configs: Iterable[Any], drawn: Mapping[str, Mapping[str, Any]], served: str | None = None
+) -> Iterator[None]:
+    """Ask one task a call, with its sampling settings in place of those that the checkpoint ships; note that.
+
+    ``drawn``: as :func:`_sampling_by_task` has it. ``served``: the kind of server that is sent what its runner omits.
+    """
     from loguru import logger
 
-    ours = {config.task: config for config in _task_configs(task_dict) if is_ours(config)}
+    ours = {config.task: config for config in our_configs}
     settings_to_set = {
         task: settings for task, config in ours.items() if (settings := _settings_to_set(config)) is not None
     }
@@ -281,13 +283,13 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = No
             logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
         if changed or (reached and _is_sampled(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
-    for task, settings in _sampling_by_task(task_dict).items() if served else ():
+    for task, settings in drawn.items() if served else ():
         from lmms_medtasks.harness import server_sampling
 
         sent = server_sampling.fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
     why = None if served else runners.doubt(lm, calls.ranks(), reached)
-    for task in sorted(_sampling_by_task(task_dict)) if why else ():
+    for task in sorted(drawn) if why else ():
         logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
@@ -298,10 +300,9 @@ def _one_task_a_call(lm: Any, task_dict: dict[Any, Any], served: str | None = No
         yield
 
 
-def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
-    """Raises UserError for a task that samples and a runner that always decodes greedily."""
+def _check_draws(lm: Any, drawn: Mapping[str, Any]) -> None:
+    """Raise UserError for tasks that sample (``drawn``) and a runner that always decodes greedily."""
     why = runners.table()["sampling"].get(runners.answering(lm), {}).get("greedy")
-    drawn = _sampling_by_task(task_dict)
     if why and drawn:
         raise UserError(
             f"{', '.join(sorted(drawn))}: trials are draws at a temperature above 0, and the runner "
@@ -309,14 +310,14 @@ def _check_draws(lm: Any, task_dict: dict[Any, Any]) -> None:
         )
 
 
-def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
-    """For a runner that was not chosen by its name (an adapter's): what its module does to pictures.
+def _note_encoding(lm: Any, our_configs: Iterable[Any]) -> None:
+    """Note what the module of a runner that was not chosen by its name (an adapter's) does to images.
 
-    And for a runner of a version of the harness that was not read: that nothing is known of it.
+    Note also of a runner of a version of the harness that was not read that nothing is known of it.
     """
     encoding = runners.module_encoding(type(lm).__module__)
     why = runners.unread(runners.answering(lm))
-    for config in filter(is_ours, _task_configs(task_dict)):
+    for config in our_configs:
         if why:
             config.metadata = {**config.metadata, "runner_unknown": why}
         if encoding and "image_encoding" not in config.metadata:
@@ -324,14 +325,14 @@ def _note_encoding(lm: Any, task_dict: dict[Any, Any]) -> None:
             config.metadata = {**config.metadata, "image_encoding": encoding}
 
 
-def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
+def _with_server(results: Any, lm: Any, our_configs: Iterable[Any]) -> Any:
     """The results with what a server was and was sent in our tasks' metadata, as far as the model tells that."""
     record: Any = getattr(lm, "server_record", None)
     if not results or not callable(record):
         return results
     from lmms_medtasks.samples import answering_model
 
-    for config in filter(is_ours, _task_configs(task_dict)):
+    for config in our_configs:
         result_config = results["configs"][config.task]
         server_record = record(config.task, config.generation_kwargs or {}, config.repeats or 1)
         result_config["metadata"] = {**(result_config.get("metadata") or {}), "server": server_record}
@@ -343,25 +344,24 @@ def _with_server(results: Any, lm: Any, task_dict: dict[Any, Any]) -> Any:
     return results
 
 
-def _check_write_out(task_dict: dict[Any, Any], is_requested: bool) -> None:
-    """Raises UserError where the harness is to print prompts that the terms of their data keep out of its log."""
+def _check_write_out(configs: Iterable[Any], is_requested: bool) -> None:
+    """Raise UserError where the harness is to print prompts that the terms of their data keep out of its log."""
     # Whoever's the task is: its data is of those terms if it names a protocol that has them.
-    for config in _task_configs(task_dict) if is_requested else ():
+    for config in configs if is_requested else ():
         if any(protocol.terms for protocol in judged.protocols_of(config)):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
 
-def _check_model(lm: Any, task_dict: dict[Any, Any]) -> None:
-    """Raises UserError where a model behind a third party's server would be asked data whose terms forbid that."""
-    configs = _task_configs(task_dict)
+def _check_model(lm: Any, configs: Iterable[Any]) -> None:
+    """Raise UserError where a model behind a third party's server would be asked data whose terms forbid that."""
     terms = [(str(config.task), each.terms) for config in configs for each in judged.protocols_of(config) if each.terms]
     if terms:
         runners.check_model_terms(lm, terms)
 
 
-def _check_repeats(task_dict: dict[Any, Any]) -> None:
-    """Raises UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
-    for config in filter(is_ours, _task_configs(task_dict)):
+def _check_repeats(our_configs: Iterable[Any]) -> None:
+    """Raise UserError when --repeats asks for another number of trials than the task's filter hands to its metrics."""
+    for config in our_configs:
         taken = [step.get("k") for each in config.filter_list or [] for step in each.get("filter", [])]
         if taken and config.repeats not in taken:
             raise UserError(
@@ -370,11 +370,11 @@ def _check_repeats(task_dict: dict[Any, Any]) -> None:
             )
 
 
-def _tell_tasks(lm: Any, task_dict: dict[Any, Any]) -> None:
+def _tell_tasks(lm: Any, tasks: Iterable[Any]) -> None:
     """Let a baseline of ours that learns see the tasks: requests do not tell what a task's training split is."""
     learn = getattr(lm, "learn_from", None)
     if type(lm).__module__ == "lmms_medtasks.harness.baseline_models" and callable(learn):
-        learn(tasks_of(task_dict))
+        learn(tasks)
 
 
 def tasks_of(task_dict: dict[Any, Any]) -> Iterator[Any]:
@@ -384,10 +384,6 @@ def tasks_of(task_dict: dict[Any, Any]) -> Iterator[Any]:
             yield from tasks_of(value)
         elif hasattr(value, "config"):
             yield value
-
-
-def _task_configs(task_dict: dict[Any, Any]) -> Iterator[Any]:
-    return (task.config for task in tasks_of(task_dict))
 
 
 def is_ours(config: Any) -> bool:
@@ -400,12 +396,10 @@ def _is_sampled(config: Any) -> bool:
     return bool(settings.get("do_sample", True)) and float(settings.get("temperature") or 0) > 0
 
 
-def _sampling_by_task(task_dict: dict[Any, Any]) -> dict[str, Mapping[str, Any]]:
+def _sampling_by_task(our_configs: Iterable[Any]) -> dict[str, Mapping[str, Any]]:
     """The sampling settings of our tasks whose trials are draws, by their names."""
     return {
-        config.task: sampling.of_trials(config.generation_kwargs or {})
-        for config in filter(is_ours, _task_configs(task_dict))
-        if _is_sampled(config)
+        config.task: sampling.of_trials(config.generation_kwargs or {}) for config in our_configs if _is_sampled(config)
     }
 
 

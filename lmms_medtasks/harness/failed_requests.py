@@ -120,10 +120,14 @@ def _budget_is_used_up() -> bool:
 
 @contextlib.contextmanager
 def keep_out_of_cache(cache: Any) -> Iterator[None]:
-    """Let the harness's ``ResponseCache`` (``--use_cache``) neither store nor find failed requests, until the end.
+    """Let the harness's ``ResponseCache`` neither store nor find failed requests, until the end; nothing without one.
 
-    It takes any text that is not empty for a reply, and would give the mark of a failed request back in later runs.
+    That cache (``--use_cache``) takes any text that is not empty for a reply, and would give the mark of a failed
+    request back in later runs.
     """
+    if cache is None:
+        yield
+        return
     is_valid, look_up = cache._is_valid_response, cache._lookup
 
     @functools.wraps(is_valid)

@@ -68,8 +68,9 @@ class Judged:
         """Raise UserError unless this judge, with these settings and prompts, gave the file's verdicts, if any."""
         for different in self.other_ways(settings) if self.has_verdicts else ():
             raise UserError(
-                f"{self.task} was judged by {settings.name} in another way than now ({different}): the two must not "
-                "stand in one table. Set it as it was, or judge everything again: -o FOLDER."
+                f"{self.task} was judged by {settings.name} in another way than now ({different}). Verdicts "
+                "that were given in two ways can't be mixed in one table. Restore what differs, or judge everything "
+                "again: -o FOLDER."
             )
 
     def other_ways(self, settings: Settings) -> Iterator[str]:
