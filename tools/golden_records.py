@@ -61,7 +61,7 @@ def record_of(task: str, definitions: Definitions) -> dict[str, Any]:
     digest of all else. ``cases``: a digest of what is read of the frozen cases of our readers. ``words``: by file a
     digest of the words and marks that they read with. ``metrics``: the numbers of the harness's table.
     """
-    config = definitions.of(task)
+    config = definitions.get_definition(task)
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     docs = _documents(config)
     protocols = judged.protocols_of(config)

@@ -77,7 +77,7 @@ def judge(
     settings = _settings(judge, tasks, every, max_requests, max_cost)
     settings = dataclasses.replace(settings, keep_going=settings.keep_going or keep_going)
     # In place only where no task of the run, asked for or not, has another judge's verdicts.
-    target = output or (None if all(each.by(settings) for each in every) else _beside(run, settings))
+    target = output or (None if all(each.is_judged_by(settings) for each in every) else _beside(run, settings))
     if target is None:
         for each in every:
             each.check_same(settings)
@@ -95,7 +95,7 @@ def _settings(
     from lmms_medtasks.judges import settings
     from lmms_medtasks.progress import say
 
-    own, all_names = ({each.recorded["name"] for each in some} - {"none"} for some in (tasks, every))
+    own, all_names = ({each.recorded_judge["name"] for each in some} - {"none"} for some in (tasks, every))
     recorded = own or all_names
     if judge is None and len(recorded) > 1:
         raise UserError(f"The run's tasks had different judges: {', '.join(sorted(recorded))}. Name one with --judge.")

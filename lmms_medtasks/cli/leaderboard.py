@@ -280,7 +280,7 @@ def check(
 
 def _recomputed(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]:
     """What of these tasks' logs does not follow from the replies in them; and why tasks can't be read again."""
-    from lmms_medtasks.harness.recomputing import differences
+    from lmms_medtasks.harness.logged_questions import recomputed_differences
     from lmms_medtasks.harness.rescoring import Definitions
     from lmms_medtasks.samples.runs import find
 
@@ -291,7 +291,7 @@ def _recomputed(path: Path, tasks: set[str]) -> tuple[list[str], dict[str, str]]
         for task in sorted(tasks & set(run.content.get("configs") or {})):
             try:
                 # Not a list of it: what differs before the log can't be read any further counts.
-                for text in differences(run, task, definitions):
+                for text in recomputed_differences(run, task, definitions):
                     found.append(text)
             except UserError as error:
                 left[task] = str(error)

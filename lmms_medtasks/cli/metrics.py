@@ -25,7 +25,7 @@ def metrics(
     from lmms_medtasks.suites import registry
 
     registry.give(include_path or ())
-    config = Definitions([str(each) for each in include_path or ()] or None).of(task)
+    config = Definitions([str(each) for each in include_path or ()] or None).get_definition(task)
     suite = registry.find(task, config)
     declared = {each.name: each for each in suite.metrics} if suite else {}
     for each in config.get("metric_list") or []:

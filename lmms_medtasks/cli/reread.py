@@ -51,14 +51,14 @@ def reread(
 
     With several runs those that can't be read again are named at the end, and the exit status is 2.
     """
-    from lmms_medtasks.harness import reread_files
+    from lmms_medtasks.harness import rereading
     from lmms_medtasks.harness.rejudging import know_protocols
     from lmms_medtasks.harness.rereading import reread as read_again
     from lmms_medtasks.harness.rescoring import Definitions
     from lmms_medtasks.progress import say
 
     tags = None if reasoning_tags is None else given_tags(reasoning_tags, TAGS_OPTION)
-    placed = reread_files.placed(run, output or reread_files.folder_beside(run))
+    placed = rereading.place_runs(run, output or rereading.folder_beside(run))
     definitions = Definitions(str(include_path) if include_path else None)
     refused: list[str] = []
     for number, (each, folder) in enumerate(placed, start=1):
@@ -71,7 +71,7 @@ def reread(
             continue
         typer.echo("\n".join(lines(found)))
         if not dry_run:
-            say(f"Written: {reread_files.write(found, folder)}")
+            say(f"Written: {rereading.write_run(found, folder)}")
         if unjudged := sum(each.unjudged for each in found.tasks):
             where = "NEWRUN" if dry_run else folder
             say(f"{unjudged:,} judgements were of another text and are missing now: lmms-medtasks judge {where}")
@@ -91,10 +91,10 @@ def lines(found: RereadRun) -> list[str]:
 
 
 def _task_lines(each: Reread, found: RereadRun) -> list[str]:
-    metrics = found.metrics(each.task)
+    metrics = found.moved_metrics(each.task)
     before, now = each.outcomes
     rows = [(name, before[name], now[name]) for name in sorted({*before, *now}) if before[name] != now[name]]
-    moved = f"{len(each.moved):,} of {each.replies:,} replies moved" if each.moved else "no reply moved"
+    moved = f"{len(each.moved):,} of {each.reply_count:,} replies moved" if each.moved else "no reply moved"
     shown = [f"  {each.task}: {moved}, {len(metrics) or 'no'} number{'s' * (len(metrics) != 1)} moved"]
     if each.unjudged:
         shown.append(f"    {each.unjudged:,} judgements missing now, since the judge would be shown another text")
@@ -114,7 +114,7 @@ def _task_lines(each: Reread, found: RereadRun) -> list[str]:
     if each.unknown_marks:
         marks = " and ".join(sorted(each.unknown_marks))
         shown.append(f"    Replies begin with {marks}, which may open thoughts: nothing is read there ({TAGS_OPTION})")
-    gone, added = found.only_in_one(each.task)
+    gone, added = found.one_sided_metrics(each.task)
     shown += [f"    no longer a metric: {', '.join(gone)}"] if gone else []
     shown += [f"    a metric since: {', '.join(added)}"] if added else []
     return shown

@@ -136,9 +136,9 @@ def run(
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
-    from lmms_medtasks.harness import closed_output, ending, journal, stamps
+    from lmms_medtasks.harness import ending, journal, stamps
 
-    closed_output.outlive()
+    ending.outlive_closed_output()
     arguments = list(context.args)
     check_known(arguments, [name for each in context.command.params for name in each.opts])
     tasks = checked_tasks(arguments)

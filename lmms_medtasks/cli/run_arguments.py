@@ -138,7 +138,7 @@ def _harness_options() -> set[str]:
 
 def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
     """Raises UserError for options of the harness that our models or tasks can't be run with."""
-    from lmms_medtasks.harness import model_names, run_options
+    from lmms_medtasks.harness import run_options, runners
     from lmms_medtasks.samples.run_options import TAGS_OPTION, given_tags
 
     given_tags(value_of(arguments, TAGS_OPTION), TAGS_OPTION)
@@ -152,8 +152,8 @@ def _check_options(tasks: list[str], model: str, arguments: list[str]) -> None:
         model,
         [each for each in tasks if each in ours],
         options,
-        is_baseline=model in model_names.BASELINES,
-        lacks_template=model in model_names.MODELS,
+        is_baseline=model in runners.BASELINES,
+        lacks_template=model in runners.OWN_MODELS,
     )
 
 
@@ -171,7 +171,7 @@ def check_names(tasks: list[str], model: str) -> None:
 
     The harness would end without a result, after it has started, and name no task that was meant.
     """
-    from lmms_medtasks.harness import model_names
+    from lmms_medtasks.harness import runners
 
     ours = folders.task_files()
     by_folder: dict[Path, list[str]] = {}
@@ -185,8 +185,8 @@ def check_names(tasks: list[str], model: str) -> None:
             continue
         if task.startswith(beginnings) or nearest(task, ours, _SLIP):
             raise unknown("task", task, ours, "--tasks", "lmms-eval --tasks list")
-    if model.startswith("medtasks_") and model not in model_names.MODELS:
-        raise unknown("model", model, model_names.MODELS, "--model")
+    if model.startswith("medtasks_") and model not in runners.OWN_MODELS:
+        raise unknown("model", model, runners.OWN_MODELS, "--model")
 
 
 def _is_zero(limit: str) -> bool:

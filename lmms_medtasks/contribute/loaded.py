@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import template_hooks
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import nodes
 from lmms_medtasks.task_yaml.chain import Chain

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from lmms_medtasks.contribute import static
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import folder_run
+from lmms_medtasks.harness import in_process
 from lmms_medtasks.task_yaml.problems import Findings
 
 MODELS = ("medtasks_random", "medtasks_most_frequent", "medtasks_observer")
@@ -53,7 +53,7 @@ def smoke(path: Path, limit: int = 5, models: Sequence[str] | None = None) -> li
             rows += [Row(model, name, "not run", "no training_split") for name in every if name not in names]
             if not names:
                 continue
-            results = folder_run.results(model, names, static.folder_of(path), limit)
+            results = in_process.run_folder_tasks(model, names, static.folder_of(path), limit)
             for name in names:
                 rows += _result_rows(model, name, results.get(name))
     return rows

@@ -32,9 +32,9 @@ class _Adapted(lmms):
         """
         with user_errors():
             arguments = utils.simple_parse_args_string(arg_string)
-            adapter = _folder(arguments.pop("pretrained", None))
-            runner = _runner(arguments.pop("runner", None), cls.is_simple)
-            base = arguments.pop("base", None) or _base(adapter)
+            adapter = _adapter_folder(arguments.pop("pretrained", None))
+            runner = _runner_class(arguments.pop("runner", None), cls.is_simple)
+            base = arguments.pop("base", None) or _base_model(adapter)
             given = {name: value for name, value in (additional_config or {}).items() if value is not None}
             instance = runner(pretrained=str(base), **arguments, **given)
             return put_on(instance, adapter)
@@ -76,20 +76,20 @@ def put_on(runner: lmms, adapter: Path) -> lmms:
             f"The runner {type(runner).__name__} holds a {type(held).__name__}, no plain transformers model that an "
             "adapter could be put on. Choose a runner of transformers models, and no sharded launch (FSDP, DeepSpeed)."
         )
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             adapted = PeftModel.from_pretrained(held, str(adapter))
         except (ValueError, RuntimeError, KeyError) as error:
             raise UserError(f"The adapter {adapter} can't be put on {held.config.name_or_path}: {error}") from error
-    amiss = [str(each.message) for each in said if "adapter keys" in str(each.message)]
+    amiss = [str(each.message) for each in caught if "adapter keys" in str(each.message)]
     if amiss:
         raise UserError(f"The adapter {adapter} does not fit {held.config.name_or_path}: {amiss[0][:500]}")
     runner._model = adapted.eval()
     return runner
 
 
-def _folder(given: object) -> Path:
+def _adapter_folder(given: object) -> Path:
     if not given:
         raise UserError("medtasks_peft needs the adapter's folder: --model_args pretrained=FOLDER,runner=NAME.")
     folder = Path(str(given)).expanduser()
@@ -100,7 +100,7 @@ def _folder(given: object) -> Path:
     return folder
 
 
-def _base(adapter: Path) -> str:
+def _base_model(adapter: Path) -> str:
     import json
 
     base = json.loads((adapter / CONFIG).read_text("utf-8")).get("base_model_name_or_path")
@@ -109,7 +109,7 @@ def _base(adapter: Path) -> str:
     return str(base)
 
 
-def _runner(name: object, force_simple: bool) -> type[lmms]:
+def _runner_class(name: object, force_simple: bool) -> type[lmms]:
     from lmms_eval.models import MODEL_REGISTRY_V2
 
     known = MODEL_REGISTRY_V2.list_canonical_model_ids()

@@ -33,7 +33,7 @@ def noted(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
     if not path or os.environ.get("RANK", "0") != "0" or not callable(original):
         yield
         return
-    found: dict[str, dict[str, float]] = {}
+    times_by_task: dict[str, dict[str, float]] = {}
 
     @functools.wraps(original)
     def generate_until(requests: list[Any], *args: Any, **kwargs: Any) -> Any:
@@ -41,7 +41,7 @@ def noted(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
         replies = original(requests, *args, **kwargs)
         seconds = time.perf_counter() - started
         for request in requests:
-            times = found.setdefault(request.task_name, {"seconds": 0.0, "requests": 0})
+            times = times_by_task.setdefault(request.task_name, {"seconds": 0.0, "requests": 0})
             times["seconds"] += seconds / len(requests)
             times["requests"] += 1
         return replies
@@ -52,9 +52,9 @@ def noted(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
     finally:
         lm.generate_until = original
     for task in tasks:
-        if times := found.get(task.config.task):
+        if times := times_by_task.get(task.config.task):
             # Afterwards: rendering seeds torch and counts trials.
             questions = list(islice(task.eval_docs, _SEEN))
             times["pictures"] = sum(len(task.doc_to_visual(question) or ()) for question in questions)
             times["seen"] = len(questions)
-    Path(path).write_text(json.dumps(found), "utf-8")
+    Path(path).write_text(json.dumps(times_by_task), "utf-8")

@@ -1,7 +1,7 @@
-"""How the harness's command ends: with status 1 where a run is no result, once everything is written and printed.
+"""How the harness's command ends: with status 1 where a run is no result, and not since nobody reads what it prints.
 
-The harness ends with 0 whatever happened. Its last step is the table of the results; what ends the command there loses
-nothing.
+The harness ends with 0 whatever happened. Its last step is the table of the results, once everything is written; what
+ends the command there loses nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from lmms_medtasks.errors import is_command_line
 from lmms_medtasks.harness import stamps
@@ -30,10 +30,10 @@ def fail_after_the_tables(why_of: Callable[[Mapping[str, Any]], str]) -> None:
     """Under the harness's command line, end with status 1 after the tables of results of which ``why_of`` says why."""
     for name in ("lmms_eval.__main__", "__main__") if is_command_line() else ():
         if callable(original := getattr(sys.modules.get(name), "make_table", None)):
-            sys.modules[name].make_table = _failing(original, why_of)  # type: ignore[attr-defined]
+            sys.modules[name].make_table = _failing_table(original, why_of)  # type: ignore[attr-defined]
 
 
-def _failing(original: Any, why_of: Callable[[Mapping[str, Any]], str]) -> Any:
+def _failing_table(original: Any, why_of: Callable[[Mapping[str, Any]], str]) -> Any:
     @functools.wraps(original)
     def make_table(results: Any, column: str = "results", *args: Any, **kwargs: Any) -> Any:
         table = original(results, column, *args, **kwargs)
@@ -66,10 +66,10 @@ def check_failures(results: Mapping[str, Any] | None) -> None:
     for each in failed:
         say(f"lmms-medtasks: warning: {each}.")
     if failed and os.environ.get(ALLOW_FAILURES) != "1":
-        fail_after_the_tables(_too_many)
+        fail_after_the_tables(_failure_reason)
 
 
-def _too_many(results: Mapping[str, Any]) -> str:
+def _failure_reason(results: Mapping[str, Any]) -> str:
     return failure_of([results])
 
 
@@ -78,5 +78,36 @@ def failure_of(contents: list[Mapping[str, Any]]) -> str:
     from lmms_medtasks.board import rules
 
     most = rules.read().thresholds["failure_rate"]
-    found = result_files.too_many_failed(contents, most)
-    return f"{'; '.join(map(str, found))}, at most {most:.1%} may. {WAY_OUT}." if found else ""
+    too_many = result_files.too_many_failed(contents, most)
+    return f"{'; '.join(map(str, too_many))}, at most {most:.1%} may. {WAY_OUT}." if too_many else ""
+
+
+def outlive_closed_output() -> None:
+    """Let standard output and error, from now on, lead nowhere once their other end is closed. Twice is as once.
+
+    Python would raise at the first text that is printed then (``| head``), a progress bar's too, and the harness would
+    end with it. Replies that came cost time or money.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None or isinstance(stream.flush, _Outliving):
+            continue
+        for name in ("write", "flush"):
+            setattr(stream, name, _Outliving(stream, getattr(stream, name)))
+
+
+class _Outliving:
+    """A stream's method that writes."""
+
+    def __init__(self, stream: TextIO, original: Callable[..., Any]) -> None:
+        self._stream, self._original = stream, original
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            return self._original(*args)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+            if self._stream is sys.stdout:
+                say("lmms-medtasks: nobody reads what is printed any more. The run goes on, and writes its results.")
+            return self._original(*args)

@@ -17,6 +17,7 @@ from typing import Any
 
 from lmms_medtasks.harness import runners
 from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.parsing import is_failed_request
 
 MARK = "[LMMS_EVAL_REQUEST_FAILED]"  # begins as the harness's own does
 
@@ -47,11 +48,11 @@ def watched(lm: Any, module: str) -> Iterator[list[Exception | None]]:
             except AttributeError:
                 continue
             if callable(original) and hasattr(holder, "__dict__"):
-                watching.enter_context(replaced(holder, name, _noting(original, ended, within)))
+                watching.enter_context(replaced(holder, name, _note_outcomes(original, ended, within)))
         yield ended
 
 
-def _noting(original: Any, ended: list[Exception | None], within: list[int]) -> Any:
+def _note_outcomes(original: Any, ended: list[Exception | None], within: list[int]) -> Any:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         within[0] += 1
@@ -75,7 +76,7 @@ def marked(replies: Sequence[Any], ended: Sequence[Exception | None], module: st
     Where each request had one call of the model and the replies after errors are all empty, those are the failures;
     else all empty ones are, if the last try of a request or any of several failed.
     """
-    texts = [_text(reply) for reply in replies]
+    texts = [_reply_text(reply) for reply in replies]
     empty = {place for place, text in enumerate(texts) if text == ""}
     failed = {place: text for place, text in enumerate(texts) if text.startswith(_failure_texts(module))}
     # gpt4v's, of which the harness would make the word "None", a reply like any other.
@@ -104,7 +105,7 @@ def _failure_texts(module: str) -> tuple[str, ...]:
     return tuple(runners.table()["failure_texts"].get(module, ()))
 
 
-def _text(reply: Any) -> str:
+def _reply_text(reply: Any) -> str:
     from lmms_eval.api.instance import unwrap_generation_output
 
     text, _ = unwrap_generation_output(reply)
@@ -115,3 +116,33 @@ def _budget_is_used_up() -> bool:
     from lmms_eval.models.model_utils import usage_metrics
 
     return bool(usage_metrics.is_budget_exceeded())
+
+
+@contextlib.contextmanager
+def keep_out_of_cache(cache: Any) -> Iterator[None]:
+    """Let the harness's ``ResponseCache`` neither store nor find failed requests, until the end; nothing without one.
+
+    That cache (``--use_cache``) takes any text that is not empty for a reply, and would give the mark of a failed
+    request back in later runs.
+    """
+    if cache is None:
+        yield
+        return
+    is_valid, look_up = cache._is_valid_response, cache._lookup
+
+    @functools.wraps(is_valid)
+    def is_valid_response(response: Any, request_type: str) -> bool:
+        return bool(is_valid(response, request_type)) and not _is_failed(response)
+
+    @functools.wraps(look_up)
+    def lookup_reply(cache_key: str) -> Any:
+        response = look_up(cache_key)
+        return None if _is_failed(response) else response
+
+    with replaced(cache, "_is_valid_response", is_valid_response), replaced(cache, "_lookup", lookup_reply):
+        yield
+
+
+def _is_failed(response: Any) -> bool:
+    text = getattr(response, "text", response)
+    return isinstance(text, str) and is_failed_request(text)

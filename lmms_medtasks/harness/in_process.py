@@ -63,24 +63,24 @@ def evaluate(
     lm = model if isinstance(model, (str, lmms)) else of_function(model)
     name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
     _check_model(lm)
-    with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as kept:
+    with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
         if not verbose:
             for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
-                kept.enter_context(calls.without_a_bar(module))
+                restored.enter_context(calls.without_a_bar(module))
             for package in ("lmms_eval", "lmms_medtasks"):
                 logger.disable(package)
-                kept.callback(logger.enable, package)
+                restored.callback(logger.enable, package)
             if not datasets.are_progress_bars_disabled():
                 datasets.disable_progress_bars()
-                kept.callback(datasets.enable_progress_bars)
+                restored.callback(datasets.enable_progress_bars)
         if not isinstance(lm, str):
             # The harness takes a model apart at the end of a run; this one is its owner's.
-            kept.enter_context(replaced(lm, "clean", lambda: None))
+            restored.enter_context(replaced(lm, "clean", lambda: None))
         paths = [str(each) for each in include_path] or None
         manager = TaskManager("INFO", include_path=paths, model_name=name)
         if not isinstance(lm, str):
             manager._lmms_medtasks_runner = "simple" if lm.is_simple else "chat"
-        names = _matched(manager, tasks)
+        names = _match_tasks(manager, tasks)
         tracker = EvaluationTracker(output_path=str(output))
         stamps.give_own_stamp(tracker)
         date = utils.get_datetime_str(timezone="UTC")
@@ -103,7 +103,7 @@ def evaluate(
         tracker.save_results_aggregated(results=results, samples=samples, datetime_str=date)
         for task in results["configs"]:
             tracker.save_results_samples(task_name=task, samples=samples[task])
-        return _written(output, stamps.results_of(tracker), tasks)
+        return _written_file(output, stamps.results_of(tracker), tasks)
 
 
 def of_function(function: Any) -> Any:
@@ -123,7 +123,7 @@ def of_function(function: Any) -> Any:
             "A function that is a model takes a prompt and a list of images, and gives a reply: def "
             "model(prompt, images): ..."
         ) from None
-    from lmms_medtasks.harness.function_model import FunctionModel
+    from lmms_medtasks.harness.own_models import FunctionModel
 
     return FunctionModel(function)
 
@@ -135,7 +135,7 @@ def _check_model(model: Any) -> None:
         )
 
 
-def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:
+def _match_tasks(manager: Any, tasks: Sequence[str]) -> list[str]:
     """The tasks that these names and wildcards stand for, as the harness's command line finds them."""
     names: list[str] = manager.match_tasks(list(tasks))
     for task in tasks:
@@ -147,7 +147,7 @@ def _matched(manager: Any, tasks: Sequence[str]) -> list[str]:
     return names
 
 
-def _written(output: Path, path: Path | None, tasks: Sequence[str]) -> Path:
+def _written_file(output: Path, path: Path | None, tasks: Sequence[str]) -> Path:
     """The result file that was written now. Raises UserError where there is none, or it is not complete."""
     if path is None or not path.stat().st_size:
         raise UserError(f"The harness wrote no results to {output}. Is there room, and may you write there?")
@@ -216,3 +216,21 @@ def _generators_kept(torch: Any) -> Iterator[None]:
     finally:
         for put_back, state in states:
             put_back(state)
+
+
+def run_folder_tasks(model: str, tasks: Sequence[str], folder: Path, limit: int) -> Mapping[str, Any]:
+    """The harness's results of ``tasks``, by task: of one model on the CPU, over the first ``limit`` questions of each.
+
+    Nothing is written, and what goes wrong is raised as it is. Raises UserError where the harness gives none.
+    """
+    from lmms_eval.evaluator import simple_evaluate
+    from lmms_eval.tasks import TaskManager
+
+    plugin.join(TaskManager)
+    manager = TaskManager(include_path=str(folder), include_defaults=False, model_name=model)
+    done = simple_evaluate(
+        model=model, tasks=list(tasks), task_manager=manager, limit=limit, bootstrap_iters=0, batch_size=1, device="cpu"
+    )
+    if done is None:
+        raise UserError(f"{model}: the harness gave no result.")
+    return done["run_folder_tasks"]

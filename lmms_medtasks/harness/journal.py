@@ -38,7 +38,7 @@ from typing import Any
 
 from lmms_medtasks.data import store
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.harness import calls, ending, hooks, reply_keys, reply_lines
+from lmms_medtasks.harness import calls, ending, hooks, journal_files, reply_keys
 from lmms_medtasks.harness.journal_files import Busy, JournalFolder
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.progress import say
@@ -63,12 +63,12 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
     mode = os.environ.get(VARIABLE, "") or KEEP
     if mode not in (KEEP, FRESH, OFF):
         raise unknown("value", mode, (KEEP, FRESH, OFF), VARIABLE)
-    own = {str(task.config.task): task for task in tasks}
+    tasks_by_name = {str(task.config.task): task for task in tasks}
     options = arguments.get("cli_args")
     many_with_cache = arguments.get("response_cache") is not None and calls.ranks() > 1
     original = getattr(lm, "generate_until", None)
     without = mode == OFF or getattr(lm, "is_instant", False)
-    if without or not own or not getattr(options, "model", None) or not callable(original):
+    if without or not tasks_by_name or not getattr(options, "model", None) or not callable(original):
         yield
         return
     if many_with_cache:
@@ -79,25 +79,25 @@ def kept(lm: Any, tasks: Iterable[Any], arguments: Mapping[str, Any]) -> Iterato
             )
         yield
         return
-    journal = _Journal(lm, own, arguments, mode == FRESH)
+    journal = _Journal(lm, tasks_by_name, arguments, mode == FRESH)
 
     @functools.wraps(original)
     def generate_until(requests: list[Any]) -> list[Any]:
-        if requests and requests[0].task_name in own and requests[0].request_type == "generate_until":
-            return journal.replies(original, requests)
+        if requests and requests[0].task_name in tasks_by_name and requests[0].request_type == "generate_until":
+            return journal.find_replies(original, requests)
         return list(original(requests))
 
     try:
         with replaced(lm, "generate_until", generate_until):
             yield
     except BaseException:
-        journal.cut_off()
+        journal.stop_run()
         raise
-    journal.finished()
+    journal.finish_run()
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _JournalRequest:
     """A request that is not padding: its place in the call, its reply's key, its question and the trial's number."""
 
     place: int
@@ -121,55 +121,55 @@ class _Journal:
         self._opened = self._joined = self._writes = False
         self._met: Counter[tuple[str, Any]] = Counter()  # trials of a question of a task so far
         self._seeded: Counter[str] = Counter()  # trials of a question that were seeded in earlier calls
-        self._batch = self._unit = _number(lm, "batch_size")
-        at_once = max(self._batch, *(_number(lm, name) for name in ("num_concurrent", "concurrency")))
+        self._batch = self._unit = _runner_number(lm, "batch_size")
+        at_once = max(self._batch, *(_runner_number(lm, name) for name in ("num_concurrent", "concurrency")))
         self._settled = calls.in_one_call(lm)
         self._size = 0 if self._settled else _BATCHES * at_once
 
-    def replies(self, original: Any, requests: Sequence[Any]) -> list[Any]:
+    def find_replies(self, original: Any, requests: Sequence[Any]) -> list[Any]:
         """The replies to a call's requests of one task, in their order; those that are missing are asked."""
-        self._open()
+        self._open_folder()
         task = requests[0].task_name
-        asked = list(self._keyed(task, requests))
-        missing = [each for each in asked if each.key not in self._known]
-        self._tell(task, len(missing), len(asked))
-        found: list[Any] = [None] * len(requests)
-        for each in asked:
+        trial_requests = list(self._iter_asked(task, requests))
+        missing = [each for each in trial_requests if each.key not in self._known]
+        self._tell_known(task, len(missing), len(trial_requests))
+        replies: list[Any] = [None] * len(requests)
+        for each in trial_requests:
             if each.key in self._known:
-                found[each.place] = self._given_back(each)
+                replies[each.place] = self._given_back(each)
         # A process without a question of the task has padding only, and asks that.
-        places = [each.place for each in missing] if asked else list(range(len(requests)))
+        places = [each.place for each in missing] if trial_requests else list(range(len(requests)))
         # No slice ends between the trials of a question.
         self._unit = math.lcm(self._batch, int(requests[0].repeats or 1))
-        for done, size in self._slices(len(places)):
-            own, trials = places[done : done + size], missing[done : done + size]
-            self._expect(task, trials)
-            filler = [calls.padding_of(requests[-1]) for _ in range(size - len(own))]
+        for done, size in self._iter_slices(len(places)):
+            slice_places, trials = places[done : done + size], missing[done : done + size]
+            self._expect_trials(task, trials)
+            filler = [calls.padding_of(requests[-1]) for _ in range(size - len(slice_places))]
             began = time.monotonic()
-            named = {each.place: _with_trial(requests[each.place], each.trial) for each in trials}
+            with_trial = {each.place: _with_trial(requests[each.place], each.trial) for each in trials}
             with self._as_they_come(task, trials):
-                answers = original([*(named.get(place, requests[place]) for place in own), *filler])
+                answers = original([*(with_trial.get(place, requests[place]) for place in slice_places), *filler])
             answers = calls.counted(answers, size, task, self._lm)
-            for place, reply in zip(own, answers, strict=False):
-                found[place] = reply
-            self._keep(task, [(each, found[each.place]) for each in trials])
-            self._adapt(size, time.monotonic() - began)
-        if asked:
-            last, taken = found[asked[-1].place], {each.place for each in asked}
-            found = [reply if place in taken else last for place, reply in enumerate(found)]
-        self._count_seeded(task, asked)
-        return found
+            for place, reply in zip(slice_places, answers, strict=False):
+                replies[place] = reply
+            self._write_replies(task, [(each, replies[each.place]) for each in trials])
+            self._adapt_size(size, time.monotonic() - began)
+        if trial_requests:
+            last, taken = replies[trial_requests[-1].place], {each.place for each in trial_requests}
+            replies = [reply if place in taken else last for place, reply in enumerate(replies)]
+        self._count_seeded(task, trial_requests)
+        return replies
 
-    def finished(self) -> None:
+    def finish_run(self) -> None:
         """The harness has its numbers; it writes its results after this: what is kept goes when the process ends."""
         if self._joined:
-            atexit.register(self._remove)
+            atexit.register(self._remove_folder)
 
-    def cut_off(self) -> None:
+    def stop_run(self) -> None:
         """The run has failed in this process: what is kept stays."""
-        self._folder.close(remove=False)
+        self._folder.close_files(remove=False)
 
-    def _open(self) -> None:
+    def _open_folder(self) -> None:
         """Read what is known. At the first call, when the harness has joined the processes."""
         if self._opened:
             return
@@ -177,7 +177,7 @@ class _Journal:
         names, why, holder = None, "", None
         if self._rank == 0:
             try:
-                names = self._folder.begin(self._fresh)
+                names = self._folder.begin_session(self._fresh)
             except Busy as error:
                 holder = str(error)
             except OSError as error:
@@ -194,7 +194,7 @@ class _Journal:
             return
         self._joined = True
         try:
-            lines = self._folder.join(names[0], names[1], self._rank)
+            lines = self._folder.join_session(names[0], names[1], self._rank)
             self._writes = True
         except OSError as error:
             self._stop_writing(error)
@@ -205,7 +205,7 @@ class _Journal:
                 self._known[str(line["key"])] = line
         self._of_task.update(str(line.get("task")) for line in self._known.values())
 
-    def _keyed(self, task: str, requests: Sequence[Any]) -> Iterator[_Asked]:
+    def _iter_asked(self, task: str, requests: Sequence[Any]) -> Iterator[_JournalRequest]:
         settings = reply_keys.of_task(self._tasks[task])
         splits: dict[str, Any] = {}
         documents: dict[Any, tuple[str, str]] = {}
@@ -223,10 +223,10 @@ class _Journal:
             key, question = documents[split, number]
             trial = self._met[task, (split, number)]
             self._met[task, (split, number)] += 1
-            yield _Asked(place, f"{key}.{trial}", question, trial)
+            yield _JournalRequest(place, f"{key}.{trial}", question, trial)
 
-    def _tell(self, task: str, missing: int, asked: int) -> None:
-        counts = calls.gathered((asked - missing, asked, self._of_task.get(task, 0)))
+    def _tell_known(self, task: str, missing: int, total_here: int) -> None:
+        counts = calls.gathered((total_here - missing, total_here, self._of_task.get(task, 0)))
         known, total = sum(each[0] for each in counts), sum(each[1] for each in counts)
         if self._rank == 0 and known:
             say(f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off.")
@@ -236,80 +236,80 @@ class _Journal:
                 "setting or version. All questions are asked again."
             )
 
-    def _given_back(self, asked: _Asked) -> Any:
-        line = self._known[asked.key]
+    def _given_back(self, trial_request: _JournalRequest) -> Any:
+        line = self._known[trial_request.key]
         for number, parameters in line.get("parameters", {}).items():
-            hooks.RENDERED.put(asked.question, int(number), parameters)
-        return reply_lines.unpacked(line)
+            hooks.RENDERED.put(trial_request.question, int(number), parameters)
+        return journal_files.unpack_reply(line)
 
-    def _slices(self, own: int) -> Iterator[tuple[int, int]]:
+    def _iter_slices(self, own_count: int) -> Iterator[tuple[int, int]]:
         """Where the next call's requests begin, and how many they are: for the process that has the most to ask."""
-        most = max(calls.gathered(own))
+        most = max(calls.gathered(own_count))
         done = 0
         while done < most:
-            size = min(self._whole(self._size) if self._size else most, most - done)
+            size = min(self._whole_units(self._size) if self._size else most, most - done)
             yield done, size
             done += size
 
-    def _whole(self, size: float) -> int:
+    def _whole_units(self, size: float) -> int:
         return max(1, math.ceil(size / self._unit)) * self._unit
 
-    def _adapt(self, size: int, seconds: float) -> None:
+    def _adapt_size(self, size: int, seconds: float) -> None:
         """Let slices grow to about a minute's work, alike on all processes."""
         if self._settled or size < self._size:
             return
         slowest = max(calls.gathered(seconds))
-        self._size = self._whole(size * min(4.0, _SECONDS / max(slowest, 1e-3)))
+        self._size = self._whole_units(size * min(4.0, _SECONDS / max(slowest, 1e-3)))
         self._settled = slowest >= _SECONDS / 2
 
-    def _expect(self, task: str, trials: Iterable[_Asked]) -> None:
+    def _expect_trials(self, task: str, trials: Iterable[_JournalRequest]) -> None:
         """Tell the hook that seeds which trials of each question it is about to seed."""
-        if not self._seeds(task):
+        if not self._seeds_trials(task):
             return
         numbers = defaultdict(list)
         for each in trials:
             numbers[each.question].append(self._seeded[each.question] + each.trial)
-        for question, own in numbers.items():
-            hooks.TRIALS.expect(question, own)
+        for question, trial_numbers in numbers.items():
+            hooks.TRIALS.expect(question, trial_numbers)
 
-    def _count_seeded(self, task: str, asked: Iterable[_Asked]) -> None:
+    def _count_seeded(self, task: str, trial_requests: Iterable[_JournalRequest]) -> None:
         # Tasks of one run may have questions of the same id: the hook counts on.
-        if self._seeds(task):
-            self._seeded.update(each.question for each in asked)
+        if self._seeds_trials(task):
+            self._seeded.update(each.question for each in trial_requests)
 
-    def _seeds(self, task: str) -> bool:
+    def _seeds_trials(self, task: str) -> bool:
         settings = getattr(self._tasks[task], "lmms_eval_specific_kwargs", None) or {}
         return bool(settings.get("seed_trials"))
 
     @contextlib.contextmanager
-    def _as_they_come(self, task: str, trials: Sequence[_Asked]) -> Iterator[None]:
+    def _as_they_come(self, task: str, trials: Sequence[_JournalRequest]) -> Iterator[None]:
         """Let a model that tells its replies as they come have them written down within a call for these trials."""
         self._written.clear()
         if not hasattr(self._lm, "on_replies"):
             yield
             return
 
-        def keep(replies: Mapping[int, Any]) -> None:
+        def keep_replies(replies: Mapping[int, Any]) -> None:
             # What fills up a slice stands after the trials.
-            own = [(trials[place], reply) for place, reply in replies.items() if place < len(trials)]
-            self._keep(task, own, sync=False)
-            self._written.update(each.key for each, _ in own)
+            replied = [(trials[place], reply) for place, reply in replies.items() if place < len(trials)]
+            self._write_replies(task, replied, sync=False)
+            self._written.update(each.key for each, _ in replied)
 
-        with replaced(self._lm, "on_replies", keep):
+        with replaced(self._lm, "on_replies", keep_replies):
             yield
 
-    def _keep(self, task: str, replied: Iterable[tuple[_Asked, Any]], sync: bool = True) -> None:
+    def _write_replies(self, task: str, replied: Iterable[tuple[_JournalRequest, Any]], sync: bool = True) -> None:
         if not self._writes:
             return
         lines = []
         for each, reply in replied:
             if each.key in self._written:
                 continue
-            line = {"key": each.key, "task": task, **reply_lines.packed(reply)}
+            line = {"key": each.key, "task": task, **journal_files.pack_reply(reply)}
             drawn = hooks.RENDERED.numbered(each.question)
             lines.append({**line, "parameters": drawn} if drawn and "reply" in line else line)
         try:
-            self._folder.append(lines, sync)
+            self._folder.append_lines(lines, sync)
         except (OSError, TypeError, ValueError) as error:
             self._stop_writing(error)
 
@@ -320,9 +320,9 @@ class _Journal:
             "is cut off, the same command asks them again."
         )
 
-    def _remove(self) -> None:
+    def _remove_folder(self) -> None:
         if self._rank > 0:
-            self._folder.close(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
+            self._folder.close_files(remove=os.environ.get("LOCAL_RANK") == "0" and self._folder.is_left())
             return
         lacks = ending.unwritten(self._options, self._tasks)
         if lacks:
@@ -338,10 +338,10 @@ class _Journal:
                 f"lmms-medtasks: {len(failed)} request{'s' * (len(failed) != 1)} failed. The same command asks only "
                 f"those again; lmms-medtasks run --fresh (or {VARIABLE}={FRESH}) asks all."
             )
-        self._folder.close(remove=not (lacks or failed))
+        self._folder.close_files(remove=not (lacks or failed))
 
 
-def _number(lm: Any, name: str) -> int:
+def _runner_number(lm: Any, name: str) -> int:
     """A number that a runner says of itself, 1 where it says none ("auto")."""
     try:
         return max(1, int(getattr(lm, name, 1)))
@@ -350,6 +350,6 @@ def _number(lm: Any, name: str) -> int:
 
 
 def _with_trial(request: Any, trial: int) -> Any:
-    named = copy.copy(request)
-    named.metadata = {**(request.metadata or {}), calls.TRIAL: trial}
-    return named
+    copied = copy.copy(request)
+    copied.metadata = {**(request.metadata or {}), calls.TRIAL: trial}
+    return copied

@@ -1,7 +1,8 @@
 """The files of a journal of replies: ``MEDTASKS_HOME/journal/<command>/``, one file a process and start of the command.
 
 Only the user can read them: a reply may repeat data whose terms keep it on this machine. A line is a JSON object with
-the reply's key, its task's name and the reply; prompts and pictures are not in it. A line that a kill cut is skipped.
+the reply's key, its task's name and the reply (:func:`pack_reply`); prompts and images are not in it. A line that a
+kill cut is skipped.
 
 The folder belongs to one start of the command at a time, which its first process locks. That process gives a journal
 its name when the command is first started (``token``), and all others, also those on machines with a folder of their
@@ -21,6 +22,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from lmms_medtasks.parsing import is_failed_request
+from lmms_medtasks.parsing.reply import SentReply
 
 _TOKEN, _LOCK = "token", "lock"
 _FORGOTTEN = 30 * 24 * 3600.0
@@ -42,7 +46,7 @@ class JournalFolder:
         self._own: int | None = None
         self._session = ""
 
-    def begin(self, fresh: bool) -> tuple[str, str]:
+    def begin_session(self, fresh: bool) -> tuple[str, str]:
         """Lock the folder and return the journal's name and the start's: for the first process only.
 
         ``fresh`` starts a new journal. Raises :class:`Busy` while the same command is running.
@@ -61,30 +65,30 @@ class JournalFolder:
             raise Busy(holder) from None
         os.ftruncate(self._lock, 0)
         os.write(self._lock, f"process {os.getpid()} on {socket.gethostname()}".encode())
-        place = self.path / _TOKEN
-        token = "" if fresh or not place.is_file() else place.read_text("ascii").strip()
+        token_path = self.path / _TOKEN
+        token = "" if fresh or not token_path.is_file() else token_path.read_text("ascii").strip()
         if not token:
             token = secrets.token_hex(8)
-            _write(place, token)
+            _write_token(token_path, token)
         return token, secrets.token_hex(8)
 
-    def join(self, token: str, session: str, rank: int) -> list[Line]:
+    def join_session(self, token: str, session: str, rank: int) -> list[Line]:
         """Open this process's own file, and return what all processes' files of earlier starts hold."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._session = f"{token}.{session}"
-        found: list[Line] = []
+        lines: list[Line] = []
         for file in sorted(self.path.glob("*.jsonl")):
             if file.name.startswith(f"{self._session}."):
                 continue  # of a process that started with this one
             if file.name.startswith(f"{token}."):
-                found += _lines(file)
+                lines += _read_lines(file)
             else:
                 file.unlink(missing_ok=True)
         name = self.path / f"{self._session}.{rank}.jsonl"
         self._own = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
-        return found
+        return lines
 
-    def append(self, lines: Iterable[Line], sync: bool = True) -> None:
+    def append_lines(self, lines: Iterable[Line], sync: bool = True) -> None:
         """Add lines to this process's file; they outlive a kill -9.
 
         With ``sync`` all that was added so far outlives a power cut too, where the disk keeps its word.
@@ -100,13 +104,13 @@ class JournalFolder:
     def asked_now(self) -> Iterator[Line]:
         """What the processes of this start that share this folder have written."""
         for file in sorted(self.path.glob(f"{self._session}.*.jsonl")):
-            yield from _lines(file)
+            yield from _read_lines(file)
 
     def is_left(self) -> bool:
         """Whether the first process, on another machine, keeps its journal in another folder."""
         return not (self.path / _TOKEN).exists()
 
-    def close(self, remove: bool) -> None:
+    def close_files(self, remove: bool) -> None:
         """Close the files; with ``remove`` the folder is removed."""
         if remove:
             shutil.rmtree(self.path, ignore_errors=True)
@@ -117,7 +121,7 @@ class JournalFolder:
         self._own = self._lock = None
 
 
-def _write(path: Path, text: str) -> None:
+def _write_token(path: Path, text: str) -> None:
     handle = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     try:
         os.write(handle, text.encode("ascii"))
@@ -125,13 +129,13 @@ def _write(path: Path, text: str) -> None:
         os.close(handle)
 
 
-def _lines(file: Path) -> Iterator[Line]:
+def _read_lines(file: Path) -> Iterator[Line]:
     with contextlib.suppress(FileNotFoundError), file.open("rb") as content:
         for line in content:
             with contextlib.suppress(ValueError):
-                found = json.loads(line)
-                if isinstance(found, dict) and isinstance(found.get("key"), str):
-                    yield found
+                parsed = json.loads(line)
+                if isinstance(parsed, dict) and isinstance(parsed.get("key"), str):
+                    yield parsed
 
 
 def _forget_old(journals: Path) -> None:
@@ -147,3 +151,40 @@ def _forget_old(journals: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(handle)
+
+
+def pack_reply(reply: Any) -> dict[str, Any]:
+    """A reply in JSON's types, under "reply", with why it ended and its limit where that is known.
+
+    {"failed": True} for what stands for a failed request or is no reply.
+    """
+    from lmms_eval.api.instance import GenerationResult, TokenCounts
+
+    text, made = reply, reply
+    if isinstance(reply, GenerationResult):
+        counts = reply.token_counts
+        text, made = reply.text, {"text": reply.text, "tokens": None if counts is None else counts.to_dict()}
+    elif isinstance(reply, tuple) and len(reply) == 2 and isinstance(reply[0], str):
+        text, more = reply
+        made = {"text": text, "more": more.to_dict() if isinstance(more, TokenCounts) else more}
+    if not isinstance(text, str) or is_failed_request(text):
+        return {"failed": True}
+    sent = {name: value for name in ("ended", "limit") if (value := getattr(text, name, None))}
+    return {"failed": True} if sent.get("ended") == "error" else {"reply": made, **sent}
+
+
+def unpack_reply(line: Mapping[str, Any]) -> Any:
+    """The reply that :func:`pack_reply` made this line of."""
+    from lmms_eval.api.instance import GenerationResult, TokenCounts
+
+    made = line["reply"]
+
+    def make_sent(text: str) -> SentReply:
+        return SentReply(text, line.get("ended", ""), line.get("limit"))
+
+    if isinstance(made, str):
+        return make_sent(made)
+    if "more" in made:
+        return make_sent(made["text"]), made["more"]
+    tokens = made["tokens"]
+    return GenerationResult(make_sent(made["text"]), None if tokens is None else TokenCounts(**tokens))

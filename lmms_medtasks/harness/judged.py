@@ -30,7 +30,7 @@ def check(configs: Sequence[Any]) -> None:
 class _Nothing:
     """The stage of a run in which nothing is judged."""
 
-    def cleaned(self, results: Any) -> Any:
+    def clean_results(self, results: Any) -> Any:
         return results
 
 
@@ -48,6 +48,6 @@ def stage(tasks: Sequence[Any]) -> Iterator[Any]:
 
 def _names_protocol(config: Any) -> bool:
     # The harness's configuration object is a dict too, an empty one.
-    found = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
-    settings = found.get("default") or {}
+    specific = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
+    settings = specific.get("default") or {}
     return any(settings.get(name) for name in ("judge", "judge_prompt"))

@@ -46,28 +46,28 @@ def _check_one_way(protocols: Iterable[Protocol]) -> None:
     """Raise UserError where two tasks of a run would be judged under one protocol's name by two prompts or rules."""
     first: dict[str, Protocol] = {}
     for each in protocols:
-        other = first.setdefault(each.name, each)
-        if prompts.digest(other) != prompts.digest(each):
+        first_of_name = first.setdefault(each.name, each)
+        if prompts.digest(first_of_name) != prompts.digest(each):
             raise UserError(
-                f"Tasks of this run name two prompts or rules for the judge protocol {each.name!r}: {other.prompt} and "
-                f"{each.prompt}. Run them apart."
+                f"Tasks of this run name two prompts or rules for the judge protocol {each.name!r}: "
+                f"{first_of_name.prompt} and {each.prompt}. Run them apart."
             )
 
 
-def _take_errors_of_nothing(found: dict[str, Any]) -> None:
+def _take_errors_of_nothing(results: dict[str, Any]) -> None:
     """The harness computes standard errors of what a rule settled, also where that gives no mean."""
-    for key, value in found.items():
+    for key, value in results.items():
         name, _, filtered = key.partition(",")
         metric, error, _ = name.partition("_stderr")
-        if error and found.get(f"{metric},{filtered}", value) is None:
-            found[key] = "N/A"
+        if error and results.get(f"{metric},{filtered}", value) is None:
+            results[key] = "N/A"
 
 
 class Stage:
     """Judges the tasks of one evaluation that name a protocol; does nothing where none does."""
 
     def __init__(self, tasks: Iterable[Any]) -> None:
-        self._tasks = [(task, protocol) for task in _once(tasks) for protocol in protocols_of(task.config)]
+        self._tasks = [(task, protocol) for task in _unique_tasks(tasks) for protocol in protocols_of(task.config)]
         self._judge: Judge | None = None
         self._changed = contextlib.ExitStack()
         self._missing: Counter[str] = Counter()
@@ -80,7 +80,7 @@ class Stage:
         protocols = [protocol for _, protocol in self._tasks]
         share = chosen.share(self._rank, self._processes)
         budget = None
-        if together := self._shared(chosen):
+        if together := self._shared_settings(chosen):
             share = replace(share, max_requests=together.max_requests, max_cost=together.max_cost)
             budget = SharedBudget(share, self._agreed_name())
         self._judge = Judge(share, protocols, budget=budget)
@@ -88,12 +88,12 @@ class Stage:
             self._say(identity.about(chosen, registry.get(protocol)))
         for task, protocol in self._tasks:
             TABLE.set_judge(protocol, identity.describe(chosen, protocol, self._judge.check_of(protocol)))
-            self._wrap(task, protocol, self._judge)
-        for task in _once(task for task, _ in self._tasks):
-            own = [protocol for each, protocol in self._tasks if each is task]
+            self._judge_after_filters(task, protocol, self._judge)
+        for task in _unique_tasks(task for task, _ in self._tasks):
+            protocols_of_task = [protocol for each, protocol in self._tasks if each is task]
             task.config.metadata = {
                 **(task.config.metadata or {}),
-                "judge": identity.summary(chosen, own, self._judge.check_of),
+                "judge": identity.summary(chosen, protocols_of_task, self._judge.check_of),
             }
             if not chosen.is_llm:
                 task.config.task_alias = identity.labelled(task.config.task_alias or task.config.task, chosen)
@@ -105,7 +105,7 @@ class Stage:
             self._tell_missing()
             self._changed.close()
 
-    def cleaned(self, results: Any) -> Any:
+    def clean_results(self, results: Any) -> Any:
         """The harness's results without the texts that the terms of a task's data keep out of its logs, and without
         standard errors of means that there are not.
 
@@ -120,7 +120,7 @@ class Stage:
                     sample.pop("input_media", None)
         return results
 
-    def _wrap(self, task: Any, protocol: Protocol, judge: Judge) -> None:
+    def _judge_after_filters(self, task: Any, protocol: Protocol, judge: Judge) -> None:
         original = task.apply_filters
 
         def apply_filters() -> Any:
@@ -128,7 +128,9 @@ class Stage:
             before = judge.interrupted
             asking = identity.describe(judge.settings, protocol)["settings"]
             answers = wanted(task, protocol, trials_of(protocol, asking))
-            verdicts, counts = judge.judge(protocol, answers, say=self._say, warn=self._warn, quiet=self._rank > 0)
+            verdicts, counts = judge.judge(
+                protocol, answers, say=self._say, warn=self._say_warning, quiet=self._rank > 0
+            )
             TABLE.put(verdicts)
             if judge.interrupted and not before:
                 self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.",
@@ -150,7 +152,7 @@ class Stage:
                       "They are not counted as zero: means are over what was judged, with bounds. To judge them later, "
                       f"without the model: {how}lmms-medtasks judge RUN", warn=True)  # fmt: skip
 
-    def _shared(self, chosen: settings.Settings) -> settings.Settings | None:
+    def _shared_settings(self, chosen: settings.Settings) -> settings.Settings | None:
         """What all processes of this machine may do together; None where one does it alone, or they can't agree.
 
         Several machines have each its part: they share no file.
@@ -172,7 +174,7 @@ class Stage:
         torch.distributed.broadcast_object_list(names, src=0)
         return f"{names[0]}/{self._rank // int(os.environ['LOCAL_WORLD_SIZE'])}"
 
-    def _warn(self, text: str) -> None:
+    def _say_warning(self, text: str) -> None:
         self._say(text, warn=True)
 
     def _say(self, text: str, warn: bool = False) -> None:
@@ -205,5 +207,5 @@ def wanted(task: Any, protocol: Protocol, trials: int) -> Iterator[Wanted]:
                     yield from ((item, trial) for trial in range(trials))
 
 
-def _once(tasks: Iterable[Any]) -> list[Any]:
+def _unique_tasks(tasks: Iterable[Any]) -> list[Any]:
     return list({id(task): task for task in tasks}.values())

@@ -1,19 +1,28 @@
-"""What a sample log was made of: the documents of its task, from the data that are here, and the replies as sent."""
+"""What a sample log was made of, and whether its scores follow from that.
+
+It was made of its task's documents, which are taken from the data that are here, and of the replies as they were sent.
+Each reply can be read again by the task's own hook. Verdicts of a judge are taken as they are recorded; that the judge
+was shown what follows from the reply, and that a rule settled what is said to be settled by a rule, is checked.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lmms_medtasks.data import subsets
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.rescoring import Definitions
-from lmms_medtasks.judges import withheld
+from lmms_medtasks.harness.rescoring import Definitions, record_scorer
+from lmms_medtasks.judges import records, withheld
+from lmms_medtasks.judges.protocol import Item
 from lmms_medtasks.parsing.reply import SentReply, Tags, parse_tags
-from lmms_medtasks.record import Record
+from lmms_medtasks.record import KEY, Judgement, Record, from_json
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.run_options import HARNESS_TAGS, METADATA, REASONING_TAGS
+
+_COMPARED = ("id", "cluster", "trials", "expected", "measures", "tags", "pair")
 
 
 def documents(run: Run, task: str, definitions: Definitions) -> dict[str, Mapping[str, Any]]:
@@ -22,10 +31,10 @@ def documents(run: Run, task: str, definitions: Definitions) -> dict[str, Mappin
     Raises UserError where the data are not here, or are others than the run's.
     """
     metadata = run.content["configs"][task].get("metadata") or {}
-    loaded = definitions.loaded(task)
+    loaded = definitions.load_task(task)
     recorded, here = metadata.get("data_digest"), (loaded.config.metadata or {}).get("data_digest")
-    if told := metadata.get("subset"):
-        here = subsets.digest_of(str(here), subsets.Subset(told["size"], told["seed"]))
+    if subset := metadata.get("subset"):
+        here = subsets.digest_of(str(here), subsets.Subset(subset["size"], subset["seed"]))
     if recorded != here:
         raise UserError(f"{run.path}, {task}: the run read data of digest {recorded}, here are data of digest {here}.")
     return {str(document["id"]): document for document in loaded.eval_docs_no_media}
@@ -37,24 +46,24 @@ def tags_of(run: Run, task: str) -> Tags:
     Raises UserError where they are none, as in an edited result file.
     """
     # The task's own, as its YAML has them, stand there too.
-    own = (run.content["configs"][task].get("metadata") or {}).get(REASONING_TAGS)
-    given = own or _given_tags(run, task)
+    task_tags = (run.content["configs"][task].get("metadata") or {}).get(REASONING_TAGS)
+    logged_tags = task_tags or _given_tags(run, task)
     known = {tuple(each) for each in HARNESS_TAGS}
     where = f"{run.path}, the run's --reasoning_tags"
-    return tuple(each for each in parse_tags(given, where) if each not in known) if given else ()
+    return tuple(each for each in parse_tags(logged_tags, where) if each not in known) if logged_tags else ()
 
 
 def _given_tags(run: Run, task: str) -> Any:
     """What the harness stripped replies by, as it was given; None where it stripped nothing."""
-    told = ((run.content["configs"][task].get("metadata") or {}).get(METADATA) or {}).get(REASONING_TAGS)
-    of_run = ((run.content.get("config") or {}).get("resolved_cli_args") or {}).get(REASONING_TAGS)
-    given = next((each for each in (told, of_run) if each is not None), None)
-    if isinstance(given, str):
+    task_option = ((run.content["configs"][task].get("metadata") or {}).get(METADATA) or {}).get(REASONING_TAGS)
+    run_option = ((run.content.get("config") or {}).get("resolved_cli_args") or {}).get(REASONING_TAGS)
+    logged_tags = next((each for each in (task_option, run_option) if each is not None), None)
+    if isinstance(logged_tags, str):
         try:
-            given = json.loads(given)
+            logged_tags = json.loads(logged_tags)
         except ValueError:
             return None  # "none"
-    return given
+    return logged_tags
 
 
 def replies(run: Run, task: str, row: Mapping[str, Any], record: Record, where: str, tags: Tags) -> list[SentReply]:
@@ -64,11 +73,11 @@ def replies(run: Run, task: str, row: Mapping[str, Any], record: Record, where: 
     beside those that are known. Raises UserError, with the line's place ``where``, for replies that are not here, and
     where their number is not that of the record's trials.
     """
-    texts = _texts(row.get("filtered_resps"))
+    texts = _reply_texts(row.get("filtered_resps"))
     if texts:
-        sent = _as_sent(texts, _texts(row.get("resps")), _given_tags(run, task) or HARNESS_TAGS)
+        sent = _as_sent(texts, _reply_texts(row.get("resps")), _given_tags(run, task) or HARNESS_TAGS)
     else:
-        sent = _kept(record, where)
+        sent = _recall_replies(record, where)
     if len(sent) != len(record.trials):
         raise UserError(
             f"{where}: the row has {len(sent)} replies, its record says what was read of {len(record.trials)}. Was the "
@@ -80,7 +89,7 @@ def replies(run: Run, task: str, row: Mapping[str, Any], record: Record, where: 
     ]
 
 
-def _texts(logged: Any) -> list[str]:
+def _reply_texts(logged: Any) -> list[str]:
     """Replies in any of the forms that the harness writes them in; [] where there are none."""
     while isinstance(logged, list) and len(logged) == 1 and isinstance(logged[0], list):
         logged = logged[0]
@@ -96,16 +105,74 @@ def _as_sent(filtered: Sequence[str], raw: Sequence[str], tags: Sequence[Sequenc
     return [sent if strip_reasoning_tags(sent, pairs_of_tags) == text.strip() else text for text, sent in pairs]
 
 
-def _kept(record: Record, where: str) -> list[str]:
+def _recall_replies(record: Record, where: str) -> list[str]:
     digests = record.judgement.replies if record.judgement else None
     if not digests:
         raise UserError(
             f"{where}: the log holds no replies (the data's terms keep them out), so nothing can be read again."
         )
-    found = [withheld.recall(str(each)) for each in digests]
-    if lost := found.count(None):
+    recalled = [withheld.recall(str(each)) for each in digests]
+    if lost := recalled.count(None):
         raise UserError(
-            f"{where}: the data's terms keep replies out of the log, and {lost} of {len(found)} of question "
+            f"{where}: the data's terms keep replies out of the log, and {lost} of {len(recalled)} of question "
             f"{record.id!r} are not on this machine. Where the model was run they are."
         )
-    return [each for each in found if each is not None]
+    return [each for each in recalled if each is not None]
+
+
+def recomputed_differences(run: Run, task: str, definitions: Definitions) -> Iterator[str]:
+    """What of a task's log does not follow from the replies in it, a sentence for each question.
+
+    Raises UserError where the task's data are not here, are others than the run's, or the log holds no replies.
+    """
+    questions = documents(run, task, definitions)
+    hook, tags = definitions.get_definition(task)["process_results"], tags_of(run, task)
+    seen: set[str] = set()
+    for line, row in run.rows(task):
+        where = f"{run.samples_file(task)}, line {line}"
+        recorded = from_json(row.get(KEY), where)
+        if recorded.id not in questions:
+            yield f"{where}: there is no question {recorded.id!r} in the data that are here."
+            continue
+        sent = replies(run, task, row, recorded, where, tags)
+        seen.add(recorded.id)
+        if different := _different_fields(hook, questions[recorded.id], sent, recorded, task):
+            yield f"{where}: question {recorded.id!r}: {', '.join(different)} do not follow from its replies."
+    if left := len(set(questions) - seen):
+        yield f"{task}: {left:,} of {len(questions):,} questions are not in the log."
+
+
+def _different_fields(
+    hook: Any, document: Mapping[str, Any], replies: Sequence[SentReply], recorded: Record, task: str
+) -> list[str]:
+    """What of a question's record does not follow from its replies."""
+    fresh = from_json(hook(document, list(replies))[KEY], "the task's hook")
+    different = []
+    if recorded.judgement is not None and fresh.judgement is not None:
+        different += _other_judgement(document, replies, recorded.judgement)
+        metrics = record_scorer(task, hook)(replace(fresh, judgement=recorded.judgement))
+        fresh = from_json(metrics[KEY], "the task's hook")
+    elif recorded.judgement is not fresh.judgement:
+        different.append("judgement")
+    logged, recomputed = recorded.to_json(), fresh.to_json()
+    return [*different, *(name for name in _COMPARED if logged.get(name) != recomputed.get(name))]
+
+
+def _other_judgement(document: Mapping[str, Any], replies: Sequence[SentReply], recorded: Judgement) -> list[str]:
+    """What of a judgement is not what the replies give: the items shown, or what a rule is said to have settled."""
+    protocol = records.protocol_of(recorded)
+    items = records.items_of(document, replies, protocol)
+    if not isinstance(recorded.items, str) and [each and dict(each.fields) for each in items] != list(recorded.items):
+        return ["what the judge was shown"]
+    pairs = zip(items, recorded.verdicts, strict=False)
+    if len(items) != len(recorded.verdicts) or any(_not_settled(protocol, item, given) for item, given in pairs):
+        return ["what a rule settled"]
+    return []
+
+
+def _not_settled(protocol: Any, item: Item | None, verdicts: tuple[Mapping[str, Any], ...]) -> bool:
+    """Whether verdicts are said to be a rule's, or a judge's, and are the other's."""
+    rule = item and protocol.settle(item)
+    if rule is None:
+        return any(each["status"] == "exact" for each in verdicts)
+    return any(each["status"] == "judged" or dict(each["labels"]) != dict(rule[0]) for each in verdicts)

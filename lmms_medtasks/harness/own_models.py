@@ -1,12 +1,13 @@
-"""What the models of ours have in common: where the harness finds them, and how their arguments are read."""
+"""What our models have in common: how the harness makes them and their arguments are read; and functions as models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from lmms_eval.api.model import lmms
+from tqdm import tqdm
 
 from lmms_medtasks.errors import UserError, user_errors
 
@@ -55,3 +56,35 @@ def whole_number(name: str, value: Any, least: int | None = None) -> int:
         above = "" if least is None else f" of at least {least}"
         raise UserError(f"The model argument {name} must be a whole number{above}, got {value!r}.")
     return value
+
+
+class FunctionModel(OwnModel):
+    """Asks ``function`` for each reply: it is given the prompt and the question's pictures as 8-bit RGB PIL images.
+
+    What goes wrong in the function ends the run, as it is.
+    """
+
+    is_simple = True
+    doubt = "what settings reach a function is not known"
+    """Why trials may be no independent draws, see :func:`lmms_medtasks.harness.runners.doubt`."""
+
+    def __init__(self, function: Callable[[str, list[Any]], str]) -> None:
+        super().__init__()
+        self.function = function
+        name = str(getattr(function, "__name__", type(function).__name__))
+        self.name = "function" if name == "<lambda>" else name
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        from lmms_medtasks.pictures import rgb8
+
+        replies = []
+        for request in tqdm(requests, desc="Answering"):
+            prompt, _, doc_to_visual, doc_id, task, split = request.args
+            visuals = doc_to_visual(self.task_dict[task][split][doc_id]) or []
+            reply = self.function(prompt, [rgb8(each) if hasattr(each, "getbands") else each for each in visuals])
+            if not isinstance(reply, str):
+                raise UserError(
+                    f"{self.name} must give a text, got {type(reply).__name__} for document {doc_id} of {task}."
+                )
+            replies.append(reply)
+        return replies

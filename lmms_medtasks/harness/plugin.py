@@ -42,10 +42,9 @@ from lmms_medtasks import extensions, folders, redacting
 from lmms_medtasks.errors import UserError, is_command_line, unknown, user_errors
 from lmms_medtasks.harness import (
     chosen_settings,
-    closed_output,
     degraded_lookup,
+    ending,
     judged,
-    model_names,
     relied_on,
     runners,
     start_checks,
@@ -73,14 +72,14 @@ def register() -> list[ModelManifest]:
     return [
         *(
             ModelManifest(model_id=name, simple_class_path=f"lmms_medtasks.harness.{cls}")
-            for name, cls in model_names.BASELINES.items()
+            for name, cls in runners.BASELINES.items()
         ),
         ModelManifest(
-            model_id=model_names.ADAPTED,
+            model_id=runners.ADAPTED_MODEL,
             simple_class_path=f"{adapters}.SimpleAdapted",
             chat_class_path=f"{adapters}.ChatAdapted",
         ),
-        ModelManifest(model_id=model_names.SERVER, chat_class_path=server),
+        ModelManifest(model_id=runners.SERVER_MODEL, chat_class_path=server),
     ]
 
 
@@ -128,7 +127,7 @@ def _check_start(ours: Iterable[str]) -> None:
     if ours or any(name.partition(MARK)[0] in task_index() for name in names):
         with user_errors():
             start_checks.check(sys.argv, names, os.environ)
-        closed_output.outlive()
+        ending.outlive_closed_output()
 
 
 def _wrap_method(cls: type, name: str, wrapper: Any) -> None:
@@ -291,7 +290,7 @@ def _join_evaluator(module: Any) -> None:
 
         join_evaluator(module)
         return
-    models = model_names.MODELS if relied_on.needed(relied_on.MODELS) else ()
+    models = runners.OWN_MODELS if relied_on.needed(relied_on.MODELS) else ()
     refusing = _refuse_ours(lost, {*task_index(), *models}, gives_tasks=False)
     for name in ("evaluate", "simple_evaluate"):
         if hasattr(module, name):

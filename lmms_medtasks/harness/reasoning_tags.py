@@ -31,15 +31,15 @@ def taken_over(tasks: Iterable[Any], options: Mapping[str, Any]) -> dict[str, Ta
     UserError for tags that are no pairs of marks.
     """
     chosen = given_tags(getattr(options.get("cli_args"), "reasoning_tags", None), TAGS_OPTION)
-    found = {}
+    tags_by_task = {}
     for task in tasks:
         config = task.config
-        own = given_tags(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
-        found[str(config.task)] = tags = tuple(dict.fromkeys((*own, *chosen)))
+        task_tags = given_tags(getattr(config, "reasoning_tags", None), f"{config.task}, reasoning_tags:")
+        tags_by_task[str(config.task)] = tags = tuple(dict.fromkeys((*task_tags, *chosen)))
         config.reasoning_tags, config.auto_strip_thinking = "none", False
         if tags:
             config.metadata = {**config.metadata, METADATA: [list(pair) for pair in tags]}
-    return found
+    return tags_by_task
 
 
 @contextlib.contextmanager
@@ -51,35 +51,35 @@ def handed_over(tasks: Iterable[Any], tags: Mapping[str, Tags]) -> Iterator[dict
     unknown: dict[str, Counter[str]] = {}
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
-            wrapped = _filtering(task, task.apply_filters, tags.get(str(task.config.task), ()), unknown)
+            wrapped = _filter_sent(task, task.apply_filters, tags.get(str(task.config.task), ()), unknown)
             changed.enter_context(replaced(task, "apply_filters", wrapped))
         yield unknown
 
 
-def _filtering(task: Any, original: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]]) -> Any:
+def _filter_sent(task: Any, original: Any, tags: Tags, unknown: MutableMapping[str, Counter[str]]) -> Any:
     @functools.wraps(original)
     def apply_filters(*args: Any, **kwargs: Any) -> Any:
         for instance in task.instances:
             limit = limit_of(instance)
-            instance.resps = [_sent(reply, tags, limit=limit) for reply in instance.resps]
-        found = original(*args, **kwargs)
+            instance.resps = [_sent_reply(reply, tags, limit=limit) for reply in instance.resps]
+        filtered_result = original(*args, **kwargs)
         for instance in task.instances:
             filtered = instance.filtered_resps
             for name, replies in filtered.items():
                 filtered[name] = _as_sent(replies, instance.resps, tags)
-        own = Counter(
+        unknown_marks = Counter(
             mark
             for instance in task.instances
             for reply in instance.resps
             if isinstance(reply, SentReply) and (mark := Reply.of(reply).unknown_mark)
         )
-        unknown[str(task.config.task)] = sum(gathered(own), Counter())
-        return found
+        unknown[str(task.config.task)] = sum(gathered(unknown_marks), Counter())
+        return filtered_result
 
     return apply_filters
 
 
-def _sent(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> Any:
+def _sent_reply(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> Any:
     """A text as a :class:`SentReply` with these tags; what it does not say of itself is as of ``like``."""
     if not isinstance(reply, str):
         return reply
@@ -90,9 +90,9 @@ def _sent(reply: Any, tags: Tags, like: Any = "", limit: int | None = None) -> A
 def _as_sent(replies: Any, sent: list[Any], tags: Tags) -> Any:
     """What a filter gave, which may be new texts: each is told to have ended as the reply that it was made of."""
     if not isinstance(replies, list):
-        return _sent(replies, tags, sent[0] if sent else "")
+        return _sent_reply(replies, tags, sent[0] if sent else "")
     whose = sent if len(sent) == len(replies) else [""] * len(replies)
-    return [_sent(reply, tags, like) for reply, like in zip(replies, whose, strict=True)]
+    return [_sent_reply(reply, tags, like) for reply, like in zip(replies, whose, strict=True)]
 
 
 def told(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
@@ -104,12 +104,12 @@ def told(results: Any, unknown: Mapping[str, Mapping[str, int]]) -> Any:
         config = results["configs"].get(task)
         if marks and config:
             config["metadata"] = {**(config.get("metadata") or {}), UNKNOWN: dict(marks)}
-    for message in _said(unknown) if results else ():
+    for message in _unknown_mark_messages(unknown) if results else ():
         say(message)
     return results
 
 
-def _said(unknown: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _unknown_mark_messages(unknown: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """A message for each unknown mark that replies of the run began with."""
     marks: Counter[str] = sum((Counter(each) for each in unknown.values()), Counter())
     for mark, count in marks.most_common():

@@ -3,6 +3,9 @@
 Our own runner and those with a client of the ``openai`` package know it from the server. Of others the number of tokens
 tells it: that which the runner counts, or, where it has a tokenizer, that of the reply's text. A reply whose tokens
 reach the request's limit was ended by it ("length"); of all others it is not known whether the model ended them.
+
+A model that the limit cuts is named early, while few questions are asked, and once. The limit itself stays: one that
+changed in the middle of a run would make numbers depend on the order of the questions.
 """
 
 from __future__ import annotations
@@ -11,14 +14,19 @@ import contextlib
 import dataclasses
 import functools
 import operator
+import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.chat_replies import LONGEST_BODY, too_long
+from lmms_medtasks.harness import chosen_settings
 from lmms_medtasks.harness.calls import PADDING, limit_of
 from lmms_medtasks.harness.failed_requests import failure
 from lmms_medtasks.harness.replacing import replaced
-from lmms_medtasks.parsing.reply import Ending, SentReply, is_failed_request
+from lmms_medtasks.parsing.reply import Ending, Reply, SentReply, Tags, is_failed_request
+from lmms_medtasks.progress import say
+from lmms_medtasks.suites import paper
 
 _TOKENIZERS = ("tokenizer", "_tokenizer", "processor.tokenizer", "_processor.tokenizer")
 _OF_AN_ENGINE = "client.get_tokenizer"  # vLLM
@@ -45,18 +53,18 @@ def noted(
     if not callable(original):
         yield
         return
-    count = _counting(lm)
+    count = _token_counter(lm)
 
     @functools.wraps(original)
     def generate_until(requests: list[Any]) -> list[Any]:
         if not requests or requests[0].task_name not in tasks:
             return list(original(requests))
-        task, told = requests[0].task_name, set[int]()
+        task, looked_at = requests[0].task_name, set[int]()
 
         def as_it_came(replies: Mapping[int, Any]) -> None:
             for place, reply in replies.items():
-                told.add(place)
-                look(task, _text(reply))
+                looked_at.add(place)
+                look(task, _reply_text(reply))
             if on_replies is not None:
                 on_replies(replies)
 
@@ -64,22 +72,22 @@ def noted(
         tells = replaced(lm, "on_replies", as_it_came) if hasattr(lm, "on_replies") else contextlib.nullcontext()
         with tells:
             replies = original(requests)
-        found = [_sent(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
-        for place, (reply, request) in enumerate(zip(found, requests, strict=True)):
-            if place not in told and not (getattr(request, "metadata", None) or {}).get(PADDING):
-                look(task, _text(reply))
-        return found
+        sent = [_as_sent_reply(lm, reply, request, count) for reply, request in zip(replies, requests, strict=True)]
+        for place, (reply, request) in enumerate(zip(sent, requests, strict=True)):
+            if place not in looked_at and not (getattr(request, "metadata", None) or {}).get(PADDING):
+                look(task, _reply_text(reply))
+        return sent
 
     with replaced(lm, "generate_until", generate_until):
         yield
 
 
-def _text(reply: Any) -> SentReply:
+def _reply_text(reply: Any) -> SentReply:
     text = reply[0] if isinstance(reply, tuple) else getattr(reply, "text", reply)
     return text if isinstance(text, SentReply) else SentReply(str(text))
 
 
-def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
+def _as_sent_reply(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
     """The reply, its text a :class:`SentReply`; what has no text of its own stays as it is."""
     from lmms_eval.api.instance import GenerationResult, unwrap_generation_output
 
@@ -90,7 +98,7 @@ def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
         return reply
     if not isinstance(text, SentReply):
         limit, written = limit_of(request), getattr(counts, "output_tokens", None)
-        text = SentReply(text, _ending(lm, text, limit, written, count), limit)
+        text = SentReply(text, _reply_ending(lm, text, limit, written, count), limit)
     elif text.limit is None:
         text = SentReply(text, text.ended, limit_of(request))
     if len(text) > LONGEST_BODY:
@@ -100,7 +108,7 @@ def _sent(lm: Any, reply: Any, request: Any, count: Count | None) -> Any:
     return (text, *reply[1:]) if isinstance(reply, tuple | list) else text
 
 
-def _ending(lm: Any, text: str, limit: int | None, written: int | None, count: Count | None) -> Ending:
+def _reply_ending(lm: Any, text: str, limit: int | None, written: int | None, count: Count | None) -> Ending:
     if is_failed_request(text):
         return "error"
     if not limit:
@@ -111,8 +119,8 @@ def _ending(lm: Any, text: str, limit: int | None, written: int | None, count: C
     # A token has one byte at least.
     if count is None or len(text.encode("utf-8", "surrogatepass")) < reached:
         return ""
-    own = count(text)
-    return "length" if own is not None and own >= reached else ""
+    token_count = count(text)
+    return "length" if token_count is not None and token_count >= reached else ""
 
 
 def _batch_size(lm: Any) -> int:
@@ -122,20 +130,73 @@ def _batch_size(lm: Any) -> int:
         return 2  # "auto"
 
 
-def _counting(lm: Any) -> Count | None:
+def _token_counter(lm: Any) -> Count | None:
     """What counts a text's tokens as the runner's tokenizer does, None where it has none."""
     for path in _TOKENIZERS:
         with contextlib.suppress(Exception):  # properties of runners raise what they like
             tokenizer = operator.attrgetter(path)(lm)
             if callable(getattr(tokenizer, "encode", None)):
-                return functools.partial(_count, tokenizer)
+                return functools.partial(_count_tokens, tokenizer)
     with contextlib.suppress(Exception):
-        return functools.partial(_count, operator.attrgetter(_OF_AN_ENGINE)(lm)())
+        return functools.partial(_count_tokens, operator.attrgetter(_OF_AN_ENGINE)(lm)())
     return None
 
 
-def _count(tokenizer: Any, text: str) -> int | None:
+def _count_tokens(tokenizer: Any, text: str) -> int | None:
     try:
         return len(tokenizer.encode(text, add_special_tokens=False))
     except Exception:  # noqa: BLE001 (a checkpoint's own code; the ending is not known then)
         return None
+
+
+FIRST_REPLIES = 20
+"""Replies of a task after which it is told whether more than half were cut."""
+
+
+class CutReplies:
+    """Counts the first replies of each task that were cut; speaks in the first process, once a run.
+
+    ``tasks``: task -> its configuration as the harness runs it; ``tags``: task -> the user's own marks of thoughts.
+    """
+
+    def __init__(self, tasks: Mapping[str, Mapping[str, Any]], tags: Mapping[str, Tags]) -> None:
+        self._tasks, self._tags = tasks, tags
+        self._seen: Counter[str] = Counter()
+        self._cut: Counter[str] = Counter()
+        self._limits: dict[str, int | None] = {}
+        self._told = os.environ.get("RANK", "0") != "0"
+
+    def count_reply(self, task: str, reply: SentReply) -> None:
+        """Count a reply; the last one of the first may be one too many that was cut."""
+        if self._told or self._seen[task] >= FIRST_REPLIES:
+            return
+        self._seen[task] += 1
+        self._limits[task] = reply.limit or self._limits.get(task)
+        self._cut[task] += is_cut(SentReply(reply, reply.ended, reply.limit, self._tags.get(task, ())))
+        if self._seen[task] == FIRST_REPLIES:
+            self._tell_cut(task)
+
+    def tell_rest(self) -> None:
+        """The run has asked all: tell of a task with fewer replies too."""
+        for task in self._seen:
+            self._tell_cut(task)
+
+    def _tell_cut(self, task: str) -> None:
+        seen, cut, limit = self._seen[task], self._cut[task], self._limits[task]
+        if self._told or 2 * cut <= seen:
+            return
+        self._told = True
+        thinking = f"--settings {paper.THINKING} (up to {paper.THINKING_TOKENS:,} new tokens) or "
+        helps = chosen_settings.gives_room(self._tasks[task], limit)
+        say(
+            f"lmms-medtasks: {task}: {cut} of the first {seen} replies were cut"
+            f"{f' at {limit:,} new tokens' if limit else ''} before an answer. Such a model is measured by its limit. "
+            f"The way out is another run with {thinking if helps else ''}--gen_kwargs max_new_tokens=N. "
+            "This run goes on with the limit that it has."
+        )
+
+
+def is_cut(reply: SentReply) -> bool:
+    """Whether the limit ended a reply before an answer: within thoughts, or without thoughts that it had closed."""
+    parsed = Reply.of(reply)
+    return parsed.outcome == "cut" or (parsed.ended == "length" and not parsed.thoughts)

@@ -44,23 +44,23 @@ def digest(value: Any) -> str:
     The order of a mapping's keys does not count. What is none of these counts by its ``repr``.
     """
     total = hashlib.sha256()
-    _add(total, value)
+    _add_value(total, value)
     return total.hexdigest()[:32]
 
 
-def _add(total: Any, value: Any) -> None:
+def _add_value(total: Any, value: Any) -> None:
     if isinstance(value, bytes | bytearray | memoryview):
         total.update(b"b%d:" % len(value))
         total.update(value)
     elif isinstance(value, Mapping):
         total.update(b"{%d:" % len(value))
         for name in sorted(value, key=repr):
-            _add(total, name)
-            _add(total, value[name])
+            _add_value(total, name)
+            _add_value(total, value[name])
     elif isinstance(value, list | tuple):
         total.update(b"[%d:" % len(value))
         for each in value:
-            _add(total, each)
+            _add_value(total, each)
     else:
         text = (value if isinstance(value, str) else repr(value)).encode("utf-8", "surrogatepass")
         total.update(b"%s%d:" % (type(value).__name__.encode(), len(text)))
@@ -71,13 +71,13 @@ def of_command(lm: Any, options: Any, tasks: Sequence[str], limit: Any, offset: 
     """The digest that names a command: the model and its arguments, the tasks and how many questions of them."""
     return digest(
         [
-            _named(lm, options),
-            _arguments(options),
+            _model_identity(lm, options),
+            _public_arguments(options),
             sorted(tasks),
             limit,
             offset,
             *(os.environ.get(name) for name in (subsets.VARIABLE, *chosen_settings.VARIABLES)),
-            _chosen(options),
+            _chosen_options(options),
         ]
     )
 
@@ -91,18 +91,21 @@ def of_model(lm: Any, options: Any) -> str:
     serve, with its files where they lie at a path of this machine. A model that is changed on another machine and
     served under the same name and from the same path is not noticed: vLLM's ``created`` is the time of the question.
     """
-    arguments = _arguments(options)
+    arguments = _public_arguments(options)
     return digest(
         {
-            "model": _named(lm, options),
+            "model": _model_identity(lm, options),
             "arguments": arguments,
-            "options": _chosen(options),
-            "code": [*map(_content, _modules(type(lm))), *map(_content, sorted(Path(__file__).parent.rglob("*.py")))],
-            "packages": dict(_versions()),
+            "options": _chosen_options(options),
+            "code": [
+                *map(_content_digest, _source_files(type(lm))),
+                *map(_content_digest, sorted(Path(__file__).parent.rglob("*.py"))),
+            ],
+            "packages": dict(_iter_versions()),
             "sent_as": os.environ.get("LMMS_IMAGE_ENCODE_FORMAT"),
-            "files": [_files(path) for path in _paths(lm, arguments)],
-            "hub": [_commit(name, arguments.get("revision")) for name in _texts(lm, arguments)],
-            "server": _served(lm),
+            "files": [_file_stats(path) for path in _model_paths(lm, arguments)],
+            "hub": [_hub_commit(name, arguments.get("revision")) for name in _model_names(lm, arguments)],
+            "server": _served_models(lm),
         }
     )
 
@@ -112,7 +115,7 @@ def of_task(task: Any) -> str:
     config = task.config
     metadata = {name: value for name, value in (config.metadata or {}).items() if name != "judge"}
     specific = getattr(task, "lmms_eval_specific_kwargs", None)
-    hooks = [_hook(getattr(config, name, None)) for name in ("doc_to_visual", "doc_to_text", "doc_to_messages")]
+    hooks = [_hook_name(getattr(config, name, None)) for name in ("doc_to_visual", "doc_to_text", "doc_to_messages")]
     return digest([str(config.task), metadata, specific, hooks, getattr(config, "system_prompt", None)])
 
 
@@ -123,7 +126,7 @@ def of_document(documents: Any, number: int) -> tuple[str, str]:
     """
     several = documents[number : number + 1]
     row = dict(several.to_pylist()[0] if hasattr(several, "to_pylist") else documents[number])
-    return digest({name: _stored(value) for name, value in row.items()}), str(row.get("id", number))
+    return digest({name: _stored_value(value) for name, value in row.items()}), str(row.get("id", number))
 
 
 def raw_rows(documents: Any) -> Any:
@@ -131,9 +134,9 @@ def raw_rows(documents: Any) -> Any:
     return documents.with_format("arrow") if hasattr(documents, "with_format") else documents
 
 
-def _stored(value: Any) -> Any:
+def _stored_value(value: Any) -> Any:
     if isinstance(value, list):
-        return [_stored(each) for each in value]
+        return [_stored_value(each) for each in value]
     if isinstance(value, dict) and set(value) == {"bytes", "path"} and value["bytes"] is None and value["path"]:
         path = Path(value["path"])
         return [value["path"], path.read_bytes() if path.is_file() else None]
@@ -142,24 +145,24 @@ def _stored(value: Any) -> Any:
     return value
 
 
-def _named(lm: Any, options: Any) -> list[Any]:
+def _model_identity(lm: Any, options: Any) -> list[Any]:
     return [f"{type(lm).__module__}.{type(lm).__qualname__}", getattr(options, "model", None)]
 
 
-def _chosen(options: Any) -> dict[str, Any]:
+def _chosen_options(options: Any) -> dict[str, Any]:
     return {name: getattr(options, name, None) for name in _OPTIONS}
 
 
-def _arguments(options: Any) -> dict[str, Any]:
+def _public_arguments(options: Any) -> dict[str, Any]:
     """--model_args by name, without keys and passwords: who pays moves no reply."""
     from lmms_eval import utils
 
-    given = getattr(options, "model_args", None) or {}
-    found = utils.simple_parse_args_string(given) if isinstance(given, str) else dict(given)
-    return {name: value for name, value in found.items() if not _SECRET.search(str(name).lower())}
+    model_args = getattr(options, "model_args", None) or {}
+    arguments = utils.simple_parse_args_string(model_args) if isinstance(model_args, str) else dict(model_args)
+    return {name: value for name, value in arguments.items() if not _SECRET.search(str(name).lower())}
 
 
-def _texts(lm: Any, arguments: Mapping[str, Any]) -> list[str]:
+def _model_names(lm: Any, arguments: Mapping[str, Any]) -> list[str]:
     """Names of models: arguments that are texts, and what the model that the runner holds was loaded from."""
     config = getattr(sampling.model_of(lm), "config", None)
     loaded = getattr(config, "_name_or_path", None)
@@ -167,54 +170,54 @@ def _texts(lm: Any, arguments: Mapping[str, Any]) -> list[str]:
     return sorted({each for each in (*values, loaded) if isinstance(each, str) and each})
 
 
-def _paths(lm: Any, arguments: Mapping[str, Any]) -> list[Path]:
-    found = []
-    for text in _texts(lm, arguments):
+def _model_paths(lm: Any, arguments: Mapping[str, Any]) -> list[Path]:
+    paths = []
+    for text in _model_names(lm, arguments):
         try:
             path = Path(text).expanduser()
             if path.exists():
-                found.append(path)
+                paths.append(path)
         except (OSError, RuntimeError, ValueError):
             continue  # no path: too long a text, an unknown home
-    return found
+    return paths
 
 
-def _files(path: Path) -> list[Any]:
+def _file_stats(path: Path) -> list[Any]:
     """Name, size and time of a file, or of those below a folder; what a file manager or Python hides is left out."""
     if path.is_file():
-        return [_stat(path, path.name)]
-    found = islice(_below(path), _FILES)
-    return sorted(_stat(each, str(each.relative_to(path))) for each in found)
+        return [_file_stat(path, path.name)]
+    files = islice(_iter_files(path), _FILES)
+    return sorted(_file_stat(each, str(each.relative_to(path))) for each in files)
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _iter_files(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(each for each in folders if not each.startswith((".", "__pycache__")))
         yield from (Path(root, each) for each in sorted(files) if not each.startswith("."))
 
 
-def _stat(path: Path, name: str) -> list[Any]:
+def _file_stat(path: Path, name: str) -> list[Any]:
     try:
-        said = path.stat()
+        stat = path.stat()
     except OSError:
         return [name, None, None]
-    return [name, said.st_size, said.st_mtime_ns]
+    return [name, stat.st_size, stat.st_mtime_ns]
 
 
-def _commit(name: str, revision: object) -> str | None:
+def _hub_commit(name: str, revision: object) -> str | None:
     """The commit of a model that was loaded from the hub's cache; None for what is none."""
     if name.count("/") != 1 or Path(name).exists():
         return None
     try:
         from huggingface_hub import try_to_load_from_cache
 
-        found = try_to_load_from_cache(name, "config.json", revision=str(revision) if revision else None)
+        cached = try_to_load_from_cache(name, "config.json", revision=str(revision) if revision else None)
     except (ImportError, ValueError, OSError):
         return None
-    return Path(found).parent.name if isinstance(found, str) else None
+    return Path(cached).parent.name if isinstance(cached, str) else None
 
 
-def _served(lm: Any) -> Any:
+def _served_models(lm: Any) -> Any:
     """What the runner's server says of its models; None without one, or where it does not say."""
     kinds = [runners.server(each.__module__) for each in type(lm).__mro__]
     address = str(getattr(getattr(lm, "client", None), "base_url", "") or "")
@@ -225,43 +228,45 @@ def _served(lm: Any) -> Any:
     try:
         with urllib.request.urlopen(request, timeout=_WAIT) as answer:
             listed = json.loads(answer.read())["data"]
-        kept = ("id", "root", "parent", "owned_by", "max_model_len", "meta")
-        shown = [{name: each.get(name) for name in kept} for each in listed]
+        fields = ("id", "root", "parent", "owned_by", "max_model_len", "meta")
+        shown = [{name: each.get(name) for name in fields} for each in listed]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return [address]
-    own = str(getattr(lm, "model_version", None) or getattr(lm, "model_name", ""))
+    model_name = str(getattr(lm, "model_version", None) or getattr(lm, "model_name", ""))
     # A provider's long list changes with every model that it adds.
-    served = sorted((each for each in shown if each["id"] == own), key=repr) or (shown if len(shown) == 1 else [])
+    served = sorted((each for each in shown if each["id"] == model_name), key=repr) or (
+        shown if len(shown) == 1 else []
+    )
     roots = [
         Path(each["root"]) for each in served if isinstance(each["root"], str) and Path(each["root"]).is_absolute()
     ]
-    return [address, getattr(lm, "version", None), served, [_files(path) for path in roots if path.exists()]]
+    return [address, getattr(lm, "version", None), served, [_file_stats(path) for path in roots if path.exists()]]
 
 
-def _hook(function: Any) -> str | None:
+def _hook_name(function: Any) -> str | None:
     function = getattr(function, "func", function)
     name = getattr(function, "__qualname__", None)
     return f"{function.__module__}.{name}" if name else None if function is None else str(function)
 
 
-def _modules(cls: type) -> list[Path]:
-    found = []
+def _source_files(cls: type) -> list[Path]:
+    files = []
     for each in cls.__mro__:
         try:
-            found.append(Path(inspect.getsourcefile(each) or ""))
+            files.append(Path(inspect.getsourcefile(each) or ""))
         except (TypeError, OSError):
             continue  # built in, or made in an interpreter
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
-def _content(path: Path) -> str:
+def _content_digest(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return ""
 
 
-def _versions() -> Iterator[tuple[str, str]]:
+def _iter_versions() -> Iterator[tuple[str, str]]:
     for name in _PACKAGES:
         try:
             yield name, importlib.metadata.version(name)

@@ -1,20 +1,25 @@
-"""Limits of a reply's length that differ between a task's questions: the setting ``new_tokens``.
+"""How long a reply may be: by question (the setting ``new_tokens``), and within the tokens that a model takes in all.
 
-The harness gives all requests of a task one limit. Here each request gets that of its question, by a column of the
-data; and since a runner that answers in batches takes the settings of a batch's first request for all, requests with
-one limit make a call (:func:`lmms_medtasks.harness.calls.one_task_a_call`).
+The harness gives all requests of a task one limit. With that setting each request gets the limit of its question, by a
+column of the data. A runner that answers in batches takes the settings of a batch's first request for all of it, so
+requests with one limit make a call (:func:`lmms_medtasks.harness.calls.one_task_a_call`).
+
+A server refuses every request that asks for more than its room, and a model that writes past its positions writes
+nonsense. So the limit that ``--settings thinking`` gives is lowered once, before anything is asked, and said so.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import calls
+from lmms_medtasks.harness import calls, sampling, server_sampling
 from lmms_medtasks.harness.replacing import replaced
+from lmms_medtasks.suites import paper
 
 
 @contextlib.contextmanager
@@ -26,24 +31,24 @@ def by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
     """
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
-            wanted = ((task.config.lmms_eval_specific_kwargs or {}).get("default") or {}).get("new_tokens")
-            if not wanted:
+            limits_by_column = ((task.config.lmms_eval_specific_kwargs or {}).get("default") or {}).get("new_tokens")
+            if not limits_by_column:
                 continue
             if calls.in_one_call(lm):
                 raise UserError(
-                    f"{task.config.task}: its settings limit replies by {wanted['column']}, and the runner "
+                    f"{task.config.task}: its settings limit replies by {limits_by_column['column']}, and the runner "
                     f"{type(lm).__name__} takes one limit a run. Choose another runner, or settings without that."
                 )
             build = task.build_all_requests
-            changed.enter_context(replaced(task, "build_all_requests", _limiting(task, build, wanted)))
+            changed.enter_context(replaced(task, "build_all_requests", _limit_requests(task, build, limits_by_column)))
         yield
 
 
-def _limiting(task: Any, build: Any, wanted: Mapping[str, Any]) -> Any:
+def _limit_requests(task: Any, build: Any, limits_by_column: Mapping[str, Any]) -> Any:
     @functools.wraps(build)
     def build_all_requests(*args: Any, **kwargs: Any) -> None:
         build(*args, **kwargs)
-        column, limits = wanted["column"], wanted["limits"]
+        column, limits = limits_by_column["column"], limits_by_column["limits"]
         values = task.eval_docs_no_media[column]
         for request in task.instances:
             value = values[request.doc_id]
@@ -56,3 +61,59 @@ def _limiting(task: Any, build: Any, wanted: Mapping[str, Any]) -> Any:
                     argument["max_new_tokens"] = limits[value]
 
     return build_all_requests
+
+
+FOR_THE_PROMPT = 2048
+"""Tokens of the room that are left for a question and its images; of a small room one half."""
+
+_ENGINE = "client.llm_engine.model_config.max_model_len"  # vLLM within this process
+
+
+def model_room(lm: Any) -> tuple[int, str] | None:
+    """The tokens that prompt and reply may have together, and who says it; None where it is not known."""
+    served = getattr(lm, "serves", None)
+    if isinstance(served, dict) and _token_count(served.get("max_model_len")):
+        return served["max_model_len"], "the server's max_model_len"
+    for model in server_sampling.listed(lm):
+        if model.id == getattr(lm, "model_version", None) and (
+            tokens := _token_count(getattr(model, "max_model_len", None))
+        ):
+            return tokens, "the server's max_model_len"
+    with contextlib.suppress(AttributeError, TypeError):
+        if tokens := _token_count(operator.attrgetter(_ENGINE)(lm)):
+            return tokens, "the engine's max_model_len"
+    config: Any = getattr(sampling.model_of(lm), "config", None)
+    text = config.get_text_config() if callable(getattr(config, "get_text_config", None)) else config
+    tokens = _token_count(getattr(text, "max_position_embeddings", None))
+    return (tokens, "the model's max_position_embeddings") if tokens else None
+
+
+def lower_to_room(tasks: Iterable[Any], lm: Any) -> None:
+    """Lower the limit that the settings gave these tasks to the room of ``lm``, in their configurations."""
+    configs = [task.config for task in tasks if paper.label(task.config.metadata or {}) == paper.THINKING]
+    room = model_room(lm) if configs else None
+    if room is None:
+        return
+    most = max(room[0] - FOR_THE_PROMPT, room[0] // 2)
+    lowered = []
+    for config in configs:
+        settings = config.metadata["settings"]
+        limit = settings["changes"].get("max_new_tokens")
+        generation = config.generation_kwargs
+        if limit is None or generation.get("max_new_tokens") != limit or limit <= most:
+            continue
+        generation["max_new_tokens"] = most
+        changes = {**settings["changes"], "max_new_tokens": most}
+        config.metadata = {**config.metadata, "settings": {**settings, "changes": changes}}
+        lowered.append(str(config.task))
+    if lowered:
+        from loguru import logger
+
+        logger.warning(
+            f"--settings {paper.THINKING}: replies have up to {most:,} new tokens, not {paper.THINKING_TOKENS:,}: "
+            f"{room[1]} is {room[0]:,}, less what a prompt may need ({', '.join(lowered)})."
+        )
+
+
+def _token_count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else None

@@ -6,24 +6,27 @@ reasoning tags go with it. A judge's verdicts stay where the judge would be show
 
 from __future__ import annotations
 
-import copy
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lmms_medtasks import __version__, digests
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring, run_files
+from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring
 from lmms_medtasks.judges import records, registry, stage
 from lmms_medtasks.judges.judging import settled
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, Judgement, Record, from_earlier_json
-from lmms_medtasks.samples import degraded, run_options, runs
+from lmms_medtasks.report.csv_writer import csv_line
+from lmms_medtasks.samples import degraded, result_files, run_options, runs
 from lmms_medtasks.samples.result_files import REREAD, Run
+from lmms_medtasks.writing import write_bytes, write_text
 
 ANSWERED = "answered"
 _DRAWN = "degradation_parameters"
@@ -61,33 +64,37 @@ class Reread:
     unknown_marks: set[str] = field(default_factory=set)
 
     @property
-    def replies(self) -> int:
+    def reply_count(self) -> int:
         """How many replies were read."""
         return self.outcomes[1].total()
 
 
 @dataclass(frozen=True)
 class RereadRun:
-    """A run read again: the content of its result file, the tasks, and those that stay since they are not ours."""
+    """A run read again: its new files, the tasks, and those that stay since they are not ours."""
 
-    run: Run
-    content: dict[str, Any]
+    remade: rescoring.RemadeRun
     tasks: tuple[Reread, ...]
     left: tuple[str, ...]
 
-    def metrics(self, task: str) -> list[tuple[str, float | None, float | None]]:
+    @property
+    def run(self) -> Run:
+        """The run as it was."""
+        return self.remade.run
+
+    def moved_metrics(self, task: str) -> list[tuple[str, float | None, float | None]]:
         """The metrics of a task whose number moved, with the number before and now; None for none."""
-        old, new = self._named(task)
-        pairs = [(name, _number(old[name]), _number(new[name])) for name in old if name in new]
+        old, new = self._metric_values(task)
+        pairs = [(name, _metric_number(old[name]), _metric_number(new[name])) for name in old if name in new]
         return [(name, before, now) for name, before, now in pairs if before != now]
 
-    def only_in_one(self, task: str) -> tuple[list[str], list[str]]:
+    def one_sided_metrics(self, task: str) -> tuple[list[str], list[str]]:
         """The metrics that the task had and has no more, and those that it has only now."""
-        old, new = self._named(task)
+        old, new = self._metric_values(task)
         return [name for name in old if name not in new], [name for name in new if name not in old]
 
-    def _named(self, task: str) -> list[dict[str, Any]]:
-        entries = [content.get("results", {}).get(task, {}) for content in (self.run.content, self.content)]
+    def _metric_values(self, task: str) -> list[dict[str, Any]]:
+        entries = [content.get("results", {}).get(task, {}) for content in (self.run.content, self.remade.content)]
         return [
             {name.partition(",")[0]: value for name, value in entry.items() if "," in name and "_stderr" not in name}
             for entry in entries
@@ -101,64 +108,62 @@ def reread(
 
     ``tags``: reasoning tags in place of the run's. Raises UserError with all that keeps the tasks from being read.
     """
-    own, left = _tasks(run, tasks)
-    content = copy.deepcopy(run.content)
-    if tasks:
-        run_files.leave(content, own)
+    requested, left = _split_tasks(run, tasks)
     done: list[Reread] = []
     problems: list[str] = []
-    for task in own:
+    for task in requested:
         try:
-            done.append(_read(run, task, definitions, tags))
+            done.append(_reread_task(run, task, definitions, tags))
         except UserError as error:
             problems.append(f"{task}: {error}")
     if problems:
         rest = f" The others can be read: {' '.join(f'--task {each.task}' for each in done)}." if done else ""
         raise UserError(f"{run.path} can't be read again. {' '.join(problems)}{rest}")
+    remade = rescoring.RemadeRun(run, definitions, requested, alone=bool(tasks))
     for each in done:
-        _put(content, each, definitions, tags)
-    _pair(content, done, definitions)
-    sizes = {each.task: len(each.rows) for each in done}
-    for task in content["results"]:
-        sizes.setdefault(task, run.sample_count(task) or 0)
-    rescoring.update_groups(content, definitions, sizes, own)
-    content[REREAD] = [*content.get(REREAD, []), _provenance(run, own, tags)]
-    return RereadRun(run, content, tuple(done), tuple(left))
+        remade.put_task(each.task, each.rows, each.results)
+        _note_readers(remade.content, each, definitions, tags)
+    _pair_degraded(remade.content, done, definitions)
+    remade.update_groups()
+    remade.content[REREAD] = [*remade.content.get(REREAD, []), _describe_reread(run, requested, tags)]
+    return RereadRun(remade, tuple(done), tuple(left))
 
 
-def _tasks(run: Run, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_tasks(run: Run, chosen: Sequence[str]) -> tuple[list[str], list[str]]:
     """The tasks of a run that are read by our readers and have a score, and its others, which stay as they are."""
     configs: Mapping[str, Any] = run.content.get("configs") or {}
-    own: list[str] = []
+    ours_with_score: list[str] = []
     others: list[str] = []
     failed = degraded.failures(run.content)
     for task, config in configs.items():
         metadata = (config or {}).get("metadata")
         ours = isinstance(metadata, Mapping) and "data_digest" in metadata
-        (own if ours and task not in failed else others).append(task)
+        (ours_with_score if ours and task not in failed else others).append(task)
     for task in chosen:
-        if task not in own:
-            raise UserError(f"{run.path} has no task {task!r} to be read again. It has: {', '.join(own) or 'none'}.")
-    if not own:
+        if task not in ours_with_score:
+            raise UserError(
+                f"{run.path} has no task {task!r} to be read again. It has: {', '.join(ours_with_score) or 'none'}."
+            )
+    if not ours_with_score:
         raise UserError(f"{run.path} has no task of lmms-medtasks that could be read again.")
-    own = [task for task in own if not chosen or task in chosen]
-    if not any(run.samples_file(task).is_file() for task in own):
+    ours_with_score = [task for task in ours_with_score if not chosen or task in chosen]
+    if not any(run.samples_file(task).is_file() for task in ours_with_score):
         raise UserError(
             f"{run.path} has no sample log: the run was made without --log_samples, so no reply was kept. Run it again."
         )
-    return own, [] if chosen else others
+    return ours_with_score, [] if chosen else others
 
 
 # --- A task -----------------------------------------------------------------------------------------------------------
 
 
-def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | None) -> Reread:
+def _reread_task(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | None) -> Reread:
     config, path = run.content["configs"][task], run.samples_file(task)
     rows = [row for _, row in run.rows(task)]
     recorded = list(runs.records(run, task, from_earlier_json))
-    asked = run.content.get("n-samples", {}).get(task, {}).get("effective", len(rows))
-    if asked != len(rows):
-        raise UserError(f"{path} has {len(rows)} rows, {asked} questions were asked. Was the log edited?")
+    question_count = run.content.get("n-samples", {}).get(task, {}).get("effective", len(rows))
+    if question_count != len(rows):
+        raise UserError(f"{path} has {len(rows)} rows, {question_count} questions were asked. Was the log edited?")
     documents = logged_questions.documents(run, task, definitions)
     unknown = [record.id for record, _ in recorded if record.id not in documents]
     if unknown:
@@ -166,17 +171,23 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
             f"{path}: {len(unknown)} of {len(rows)} questions are not in the data that are here, the first is "
             f"{unknown[0]!r}."
         )
-    definition, own_tags = definitions.of(task), logged_questions.tags_of(run, task)
-    reader = _Reader(definition["process_results"], {each.name: each for each in rejudging.protocols_of(config)})
+    own_tags = logged_questions.tags_of(run, task)
+    reader = _Reader(
+        task,
+        definitions.get_definition(task)["process_results"],
+        {each.name: each for each in rejudging.protocols_of(config)},
+    )
     names = {KEY, *(name.partition(",")[0] for name in run.tasks.get(task, {}))} - {"alias"}
-    done = Reread(task, asked_alike=_asked_alike(config, definitions.loaded(task).config))
+    done = Reread(task, asked_alike=_asked_alike(config, definitions.load_task(task).config))
     for row, (record, line) in zip(rows, recorded, strict=True):
         where = f"{path}, line {line}"
         sent = logged_questions.replies(run, task, row, record, where, own_tags if tags is None else tags)
-        fresh, metrics, changed = reader.read(documents[record.id], sent, record)
+        fresh, metrics, changed = reader.read_question(documents[record.id], sent, record)
         done.unknown_marks |= {str(note["unknown_mark"]) for note in fresh.replies if note.get("unknown_mark")}
         is_kept_out = not row.get("filtered_resps")
-        done.moved += _moved(task, record, fresh, changed, [None if is_kept_out else str(each) for each in sent])
+        done.moved += _moved_replies(
+            task, record, fresh, changed, [None if is_kept_out else str(each) for each in sent]
+        )
         for counted, each in zip(done.outcomes, (record, fresh), strict=True):
             counted.update(trial if trial in (*NO_ANSWER, FAILED) else ANSWERED for trial in each.trials)
         done.unjudged += sum(
@@ -184,11 +195,12 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
             for place, verdicts in enumerate(fresh.judgement.verdicts if fresh.judgement else ())
             for verdict in verdicts
         )
-        kept = {key: metrics.get(key, value) for key, value in row.items() if key in metrics or key not in names}
-        done.rows.append({**kept, **metrics})
+        kept_columns = {
+            key: metrics.get(key, value) for key, value in row.items() if key in metrics or key not in names
+        }
+        done.rows.append({**kept_columns, **metrics})
     fresh_metrics = [{name: row[name] for name in metrics} for row in done.rows]
-    named = run_files.filter_of(run, task)
-    done.results = rescoring.results_of(task, definition, config, fresh_metrics, named)
+    done.results = rescoring.logged_results(run, task, definitions, fresh_metrics)
     done.stands = not done.moved and {"alias": run.tasks[task].get("alias"), **done.results} == run.tasks[task]
     return done
 
@@ -196,10 +208,10 @@ def _read(run: Run, task: str, definitions: rescoring.Definitions, tags: Tags | 
 class _Reader:
     """Reads the replies to a question as its task does, and keeps what a run alone knows."""
 
-    def __init__(self, hook: Callable[..., Mapping[str, Any]], protocols: Mapping[str, Protocol]) -> None:
-        self._hook, self._protocols = hook, protocols
+    def __init__(self, task: str, hook: Callable[..., Mapping[str, Any]], protocols: Mapping[str, Protocol]) -> None:
+        self._task, self._hook, self._protocols = task, hook, protocols
 
-    def read(
+    def read_question(
         self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: Record
     ) -> tuple[Record, Mapping[str, Any], set[int]]:
         """The question's record now, its metrics, and the places of the replies of which a judge is shown else."""
@@ -214,14 +226,11 @@ class _Reader:
             )
         if recorded.judgement is None:
             return fresh, metrics, set()
-        judgement, changed = self._judgement(document, sent, recorded, fresh)
-        scored = getattr(self._hook, "metrics_of", None)
-        if scored is None:
-            raise UserError("its hook does not say how a record is scored (records.scored_by).")
-        metrics = scored(replace(fresh, judgement=judgement))
+        judgement, changed = self._carry_verdicts(document, sent, recorded, fresh)
+        metrics = rescoring.record_scorer(self._task, self._hook)(replace(fresh, judgement=judgement))
         return from_earlier_json(metrics[KEY], "the task's hook"), metrics, changed
 
-    def _judgement(
+    def _carry_verdicts(
         self, document: Mapping[str, Any], sent: Sequence[SentReply], recorded: Record, fresh: Record
     ) -> tuple[Judgement, set[int]]:
         old, new = recorded.judgement, fresh.judgement
@@ -229,9 +238,9 @@ class _Reader:
         protocol = self._protocols.get(old.judge["protocol"]) or registry.get(old.judge["protocol"])
         items = records.items_of(document, sent, protocol)
         verdicts, changed = [], set()
-        for place, (item, given) in enumerate(zip(items, old.verdicts, strict=True)):
+        for place, (item, old_verdicts) in enumerate(zip(items, old.verdicts, strict=True)):
             if _is_same(place, item, recorded, fresh, sent[place]):
-                verdicts.append(given)
+                verdicts.append(old_verdicts)
                 continue
             changed.add(place)
             made = item and (settled(protocol, item) or Verdict("missing", reason=records.NOT_JUDGED))
@@ -248,37 +257,41 @@ def _is_same(place: int, item: Item | None, recorded: Record, fresh: Record, sen
     assert recorded.judgement is not None
     shown = recorded.judgement.items
     if isinstance(shown, str):
-        note, reply = _note(recorded, place), Reply.of(sent)
+        note, reply = _reply_note(recorded, place), Reply.of(sent)
         then = recorded.trials[place], tuple(note.get("marks", ())), note.get("unknown_mark", "")
         has_item = bool(recorded.judgement.verdicts[place])
         return then == (fresh.trials[place], reply.marks, reply.unknown_mark) and has_item == (item is not None)
-    given = shown[place]
-    return (given and dict(given)) == (item and dict(item.fields))
+    shown_item = shown[place]
+    return (shown_item and dict(shown_item)) == (item and dict(item.fields))
 
 
-def _note(record: Record, place: int) -> Mapping[str, Any]:
+def _reply_note(record: Record, place: int) -> Mapping[str, Any]:
     return record.replies[place] if place < len(record.replies) else {}
 
 
-def _moved(task: str, recorded: Record, fresh: Record, changed: set[int], texts: Sequence[str | None]) -> list[Moved]:
+def _moved_replies(
+    task: str, recorded: Record, fresh: Record, changed: set[int], texts: Sequence[str | None]
+) -> list[Moved]:
     """The replies of which something else is read, and those that a judge is shown in another way."""
-    found = []
+    moved = []
     for place, (before, after, text) in enumerate(zip(recorded.trials, fresh.trials, texts, strict=True)):
         if before == after and place not in changed:
             continue
-        rule = str(_note(fresh, place).get("rule", ""))
-        was, now = _judged(recorded, place, before), _judged(fresh, place, after)
-        found.append(Moved(task, recorded.id, place + 1, was, now, rule, text))
+        rule = str(_reply_note(fresh, place).get("rule", ""))
+        before_text, after_text = _judged_outcome(recorded, place, before), _judged_outcome(fresh, place, after)
+        moved.append(Moved(task, recorded.id, place + 1, before_text, after_text, rule, text))
     # A measure that only one of the two has moves no reply.
     both = recorded.measures.keys() & fresh.measures.keys()
     names = sorted(name for name in both if recorded.measures[name] != fresh.measures[name])
-    if names and not found:
-        was, now = (", ".join(f"{name} {each.measures[name].score}" for name in names) for each in (recorded, fresh))
-        found.append(Moved(task, recorded.id, 1, was, now, "", texts[0]))
-    return found
+    if names and not moved:
+        before_text, after_text = (
+            ", ".join(f"{name} {each.measures[name].score}" for name in names) for each in (recorded, fresh)
+        )
+        moved.append(Moved(task, recorded.id, 1, before_text, after_text, "", texts[0]))
+    return moved
 
 
-def _judged(record: Record, place: int, trial: str) -> str:
+def _judged_outcome(record: Record, place: int, trial: str) -> str:
     """What was read of a reply, and of one that is judged whether it was."""
     verdicts = record.judgement.verdicts[place] if record.judgement else ()
     if not verdicts or trial in (*NO_ANSWER, FAILED):
@@ -295,17 +308,15 @@ def _asked_alike(config: Mapping[str, Any], today: Any) -> bool:
 # --- The new result file ----------------------------------------------------------------------------------------------
 
 
-def _put(content: dict[str, Any], done: Reread, definitions: rescoring.Definitions, tags: Tags | None) -> None:
-    """Put a task's numbers into a result file, and whose readers they are of."""
-    task, loaded = done.task, definitions.loaded(done.task)
-    entry = content["results"][task]
-    content["results"][task] = {"alias": entry.get("alias", task), **done.results}
+def _note_readers(content: dict[str, Any], done: Reread, definitions: rescoring.Definitions, tags: Tags | None) -> None:
+    """Note in a result file whose readers a task's numbers are of."""
+    task, loaded = done.task, definitions.load_task(done.task)
     for name, direction in loaded.higher_is_better().items():
         content.setdefault("higher_is_better", {}).setdefault(task, {}).setdefault(name, direction)
     today, metadata = loaded.config.metadata, dict(content["configs"][task]["metadata"])
     now = today.get("digests") or {}
-    own = {part: now[part] for part in ("package", "own_code") if part in now}
-    metadata["digests"] = {**(metadata.get("digests") or {}), **own}
+    reader_digests = {part: now[part] for part in ("package", "own_code") if part in now}
+    metadata["digests"] = {**(metadata.get("digests") or {}), **reader_digests}
     # A prompt of another version stays one: only who reads is of today.
     if done.asked_alike and "version" in today:
         metadata["version"], metadata["package_version"] = today["version"], __version__
@@ -313,8 +324,11 @@ def _put(content: dict[str, Any], done: Reread, definitions: rescoring.Definitio
     if today.get("package_modified"):
         metadata["package_modified"] = True
     if tags is not None:
-        told = {**(metadata.get(run_options.METADATA) or {}), run_options.REASONING_TAGS: [list(each) for each in tags]}
-        metadata[run_options.METADATA] = told
+        options = {
+            **(metadata.get(run_options.METADATA) or {}),
+            run_options.REASONING_TAGS: [list(each) for each in tags],
+        }
+        metadata[run_options.METADATA] = options
     content["configs"][task]["metadata"] = metadata
 
 
@@ -322,7 +336,7 @@ class _Base(NamedTuple):
     base: str
 
 
-def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescoring.Definitions) -> None:
+def _pair_degraded(content: dict[str, Any], done: Sequence[Reread], definitions: rescoring.Definitions) -> None:
     """Pair degraded tasks with their clean ones anew, as the run did, where either has moved.
 
     Where neither has, what the run found stays.
@@ -337,15 +351,17 @@ def _pair(content: dict[str, Any], done: Sequence[Reread], definitions: rescorin
                 row[degraded.SCORES] = {}  # in its place
     for task in bases:
         metadata = content["configs"][task]["metadata"]
-        told = metadata[degraded.METADATA]
-        kept = {key: value for key, value in told.items() if key not in ("scores", "best_scores")}
-        metadata[degraded.METADATA] = kept
+        details = metadata[degraded.METADATA]
+        kept_details = {key: value for key, value in details.items() if key not in ("scores", "best_scores")}
+        metadata[degraded.METADATA] = kept_details
     samples = {"samples": {each.task: each.rows for each in paired}}
     shown: Any = {task: _Base(base) for task, base in bases.items()}
-    degraded_pairing.pair({**content, **samples}, {each.task: definitions.loaded(each.task) for each in paired}, shown)
+    degraded_pairing.pair(
+        {**content, **samples}, {each.task: definitions.load_task(each.task) for each in paired}, shown
+    )
 
 
-def _provenance(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
+def _describe_reread(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, Any]:
     logs = {task: digests.digest(run.samples_file(task).read_bytes()) for task in tasks}
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -355,7 +371,65 @@ def _provenance(run: Run, tasks: Sequence[str], tags: Tags | None) -> dict[str, 
     }
 
 
-def _number(value: Any) -> float | None:
+def _metric_number(value: Any) -> float | None:
     """A metric's number, None where it has none."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and not math.isnan(value) else None
+
+
+MOVED = "moved.csv"
+_SHOWN_CHARACTERS = 200
+"""Characters of a reply in the list."""
+
+
+def folder_beside(paths: Sequence[Path]) -> Path:
+    """``RUN-reread`` beside the first path, or the next of that name that is not there yet."""
+    first = paths[0].resolve()
+    root = first if first.is_dir() else first.parent
+    names = (root.with_name(f"{root.name}-reread{number or ''}") for number in itertools.count())
+    return next(each for each in names if not each.exists())
+
+
+def place_runs(paths: Sequence[Path], output: Path) -> list[tuple[Run, Path]]:
+    """The runs that ``paths`` are or hold, and for each the folder below ``output`` that its new files go to.
+
+    Below ``output`` they lie as they lie below the path; of several paths each has a folder of its name. Raises
+    UserError where there is no run, two paths have one name, ``output`` holds something, or lies in a run.
+    """
+    if output.is_file() or (output.is_dir() and any(output.iterdir())):
+        raise UserError(f"--output {output} is not empty. Give a folder that is not there yet.")
+    roots = {path: (path if path.is_dir() else path.parent).resolve() for path in paths}
+    placed: dict[Path, tuple[Run, Path]] = {}
+    root_by_folder: dict[Path, Path] = {}
+    for path, root in roots.items():
+        if output.resolve().is_relative_to(root):
+            raise UserError(f"--output {output} lies in {path}, whose runs it would be one of. Give another folder.")
+        base = output / root.name if len(set(roots.values())) > 1 else output
+        if root_by_folder.setdefault(base, root) != root:
+            raise UserError(
+                f"{path} and {root_by_folder[base]} have one name. Read them again apart, each into its own folder."
+            )
+        for run in runs.find([path]):
+            placed.setdefault(run.path.resolve(), (run, base / run.path.resolve().parent.relative_to(root)))
+    return list(placed.values())
+
+
+def write_run(reread_run: RereadRun, folder: Path) -> Path:
+    """Write a run that was read again to ``folder``, each file whole or not at all, the results last; their path.
+
+    The logs of tasks that stay are copied.
+    """
+    for task in reread_run.left:
+        source = reread_run.run.samples_file(task)
+        if source.is_file():
+            write_bytes(folder / source.name, source.read_bytes())
+    alone = len(list(reread_run.run.path.parent.glob(f"*{result_files.SUFFIX}"))) == 1
+    name = MOVED if alone else f"{reread_run.run.path.name.removesuffix(result_files.SUFFIX)}_{MOVED}"
+    write_text(folder / name, moved_csv(moved for each in reread_run.tasks for moved in each.moved))
+    return reread_run.remade.write_files(folder)
+
+
+def moved_csv(moved: Iterable[Moved]) -> str:
+    """The list of replies that moved, a row a reply; no text where the terms of its data forbid it."""
+    rows = ([*map(str, each[:-1]), (each.reply or "")[:_SHOWN_CHARACTERS]] for each in moved)
+    return "".join(map(csv_line, [Moved._fields, *rows]))

@@ -1,18 +1,26 @@
-"""A task's results from its records, as the harness computes them: its own aggregation, standard errors, groups."""
+"""A run's results made again from its records, as the harness computes them, and written as it writes them.
+
+A task's own aggregation, its standard errors, the groups above it. The model is not run.
+"""
 
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.record import Record
 from lmms_medtasks.samples import degraded
+from lmms_medtasks.samples.result_files import Run
+from lmms_medtasks.writing import write_bytes
 
 Metrics = Mapping[str, Any]
 
 _BOOTSTRAP = 100_000  # the harness's default
+_BY_TASK = ("results", "groups", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better", "n-samples")
 
 
 class Definitions:
@@ -30,14 +38,14 @@ class Definitions:
         self.manager = TaskManager(include_path=include_path, include_defaults=False)
         self._loaded: dict[str, Any] = {}
 
-    def loaded(self, name: str) -> Any:
+    def load_task(self, name: str) -> Any:
         """A task as the harness loads it, with its data, once; of a degraded one its clean task, which scores alike.
 
         Raises UserError where there is no such task, or its data are not here.
         """
-        base = self._base(name)
+        base = self._clean_name(name)
         if base not in self._loaded:
-            self.of(base)
+            self.get_definition(base)
             try:
                 self._loaded[base] = self.manager.load_task_or_group(base)[base]
             except UserError:
@@ -46,18 +54,18 @@ class Definitions:
                 raise UserError(f"The data of task {base!r} can't be read here: {error!r:.300}") from error
         return self._loaded[base]
 
-    def _base(self, name: str) -> str:
+    def _clean_name(self, name: str) -> str:
         """What a degraded task or group was made of, at run time; any other name itself."""
         if name in self.manager.task_index or not degraded.is_name(name):
             return name
         return name.partition(degraded.MARK)[0]
 
-    def of(self, name: str) -> dict[str, Any]:
+    def get_definition(self, name: str) -> dict[str, Any]:
         """The configuration of a task or group, its hooks resolved; of a degraded one that of its clean one.
 
         Raises UserError where there is none, or where its declaration is wrong.
         """
-        name = self._base(name)
+        name = self._clean_name(name)
         if name not in self.manager.task_index:
             raise UserError(f"There is no task {name!r} here to score by. If it is not ours: --include-path FOLDER.")
         from lmms_medtasks.harness import template_hooks
@@ -70,12 +78,68 @@ class Definitions:
 
     def metrics_of(self, name: str) -> Callable[[Record], dict[str, Any]]:
         """The pure function that makes a task's metrics of a record."""
-        found = getattr(self.of(name).get("process_results"), "metrics_of", None)
-        if found is None:
-            raise UserError(
-                f"Task {name!r} can't be scored from its log: its hook is not marked with records.scored_by."
-            )
-        return found
+        return record_scorer(name, self.get_definition(name).get("process_results"))
+
+
+def record_scorer(task: str, hook: Any) -> Callable[[Record], dict[str, Any]]:
+    """The pure function that makes a task's metrics of a record; raises UserError where its ``hook`` has none."""
+    scorer: Callable[[Record], dict[str, Any]] | None = getattr(hook, "metrics_of", None)
+    if scorer is None:
+        raise UserError(f"Task {task!r} can't be scored from its log: its hook is not marked with records.scored_by.")
+    return scorer
+
+
+class RemadeRun:
+    """A run whose tasks get new results from their logs: its result file and these logs, as they will be written.
+
+    ``tasks``: those that get new results. ``alone``: the new result file holds no other.
+    """
+
+    def __init__(self, run: Run, definitions: Definitions, tasks: Collection[str], *, alone: bool) -> None:
+        self.run = run
+        self.content: dict[str, Any] = copy.deepcopy(run.content)
+        self._definitions, self._tasks = definitions, {*tasks}
+        self._rows: dict[str, Sequence[Mapping[str, Any]]] = {}
+        if alone:
+            leave_tasks(self.content, self._tasks)
+
+    def put_task(
+        self, task: str, rows: Sequence[Mapping[str, Any]], results: Mapping[str, Any], alias: str | None = None
+    ) -> None:
+        """Put a task's new log and results in place of the old ones; without ``alias`` it keeps its own."""
+        self._rows[task] = rows
+        old_alias = self.content["results"][task].get("alias", task)
+        self.content["results"][task] = {"alias": old_alias if alias is None else alias, **results}
+
+    def update_groups(self) -> None:
+        """Compute the groups that hold the tasks anew, once all of these have their results."""
+        sizes = {task: self.run.sample_count(task) or 0 for task in {*self.content["results"]} - self._rows.keys()}
+        sizes |= {task: len(rows) for task, rows in self._rows.items()}
+        update_groups(self.content, self._definitions, sizes, self._tasks)
+
+    def log_texts(self, folder: Path) -> dict[Path, str]:
+        """The new logs, by the path that each has below ``folder``."""
+        return {
+            folder / self.run.samples_file(task).name: "".join(map(json_line, rows))
+            for task, rows in self._rows.items()
+        }
+
+    def write_files(self, folder: Path) -> Path:
+        """Write the logs, then the result file, whose path is returned. Each is written whole or not at all.
+
+        A run that is stopped in between is mended by another. Raises UnwritableFile.
+        """
+        path = folder / self.run.path.name
+        files = {**self.log_texts(folder), path: json_line(self.content, indent=2)}
+        for file, text in files.items():
+            write_bytes(file, text.encode("utf-8", "surrogatepass"))
+        return path
+
+
+def logged_results(run: Run, task: str, definitions: Definitions, metrics: Sequence[Metrics]) -> dict[str, Any]:
+    """The entry of ``results`` for a task of ``run``, from what its hook gives for each row of its log."""
+    config = run.content["configs"][task]
+    return results_of(task, definitions.get_definition(task), config, metrics, filter_name(run, task))
 
 
 def results_of(
@@ -87,27 +151,29 @@ def results_of(
     """
     from lmms_eval.evaluator_utils import TaskOutput, consolidate_results
 
-    task = _stub(name, _aggregations(definition))
+    task = _stub_task(name, _get_aggregations(definition))
     output = TaskOutput(task=task, task_name=name, task_config=dict(config), version=0, n_shot=0)
     for each in metrics:
         for metric, value in each.items():
             output.sample_metrics[(metric, filter_name)].append(value)
     # Only an aggregation of the harness's own, named by a word, gets more than "N/A" here; asking costs seconds.
-    named = any(isinstance(each.get("aggregation", ""), str) for each in definition.get("metric_list") or [])
-    output.calculate_aggregate_metric(bootstrap_iters=_BOOTSTRAP if named else 0)
+    has_named_aggregation = any(
+        isinstance(each.get("aggregation", ""), str) for each in definition.get("metric_list") or []
+    )
+    output.calculate_aggregate_metric(bootstrap_iters=_BOOTSTRAP if has_named_aggregation else 0)
     output.calculate_clt_aggregate_metric()
-    found = dict(consolidate_results([output])[0][name])
-    return {key: value for key, value in found.items() if key not in ("alias", "samples")}
+    entry = dict(consolidate_results([output])[0][name])
+    return {key: value for key, value in entry.items() if key not in ("alias", "samples")}
 
 
-def _aggregations(definition: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
+def _get_aggregations(definition: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
     from lmms_eval.api.registry import get_aggregation
 
-    found = {}
+    aggregations = {}
     for each in definition.get("metric_list") or []:
         aggregation = each.get("aggregation", "mean")
-        found[each["metric"]] = get_aggregation(aggregation) if isinstance(aggregation, str) else aggregation
-    return found
+        aggregations[each["metric"]] = get_aggregation(aggregation) if isinstance(aggregation, str) else aggregation
+    return aggregations
 
 
 def update_groups(
@@ -124,15 +190,17 @@ def update_groups(
     changed = []
     members = content.get("group_subtasks", {})
     for group in members:
-        held, tasks = content["results"].get(group), _leaves(group, members)
+        held, tasks = content["results"].get(group), _leaf_tasks(group, members)
         if group in tasks or held is None or not any("," in key for key in held) or not {*tasks} & {*changed_tasks}:
             continue
-        config = {key: value for key, value in definitions.of(group).items() if key != "include"} | {"group": group}
+        config = {key: value for key, value in definitions.get_definition(group).items() if key != "include"} | {
+            "group": group
+        }
         results = copy.deepcopy(content["results"])
         results[group] = {}
         for task in tasks:
             results[task]["samples"] = sizes.get(task, 0)
-        tree = {ConfigurableGroup(config=config): {task: _stub(task, {}) for task in tasks}}
+        tree = {ConfigurableGroup(config=config): {task: _stub_task(task, {}) for task in tasks}}
         consolidate_group_results(results, {}, tree)
         fresh = {key: value for key, value in results[group].items() if key != "samples"}
         for table in ("results", "groups"):
@@ -142,23 +210,51 @@ def update_groups(
     return changed
 
 
-def _leaves(name: str, members: Mapping[str, Sequence[str]]) -> list[str]:
+def _leaf_tasks(name: str, members: Mapping[str, Sequence[str]]) -> list[str]:
     """The tasks of a group, those of its groups among them; of a task itself."""
     if not members.get(name):
         return [name]
-    return list(dict.fromkeys(leaf for each in members[name] for leaf in _leaves(each, members)))
+    return list(dict.fromkeys(leaf for each in members[name] for leaf in _leaf_tasks(each, members)))
 
 
-def _stub(name: str, aggregations: Mapping[str, Callable[..., Any]]) -> Any:
+def _stub_task(name: str, aggregations: Mapping[str, Callable[..., Any]]) -> Any:
     """What the harness's functions want of a task here: its name and aggregations, no data."""
     from lmms_eval.api.task import Task
 
     unused = {each: None for each in Task.__abstractmethods__}
-    given = {
+    attributes = {
         "task_name": name,
         "args": None,
         "aggregation": lambda self: dict(aggregations),
         "higher_is_better": lambda self: {},
     }
-    cls: Any = type("Stub", (Task,), {**unused, **given})
+    cls: Any = type("Stub", (Task,), {**unused, **attributes})
     return cls.__new__(cls)  # not made by its own __init__, which wants data
+
+
+def json_line(content: Mapping[str, Any], indent: int | None = None) -> str:
+    """JSON as the harness writes its files, with a line break at its end."""
+    from lmms_eval.utils import handle_non_serializable
+
+    return json.dumps(content, default=handle_non_serializable, ensure_ascii=False, indent=indent) + "\n"
+
+
+def leave_tasks(content: dict[str, Any], tasks: Collection[str]) -> None:
+    """Leave only ``tasks`` in a result file's content; groups that hold others go with them."""
+    left = {*tasks}
+    left |= {name for name, members in content.get("group_subtasks", {}).items() if members and {*members} <= {*tasks}}
+    for key in _BY_TASK:
+        if isinstance(content.get(key), dict):
+            content[key] = {name: value for name, value in content[key].items() if name in left}
+
+
+def filter_name(run: Run, task: str) -> str:
+    """The name of the task's one filter, as it stands in the results' keys. Raises UserError where there are more."""
+    entry = run.content["results"].get(task, {})
+    names = {key.partition(",")[2] for key in entry if "," in key and "_stderr" not in key}
+    if len(names) != 1:
+        raise UserError(
+            f"{run.path}: task {task!r} has results of the filters {sorted(names)}; expected one, since the sample log "
+            "does not say which row is of which."
+        )
+    return names.pop()

@@ -103,38 +103,42 @@ def note(tasks: Iterable[Any], options: Mapping[str, Any]) -> None:
     ``options``: what the harness's ``evaluate`` was given, by name.
     """
     for task in tasks:
-        told: dict[str, Any] = {}
-        own: Mapping[str, Any] | None = getattr(task, _OWN, None)
+        changed_options: dict[str, Any] = {}
+        task_settings: Mapping[str, Any] | None = getattr(task, _OWN, None)
         used = task.config.generation_kwargs or {}
-        if own is not None and (changed := _changed(own, used)):
-            told[GENERATION] = changed
+        if task_settings is not None and (changed := _changed_settings(task_settings, used)):
+            changed_options[GENERATION] = changed
         if instruction := options.get("system_instruction"):
-            told[SYSTEM_INSTRUCTION] = digests.digest(str(instruction).encode())
+            changed_options[SYSTEM_INSTRUCTION] = digests.digest(str(instruction).encode())
         tags = getattr(options.get("cli_args"), "reasoning_tags", None)
-        if given := given_tags(tags, TAGS_OPTION):
-            told[REASONING_TAGS] = [list(pair) for pair in given]
-        if told:
-            task.config.metadata = {**task.config.metadata, METADATA: told}
+        if tags_given := given_tags(tags, TAGS_OPTION):
+            changed_options[REASONING_TAGS] = [list(pair) for pair in tags_given]
+        if changed_options:
+            task.config.metadata = {**task.config.metadata, METADATA: changed_options}
 
 
-def _changed(own: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _changed_settings(task_settings: Mapping[str, Any], run_settings: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Setting -> [the task's, the run's], None where one has none."""
-    return {name: [own.get(name), used.get(name)] for name in sorted({*own, *used}) if own.get(name) != used.get(name)}
+    return {
+        name: [task_settings.get(name), run_settings.get(name)]
+        for name in sorted({*task_settings, *run_settings})
+        if task_settings.get(name) != run_settings.get(name)
+    }
 
 
 def _check_limit(task: Any) -> None:
     """Raise UserError where an option limits replies and the task does so for each question, which would win."""
     limits = ((getattr(task.config, "lmms_eval_specific_kwargs", None) or {}).get("default") or {}).get("new_tokens")
-    own: Mapping[str, Any] | None = getattr(task, _OWN, None)
-    if not limits or own is None:
+    task_settings: Mapping[str, Any] | None = getattr(task, _OWN, None)
+    if not limits or task_settings is None:
         return
-    changed = _changed(own, task.config.generation_kwargs or {})
+    changed = _changed_settings(task_settings, task.config.generation_kwargs or {})
     if "max_new_tokens" in changed:
-        said = ", ".join(f"{value} {limit}" for value, limit in limits["limits"].items())
+        listed = ", ".join(f"{value} {limit}" for value, limit in limits["limits"].items())
         raise UserError(
             f"--gen_kwargs max_new_tokens={changed['max_new_tokens'][1]}: {task.config.task} limits each reply by "
-            f"{limits['column']} ({said}), and these limits would count. Leave max_new_tokens out, or choose settings "
-            "without such limits (leave --settings out)."
+            f"{limits['column']} ({listed}), and these limits would count. Leave max_new_tokens out, or choose "
+            "settings without such limits (leave --settings out)."
         )
 
 
@@ -147,9 +151,9 @@ def _check_instruction(task: str, runner: str) -> None:
         )
 
 
-def _shows_no_examples(what: str, task: str) -> UserError:
+def _shows_no_examples(option: str, task: str) -> UserError:
     return UserError(
-        f"{what}: {task} can't show examples. The harness (lmms-eval 0.7.3) would give a simple runner their text "
+        f"{option}: {task} can't show examples. The harness (lmms-eval 0.7.3) would give a simple runner their text "
         "without their images, and a chat runner nothing. Leave it out; examples in words can stand in a prompt file "
         f"({_PROMPT_FILE})."
     )

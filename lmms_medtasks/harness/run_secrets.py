@@ -20,12 +20,12 @@ def of_run(options: Mapping[str, Any]) -> redacting.Secrets:
 
     ``options``: its arguments by name. Of a model its client's key and address count too.
     """
-    found = redacting.of_command(sys.argv[1:] if is_command_line() else ())
-    found |= redacting.of_arguments(getattr(options.get("cli_args"), "model_args", None))
-    found |= redacting.of_arguments(options.get("model_args"))
+    secrets = redacting.of_command(sys.argv[1:] if is_command_line() else ())
+    secrets |= redacting.of_arguments(getattr(options.get("cli_args"), "model_args", None))
+    secrets |= redacting.of_arguments(options.get("model_args"))
     client: Any = getattr(options.get("lm"), "client", None)
-    asked = {name: getattr(client, name, None) for name in ("api_key", "base_url")}
-    return found | redacting.of_arguments({name: str(value) for name, value in asked.items() if value})
+    client_values = {name: getattr(client, name, None) for name in ("api_key", "base_url")}
+    return secrets | redacting.of_arguments({name: str(value) for name, value in client_values.items() if value})
 
 
 @contextlib.contextmanager
@@ -39,13 +39,13 @@ def left_out(lm: Any, secrets: redacting.Secrets) -> Iterator[None]:
     @functools.wraps(original)
     def generate_until(requests: list[Any]) -> list[Any]:
         with contextlib.ExitStack() as changed:
-            if callable(told := getattr(lm, "on_replies", None)):
+            if callable(on_replies_before := getattr(lm, "on_replies", None)):
 
-                def on_replies(found: Mapping[int, Any]) -> None:
-                    told({place: _without(each, secrets) for place, each in found.items()})
+                def on_replies(replies: Mapping[int, Any]) -> None:
+                    on_replies_before({place: _redact_reply(each, secrets) for place, each in replies.items()})
 
                 changed.enter_context(replaced(lm, "on_replies", on_replies))
-            return [_without(each, secrets) for each in original(requests)]
+            return [_redact_reply(each, secrets) for each in original(requests)]
 
     with replaced(lm, "generate_until", generate_until):
         yield
@@ -58,13 +58,13 @@ def redact_results(results: dict[str, Any] | None, secrets: redacting.Secrets) -
             results[name] = secrets.redacted_tree(value)
 
 
-def _without(reply: Any, secrets: redacting.Secrets) -> Any:
+def _redact_reply(reply: Any, secrets: redacting.Secrets) -> Any:
     if isinstance(reply, str):
-        told = secrets.redacted if is_failed_request(reply) else secrets.redacted_reply
-        same = told(str(reply))
-        return SentReply(same, reply.ended, reply.limit, reply.tags) if isinstance(reply, SentReply) else same
+        redact = secrets.redacted if is_failed_request(reply) else secrets.redacted_reply
+        redacted = redact(str(reply))
+        return SentReply(redacted, reply.ended, reply.limit, reply.tags) if isinstance(reply, SentReply) else redacted
     if isinstance(reply, tuple) and reply and isinstance(reply[0], str):
-        return (_without(reply[0], secrets), *reply[1:])
+        return (_redact_reply(reply[0], secrets), *reply[1:])
     if isinstance(text := getattr(reply, "text", None), str):
-        reply.text = _without(text, secrets)
+        reply.text = _redact_reply(text, secrets)
     return reply

@@ -77,7 +77,7 @@ def test_distances_by_hand():
 
 
 def test_no_picture_no_answer():
-    from lmms_medtasks.harness.picture_models import PixelOutlierModel
+    from lmms_medtasks.harness.baseline_models import PixelOutlierModel
 
     model = PixelOutlierModel()
     rng = generator("test")

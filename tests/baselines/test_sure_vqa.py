@@ -71,11 +71,11 @@ def test_random_draws_one_of_the_options_that_only_the_document_lists():
     choices = ["edema", "effusion", "both", "none"]
     listed = {"question": [question, "Where?"], "choices": [" | ".join(choices), ""]}
     model = RandomModel()
-    model._start("a_task", datasets.Dataset.from_dict(listed))
+    model._start_task("a_task", datasets.Dataset.from_dict(listed))
     drawn = [model.reply(question, [], 0.0, generator("test", number)) for number in range(1000)]
     assert set(drawn) == set(choices)
     assert chisquare([drawn.count(choice) for choice in choices]).pvalue > 0.001
     assert model.reply("Where?", [], 0.0, generator("test")) == ""
     assert model.reply(prompt("Is it?", "yes | no"), [], 0.0, generator("test")) in ("yes", "no")
-    model._start("another", datasets.Dataset.from_dict({"question": [question]}))
+    model._start_task("another", datasets.Dataset.from_dict({"question": [question]}))
     assert model.reply(question, [], 0.0, generator("test")) == ""

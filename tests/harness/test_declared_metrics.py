@@ -38,7 +38,7 @@ def test_a_contributed_task_without_the_plugins_hook_ends_too(template, tmp_path
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_has_the_metrics_that_its_benchmark_declares_for_its_kind(name, definitions):
-    config = definitions.of(name)
+    config = definitions.get_definition(name)
     hook = config["process_results"]
     listed = [each["metric"] for each in config["metric_list"]]
     assert listed == list(hook.suite.tasks[hook.kind]) and KEY in listed
@@ -61,7 +61,7 @@ def test_a_task_of_a_hook_that_declares_none_is_refused():
 
 
 def test_a_result_file_names_the_hook_and_not_its_address(definitions):
-    config = definitions.of("medobvious_t1")
+    config = definitions.get_definition("medobvious_t1")
     assert copy.deepcopy(config)["process_results"] is config["process_results"]
     said = TaskConfig(**config).to_dict()["process_results"]
     assert said == "lmms_medtasks.task_configs.medobvious.measures: scoring of medobvious, tier"
@@ -72,6 +72,6 @@ def test_a_mistake_in_a_declaration_that_the_harness_imports_is_told_as_it_is(de
         raise ImportError("Failed to import function") from UserError("measures.py, line 3: twice")
 
     monkeypatch.setattr(TaskManager._get_config, "__wrapped__", imported)
-    for read in (definitions.manager._get_config, definitions.of):
+    for read in (definitions.manager._get_config, definitions.get_definition):
         with pytest.raises(UserError, match="line 3: twice"):
             read("medobvious_t1")

@@ -14,27 +14,26 @@ from lmms_medtasks.harness import evaluating, hooks, relied_on
 def test_another_number_of_trials_than_the_task_has_is_refused():
     filters = [{"name": "trials", "filter": [{"function": "take_first_k", "k": 3}]}]
     config = SimpleNamespace(task="t", repeats=5, filter_list=filters, metadata={"data_digest": "x"})
-    tasks = {"group": {"t": SimpleNamespace(config=config)}}
     with pytest.raises(UserError, match="T = 3 trials, --repeats asks for 5"):
-        evaluating._check_repeats(tasks)
+        evaluating._check_repeats([config])
     config.repeats = 3
-    evaluating._check_repeats(tasks)
-    config.repeats, config.metadata = 5, {}  # not ours
-    evaluating._check_repeats(tasks)
+    evaluating._check_repeats([config])
+    assert evaluating.is_ours(config)
+    config.metadata = {}
+    assert not evaluating.is_ours(config)
 
 
 def test_terms_hold_for_a_task_of_ones_own_too():
     settings = {"default": {"judge": "sure_mimic_open"}}
     config = SimpleNamespace(task="own", metadata={"version": 1.0}, lmms_eval_specific_kwargs=settings)
-    tasks = {"own": SimpleNamespace(config=config)}
     runner = type("Claude", (), {"__module__": "lmms_eval.models.simple.claude"})()
     with pytest.raises(UserError, match="may not be asked 'own': Anthropic is a third party"):
-        evaluating._check_model(runner, tasks)
+        evaluating._check_model(runner, [config])
     with pytest.raises(UserError, match="--write_out prints prompts of own"):
-        evaluating._check_write_out(tasks, True)
+        evaluating._check_write_out([config], True)
     settings["default"]["judge"] = "sure_open"
-    evaluating._check_model(runner, tasks)
-    evaluating._check_write_out(tasks, True)
+    evaluating._check_model(runner, [config])
+    evaluating._check_write_out([config], True)
 
 
 @pytest.mark.parametrize("by_place", [True, False])
@@ -82,7 +81,7 @@ def pictures_task(columns, settings=None, **changes):
     config = {"task": "own", "test_split": "test", "doc_to_visual": hooks.doc_to_visual, "doc_to_messages": None}
     dataset = {"test": SimpleNamespace(column_names=columns)}
     config = SimpleNamespace(**{**config, **changes})
-    return {"g": {"own": SimpleNamespace(config=config, dataset=dataset, lmms_eval_specific_kwargs=settings)}}
+    return [SimpleNamespace(config=config, dataset=dataset, lmms_eval_specific_kwargs=settings)]
 
 
 def test_a_task_that_would_show_other_pictures_than_ours_is_refused():
@@ -101,7 +100,7 @@ def test_a_task_that_would_show_other_pictures_than_ours_is_refused():
 def sampled(**settings):
     settings = {"temperature": 1.0, "do_sample": True, **settings}
     config = SimpleNamespace(task="draws", metadata={"data_digest": "x"}, generation_kwargs=settings)
-    return config, {"draws": SimpleNamespace(config=config)}
+    return config, evaluating._sampling_by_task([config])
 
 
 def of_harness(module, **attributes):
@@ -126,8 +125,8 @@ def of_harness(module, **attributes):
 )
 def test_where_shipped_settings_can_not_be_set_aside_the_result_file_says_so(monkeypatch, module, ranks, why):
     monkeypatch.setenv("WORLD_SIZE", str(ranks))
-    config, tasks = sampled()
-    with evaluating._one_task_a_call(of_harness(module), tasks):
+    config, drawn = sampled()
+    with evaluating._one_task_a_call(of_harness(module), [config], drawn):
         pass
     assert "checkpoint_sampling_set_aside" not in config.metadata  # {} would promise that none act
     assert config.metadata.get("trials_independent") == ("unknown" if why else None)
@@ -137,15 +136,18 @@ def test_where_shipped_settings_can_not_be_set_aside_the_result_file_says_so(mon
 def test_settings_of_a_transformers_model_are_reached():
     transformers = pytest.importorskip("transformers")
     model = SimpleNamespace(generation_config=transformers.GenerationConfig(do_sample=True, top_k=1))
-    for tasks, expected in ((sampled(), {"top_k": "1 -> 0"}), (sampled(temperature=0), {"do_sample": "True -> False"})):
-        config, task_dict = tasks
-        with evaluating._one_task_a_call(of_harness("lmms_eval.models.chat.internvl_hf", model=model), task_dict):
+    lm = of_harness("lmms_eval.models.chat.internvl_hf", model=model)
+    for (config, drawn), expected in (
+        (sampled(), {"top_k": "1 -> 0"}),
+        (sampled(temperature=0), {"do_sample": "True -> False"}),
+    ):
+        with evaluating._one_task_a_call(lm, [config], drawn):
             pass
         assert config.metadata["checkpoint_sampling_set_aside"] == expected
         assert "trials_independent" not in config.metadata
     # One whose model has more settings of its own.
-    config, task_dict = sampled()
-    with evaluating._one_task_a_call(of_harness("lmms_eval.models.simple.minicpm_v", model=model), task_dict):
+    config, drawn = sampled()
+    with evaluating._one_task_a_call(of_harness("lmms_eval.models.simple.minicpm_v", model=model), [config], drawn):
         pass
     assert config.metadata["trials_independent"] == "unknown"
 
@@ -187,5 +189,5 @@ def test_what_is_missing_for_one_kind_of_run_refuses_ours_in_that_only(monkeypat
     other = {"other": SimpleNamespace(config=SimpleNamespace(task="other", metadata={}))}
     assert module.evaluate(lm, other, cache) == {} and asked == [other]
     with pytest.raises(UserError, match=f"draws: .* so {part} do not run"):
-        module.evaluate(lm, sampled()[1], cache)
+        module.evaluate(lm, {"draws": SimpleNamespace(config=sampled()[0])}, cache)
     assert asked == [other]

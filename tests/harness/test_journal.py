@@ -172,7 +172,7 @@ def test_what_a_server_serves_counts(model_list, tmp_path):
     def served(name="stub"):
         lm = kind()
         lm.client, lm.model_version = SimpleNamespace(base_url=model_list.url, api_key="k"), name
-        return reply_keys._served(lm)
+        return reply_keys._served_models(lm)
 
     first = served()
     model_list.models[0]["created"] = 5

@@ -25,7 +25,7 @@ def test_a_key_or_password_moves_nothing_and_is_written_nowhere(monkeypatch, fil
     lm = Model(task)
     run(task, lm, model_args="api_key=another,max_tokens=5")
     assert len(lm.asked) == 6
-    assert "max_tokens" in reply_keys._arguments(SimpleNamespace(model_args="api_key=a,max_tokens=5,token=b"))
+    assert "max_tokens" in reply_keys._public_arguments(SimpleNamespace(model_args="api_key=a,max_tokens=5,token=b"))
 
 
 def test_neither_prompt_nor_question_stands_in_the_file(monkeypatch, files):
@@ -75,15 +75,15 @@ def test_after_a_full_disk_a_kill_loses_only_what_was_not_kept(monkeypatch, file
     small_slices(monkeypatch)
     task = Task()
     whole = run(task, Model(task))
-    original, number = journal_files.JournalFolder.append, iter(range(99))
+    original, number = journal_files.JournalFolder.append_lines, iter(range(99))
 
-    def append(folder, lines, *sync):
+    def append_lines(folder, lines, *sync):
         if next(number) >= 2:
             raise OSError(errno.ENOSPC, "No space left on device")
         original(folder, lines, *sync)
 
     with monkeypatch.context() as full:
-        full.setattr(journal_files.JournalFolder, "append", append)
+        full.setattr(journal_files.JournalFolder, "append_lines", append_lines)
         assert run(task, Model(task, dies_after=11)) is None
     lm = Model(task)
     assert run(task, lm) == whole and lm.asked == [2, 2, 2, 3, 3, 3]
@@ -149,7 +149,7 @@ def test_the_same_command_at_the_same_time_is_refused_and_takes_nothing(monkeypa
     folder = files()[0].parent
     held = (
         "import sys, time; from pathlib import Path; from lmms_medtasks.harness.journal_files import JournalFolder;"
-        "JournalFolder(Path(sys.argv[1])).begin(False); print(1, flush=True); time.sleep(60)"
+        "JournalFolder(Path(sys.argv[1])).begin_session(False); print(1, flush=True); time.sleep(60)"
     )
     other = subprocess.Popen([sys.executable, "-c", held, str(folder)], stdout=subprocess.PIPE)
     assert other.stdout.readline() == b"1\n"

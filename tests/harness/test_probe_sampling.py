@@ -73,9 +73,10 @@ def test_what_reaches_vllm(monkeypatch):
 def test_what_was_sent_is_recorded_and_no_doubt_is():
     found = pytest.importorskip("lmms_eval.models.chat.openai").OpenAICompatible
     config = SimpleNamespace(task="t", metadata={"data_digest": "x"}, generation_kwargs=TASK)
+    drawn = evaluating._sampling_by_task([config])
     with chat_server("vllm") as server:
         lm = found(model="stub", base_url=server.url, api_key="x", max_retries=1)
-        with evaluating._one_task_a_call(lm, {"t": SimpleNamespace(config=config)}, server_sampling.kind(lm)):
+        with evaluating._one_task_a_call(lm, [config], drawn, server_sampling.kind(lm)):
             pass
         assert "create" not in vars(lm.client.chat.completions)
     assert config.metadata["sampling_sent"] == {"server": "vllm", **SERVED}

@@ -398,27 +398,28 @@ def test_what_a_rule_settled_stays_where_the_reply_is_on_another_machine(harness
 
 def test_a_stop_between_the_files_is_mended(failing, again, monkeypatch):
     """The logs are replaced first; a run stopped before the results are replaced is finished by the next."""
-    from lmms_medtasks.harness import rejudging
+    from lmms_medtasks.harness import rescoring
 
-    original = rejudging._write
+    names = {path.name for path in failing.path.parent.iterdir()}
+    original = rescoring.write_bytes
 
-    def stopped(path, text, unkept):
+    def stopped(path, content):
         if path.name.endswith("_results.json"):
             raise KeyboardInterrupt
-        original(path, text, unkept)
+        original(path, content)
 
-    monkeypatch.setattr(rejudging, "_write", stopped)
+    monkeypatch.setattr(rescoring, "write_bytes", stopped)
     again(failing.path, status=130)
     assert only(failing.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 2
-    monkeypatch.setattr(rejudging, "_write", original)
+    monkeypatch.setattr(rescoring, "write_bytes", original)
     again(failing.path)
     assert only(failing.path.parent).tasks["judge_open"]["missing_judgements,trials"] == 0
-    assert not list(failing.path.parent.glob("*.part"))
+    assert {path.name for path in failing.path.parent.iterdir()} == names
 
 
 def test_a_folder_that_cannot_be_written(failing, again, tmp_path, judge_server):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"Can't write .*Not a directory.*verdicts are kept"):
+    with pytest.raises(UserError, match=r"can't be written \(.*file is a file\).*verdicts are kept"):
         again(failing.path, "-o", tmp_path / "file" / "new")
     judge_server.reset()
     again(failing.path, "-o", tmp_path / "new")
@@ -445,7 +446,7 @@ def test_a_full_disk_is_not_said_to_have_kept_verdicts(failing, again, tmp_path,
     connect = database.connect
     monkeypatch.setattr(database, "connect", lambda *arguments: Full(connect(*arguments)))
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"Can't write .*Not a directory") as error:
+    with pytest.raises(UserError, match=r"can't be written \(.*file is a file\)") as error:
         again(failing.path, "-o", tmp_path / "file" / "new")
     asked = len(judge_server.requests)
     assert asked and f" {asked} verdicts could not be kept" in str(error.value)

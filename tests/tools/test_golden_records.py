@@ -63,7 +63,7 @@ def test_readers_use_no_word_that_the_table_calls_unused(suite, is_judged, monke
         known = installed.of_task(task)
         if (known.suite, known.is_judged) == (suite, is_judged):
             # Where no judge scores, all tasks of a suite have one reader.
-            tasks.setdefault(repr(definitions.of(task)["process_results"]) if is_judged else "", task)
+            tasks.setdefault(repr(definitions.get_definition(task)["process_results"]) if is_judged else "", task)
     assert unused and tasks
     forget_patterns()
     with monkeypatch.context() as patched:

@@ -14,7 +14,7 @@ from lmms_medtasks.board.trust import levels, pins
 from lmms_medtasks.board.trust.rules_of_trust import Trust
 from lmms_medtasks.cli.app import build as app
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import recomputing, rescoring
+from lmms_medtasks.harness import logged_questions, rescoring
 from tests.board.trust.submissions import HONEST, PERFECT, TASK, codes, ranked
 
 OTHER = "medq_deg_l2"
@@ -288,7 +288,7 @@ def recomputed(submissions, runs, tmp_path, monkeypatch):
             if task in lacking:
                 raise UserError(f"no replies of {task}")
 
-        monkeypatch.setattr(recomputing, "differences", differences)
+        monkeypatch.setattr(logged_questions, "recomputed_differences", differences)
         monkeypatch.setattr(rescoring, "Definitions", object)
         said = ["--level", levels.RECOMPUTED, "--against", str(run), "-o", str(tmp_path / "verified.yml")]
         return CliRunner().invoke(app(), ["leaderboard", "verify", str(submission), *said])

@@ -1,4 +1,4 @@
-from lmms_medtasks.harness.reread_files import folder_beside
+from lmms_medtasks.harness.rereading import folder_beside
 
 
 def test_without_a_folder_runs_are_written_beside_the_first_and_over_nothing(tmp_path):
