@@ -1,22 +1,90 @@
-"""One judgement: the prompt, the request and its repetitions, the verdict, and one more try where it can't be read."""
+"""One judgement: the prompt, the request and its repetitions, the verdict, and one more try where it can't be read.
+
+Before the first question of a protocol a probe tells whether the server replies by schema. Found out later, half of
+the verdicts would be by schema and half without, as if of two judges. The probe also finds a server that is not there
+or refuses every request.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import prompts, verdicts
 from lmms_medtasks.judges.budget import Budget, estimated_tokens
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.hopeless import Streak
 from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.retrying import Brake, attempts_spent, backoff
-from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.judges.transport import Failure, Message, Reply, Transport
+from lmms_medtasks.judges.settings import JUDGE, Settings, defaults
+from lmms_medtasks.judges.transport import Brake, Failure, Message, Reply, Transport, attempts_spent, backoff, wait_line
+
+_SHOWN = 3  # kinds of what came back
+_WORDS = 200  # characters of the last reply
+_TOLD = (
+    "request failed", "ceiling", "no judge", "no cache", "no schema", "stopped", "another model", "not kept",
+)  # fmt: skip
+
+
+def failure_kind(reason: str, protocol: Protocol) -> str:
+    """A reason to count by: what endpoints said is kept, what judges said is not (nor any of it with terms)."""
+    if protocol.terms or not reason.startswith(_TOLD):
+        return reason.partition(":")[0]
+    return reason
+
+
+class Streak:
+    """Judgements in a row without a valid verdict, and what came back of them.
+
+    They are too many at ``hopeless_after`` (defaults.yml), with replies or without; and earlier where none of their
+    requests brought any reply, all attempts taken: as many as are in flight, and so many attempts together.
+    Not for one thread more than another: the owner has the lock.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._kinds: Counter[str] = Counter()
+        self._lost = 0
+        self._reply = ""
+        self.ended = False
+
+    def reset(self) -> None:
+        """A verdict was valid."""
+        self._kinds.clear()
+        self._lost, self._reply = 0, ""
+
+    def add(self, verdict: Verdict, protocol: Protocol, lost: bool, in_flight: int) -> str:
+        """Count a judgement without a valid verdict; why to end, "" if not.
+
+        ``lost``: no attempt brought a reply. ``in_flight``: the requests that may be at once.
+        """
+        self._kinds[failure_kind(verdict.reason, protocol)] += 1
+        self._lost = self._lost + 1 if lost else 0
+        self._reply = "" if protocol.terms else verdict.reply or self._reply
+        count, most = self._kinds.total(), defaults()["hopeless_after"]
+        attempts = self._settings.retries + 1
+        enough = min(most, max(math.ceil(most / attempts), defaults()["at_once_at_first"], in_flight))
+        if self._settings.keep_going or (count < most and self._lost < enough):
+            return ""
+        self.ended = True
+        what = (
+            f"{count} judgements in a row without a valid verdict"
+            if count >= most
+            else f"{self._lost} judgements in a row without any reply, all attempts made"
+        )
+        return f"stopped: {what}"
+
+    def __str__(self) -> str:
+        parts = [f"{count} × {reason}" for reason, count in self._kinds.most_common(_SHOWN)]
+        if more := self._kinds.total() - sum(count for _, count in self._kinds.most_common(_SHOWN)):
+            parts.append(f"{more} × other")
+        words = " ".join(self._reply.split())
+        said = f". The last reply: {words[:_WORDS]!r}{'…' if len(words) > _WORDS else ''}" if words else ""
+        return "; ".join(parts) + said
+
 
 _SHOWN_AGAIN = 2000  # characters of an unreadable reply that are shown to the judge again
 _FORBIDDEN = 403
@@ -41,7 +109,7 @@ class Asker:
     """Asks one judge; safe in many threads, which share what they learn of it.
 
     Nothing more is asked once the judge has refused our key or has no such model, once it is hopeless
-    (:class:`~lmms_medtasks.judges.hopeless.Streak`), or another model answers. Until something came back one answer
+    (:class:`~lmms_medtasks.judges.asking.Streak`), or another model answers. Until something came back one answer
     is judged at a time, until a verdict was valid a few: a judge that can't be asked is found out with little.
     """
 
@@ -260,3 +328,84 @@ class Asker:
             f"another model: {self._settings.name} is {answer_phrase(model)}, the verdicts before are "
             f"{answer_phrase(before)}; the judge was asked no more. {one_model_advice(self._settings, model)}"
         )
+
+
+class Probe:
+    """Asks for a verdict on nothing; keeps the answer, a protocol each."""
+
+    def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
+        self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
+        self._found: dict[str, str] = {}
+        self._gone = ""
+
+    def problem(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
+        """Why the judge can't be asked as it is to be; "" where it can, or where a ceiling is reached.
+
+        ``warn`` is told of a long wait that the server asks for.
+        """
+        if mode_of(self._settings, protocol) == "free":
+            return ""
+        if protocol.name not in self._found:
+            self._found[protocol.name] = self._gone or self._asked(protocol, warn)
+        return self._found[protocol.name]
+
+    def _asked(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
+        schema = verdicts.schema(protocol)
+        found = self._sent(protocol, schema, warn)
+        if isinstance(found, Failure) and found.unsupported:
+            without = self._sent(protocol, None, warn)
+            # Once more: one spurious error is not the server's word.
+            found = self._sent(protocol, schema, warn) if isinstance(without, Reply) else without
+        if isinstance(found, Reply):
+            read = verdicts.read(protocol, found.text, mode="schema", finish=found.finish, refusal=found.refusal)
+            if read.status == "judged" or read.reason.startswith(("cut off", "refused")):
+                return ""
+            return self._no_schema(f"its reply is not of the schema: {read.reason}")
+        if found is None:
+            return ""
+        if found.unsupported:
+            return self._no_schema(str(found).removeprefix("request failed: "))
+        self._gone = f"{found} (the judge was asked no more)"
+        return self._gone
+
+    def _no_schema(self, said: str) -> str:
+        told = self._settings.secrets.redacted(said)
+        return (
+            f"no schema: {self._settings.name} does not reply by JSON schema ({told}). Set "
+            f"{JUDGE}_REPLY=free: then it is asked without, which stands in the results."
+        )
+
+    def _sent(
+        self, protocol: Protocol, schema: Mapping[str, Any] | None, warn: Callable[[str], None]
+    ) -> Reply | Failure | None:
+        """The reply, or the last failure; None where nothing may be sent."""
+        text = prompts.probe(protocol)
+        tokens, spent, delay, attempt = estimated_tokens(text), 0.0, 0.0, 0
+        while True:
+            if not self._brake.wait(delay) or self._budget.reserve(tokens):
+                return None
+            used = (0, 0, 0)
+            try:
+                reply = self._transport.send([{"role": "user", "content": text}], schema)
+                self._brake.passed()
+                used = (reply.input_tokens or tokens, reply.output_tokens or 0, reply.cached_tokens or 0)
+                return reply
+            except Failure as error:
+                failure = error
+            finally:
+                self._budget.settle(tokens, *used)
+            attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
+            if failure.unsupported or not failure.repeat or spent > self._settings.retries:
+                return failure
+            if failure.wait is not None and (too_long := self._held(failure.wait, failure, warn)):
+                return too_long
+            delay = backoff(attempt - 1, f"probe/{protocol.name}")
+
+    def _held(self, seconds: float, failure: Failure, warn: Callable[[str], None]) -> Failure | None:
+        """Keep to a wait that the server asks for; why not, where that is too long."""
+        asked = self._brake.hold(seconds, longest := defaults()["longest_wait"])
+        if asked > longest:
+            return Failure(f"{failure} (it asks to wait {seconds:.0f} s, {asked:.0f} s since its last reply)")
+        if seconds > defaults()["told_wait"]:
+            warn(wait_line(seconds))
+        return None

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.handed_verdicts import Key, key_of
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of
 
 RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
 TIMES = 2

@@ -8,21 +8,15 @@ from dataclasses import dataclass, field
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache as _cache
-from lmms_medtasks.judges import guard, hopeless, identity, judge_check, lexical, prompts
-from lmms_medtasks.judges.asking import INTERRUPTED, Asker
+from lmms_medtasks.judges import identity, judge_check, lexical, prompts
+from lmms_medtasks.judges.asking import INTERRUPTED, Asker, Probe, failure_kind
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.identity import answer_phrase, mode_of
-from lmms_medtasks.judges.probe import Probe
-from lmms_medtasks.judges.progress_lines import ProgressLines
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.question_pool import Asked, QuestionPool
-from lmms_medtasks.judges.retrying import Brake
-from lmms_medtasks.judges.settings import JUDGE, Settings
-from lmms_medtasks.judges.stage import trials_of
-from lmms_medtasks.judges.transport import ChatTransport, Transport
+from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of, trials_of
+from lmms_medtasks.judges.question_pool import Asked, ProgressLines, QuestionPool
+from lmms_medtasks.judges.settings import JUDGE, Settings, check_judge_terms, defaults
+from lmms_medtasks.judges.transport import Brake, ChatTransport, Transport
 
 Wanted = tuple[Item, int]
 """An item and the number of the trial of its judging, from 0."""
@@ -100,7 +94,7 @@ class Judge:
         budget: Budget | None = None,
     ) -> None:
         protocols = list(protocols)
-        guard.check(settings, protocols)
+        check_judge_terms(settings, protocols)
         if settings.provider == "lexical":
             for protocol in protocols:
                 lexical.check(protocol)
@@ -149,7 +143,7 @@ class Judge:
     def judge(
         self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, warn: Say | None = None, quiet: bool = False
     ) -> tuple[dict[Key, Verdict], Counts]:
-        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.handed_verdicts.key_of`, and what became of them.
+        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.key_of`, and what became of them.
 
         ``say`` gets a line before the first request and one every 30 s where there is no bar, ``warn`` (``say`` unless
         given) what ends it before its time or holds it up; ``quiet``: no bar and no lines. Ctrl-C ends it
@@ -209,7 +203,7 @@ class Judge:
             cut=cut,
             unkept=sum(each.unkept for each in several),
             spent=self.budget.spent.since(before),
-            reasons=Counter(hopeless.kind(verdict.reason, protocol) for verdict in missing),
+            reasons=Counter(failure_kind(verdict.reason, protocol) for verdict in missing),
         )
 
     def check_of(self, protocol: Protocol) -> str:

@@ -138,3 +138,20 @@ class Protocol:
             if each.name == name:
                 return each
         raise unknown("dimension", name, [each.name for each in self.dimensions], f"protocol {self.name!r}")
+
+
+def trials_of(protocol: Protocol, asking: Mapping[str, Any]) -> int:
+    """How often an answer is judged by a judge that is asked so (:func:`lmms_medtasks.judges.identity.asking`).
+
+    Once at temperature 0, whatever the protocol says: its judgements would be one request sent several times. Once
+    too where no language model judges.
+    """
+    return protocol.trials if asking.get("temperature", 0) != 0 else 1
+
+
+Key = tuple[str, int, tuple[tuple[str, str], ...], int]
+
+
+def key_of(protocol: Protocol, item: Item, trial: int) -> Key:
+    """What makes two judgements of one judge the same: protocol, version, every field's text, the trial's number."""
+    return protocol.name, protocol.version, tuple(sorted(item.fields.items())), trial

@@ -13,14 +13,58 @@ from queue import Empty, SimpleQueue
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges.asking import INTERRUPTED, Asker
+from lmms_medtasks.judges.budget import Budget
 from lmms_medtasks.judges.cache import VerdictCache
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.handed_verdicts import Key
-from lmms_medtasks.judges.progress_lines import ProgressLines
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.retrying import Brake
-from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.judges.transport import Transport
+from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict
+from lmms_medtasks.judges.settings import Settings, defaults
+from lmms_medtasks.judges.transport import Brake, Transport, wait_line
+
+_SHORTEST = 0.05  # seconds between two looks
+
+
+class ProgressLines:
+    """Says how far ``total`` judgements are; ``warn`` gets how long the server asks to wait. ``say`` None: no lines."""
+
+    def __init__(
+        self,
+        name: str,
+        total: int,
+        budget: Budget,
+        brake: Brake,
+        say: Callable[[str], None] | None,
+        warn: Callable[[str], None],
+    ) -> None:
+        self._name, self._total, self._budget, self._brake, self._say = name, total, budget, brake, say
+        self._warn = warn
+        self._begun = self._last = time.monotonic()
+        self._spent = budget.spent
+        self._told_until = 0.0
+
+    def look(self, done: int, missing: int, held: int) -> float:
+        """Say what there is to say; seconds until the next look is due."""
+        now, every = time.monotonic(), defaults()["progress_seconds"]
+        left = self._brake.left
+        if left > defaults()["told_wait"] and now + left > self._told_until + 1 and not self._brake.stopped:
+            self._told_until = now + left
+            self._warn(wait_line(left))
+        if now - self._last >= every:
+            self._last = now
+            if self._say:
+                self._say(self.line(done, missing, held))
+        return max(_SHORTEST, min(1.0, self._last + every - now))
+
+    def line(self, done: int, missing: int, held: int) -> str:
+        """``Judging p: 120 of 500 done, 3 missing, 4.0 a second; 132 requests, ...; about 95 s left``."""
+        seconds = time.monotonic() - self._begun
+        rate = done / seconds if seconds > 0 else 0.0
+        parts = [f"Judging {self._name}: {done} of {self._total} done, {missing} missing, {rate:.2g} a second"]
+        parts.append(str(self._budget.spent.since(self._spent)))
+        if held:
+            parts.append(f"{held} asked by another command now")
+        if rate:
+            parts.append(f"about {(self._total - done) / rate:.0f} s left")
+        return "; ".join(parts)
+
 
 _HELD_SECONDS = 1.0  # between two looks at what another command asks
 

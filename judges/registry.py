@@ -167,3 +167,48 @@ def check(protocol: Protocol) -> None:
     prompts.check(protocol)
     if protocol.check:
         judge_check.cases(protocol)
+
+
+def protocols_of(config: Any) -> list[Protocol]:
+    """The protocols that a task's configuration (an object or a mapping) names: one by its name, or a list of names.
+
+    A task with several kinds of questions has a protocol for each; one sees nothing to judge in another's documents.
+    ``judge_prompt`` puts a user's files in place of their prompts (one file, or a mapping by protocol), ``judge_rule``
+    another rule in place of what they settle without a judge. Raises UserError for a file that can't be a prompt of its
+    protocol.
+    """
+    # The harness's configuration object is a dict too, an empty one.
+    found = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
+    settings = found.get("default") or {}
+    named = settings.get("judge") or []
+    protocols = [get(str(name)) for name in (named if isinstance(named, list | tuple) else [named])]
+    if rule := settings.get("judge_rule"):
+        protocols = [_with_rule(each, str(rule)) for each in protocols]
+    return _with_prompts(protocols, settings.get("judge_prompt") or {})
+
+
+def _with_rule(protocol: Protocol, rule: str) -> Protocol:
+    if rule not in protocol.rules:
+        raise unknown("judge rule", rule, protocol.rules, f"protocol {protocol.name!r}")
+    return replace(protocol, settle=protocol.rules[rule], rule=rule)
+
+
+def _with_prompts(protocols: list[Protocol], given: str | Mapping[str, str]) -> list[Protocol]:
+    """The protocols with the prompts of these files; "" names the file of the only protocol."""
+    files = {"": given} if isinstance(given, str) else dict(given)
+    names = [each.name for each in protocols]
+    if "" in files and len(names) != 1:
+        raise UserError(f"judge_prompt names one file for the protocols {', '.join(names)}. Name a file for each.")
+    for name in files:
+        if name and name not in names:
+            raise unknown("judge protocol", name, names, "judge_prompt")
+    found = []
+    for protocol in protocols:
+        file = files.get(protocol.name) or files.get("")
+        own = replace(protocol, prompt=str(file)) if file else protocol
+        if file:
+            from lmms_medtasks.judges import prompts
+
+            prompts.check(own)
+        found.append(own)
+    return found

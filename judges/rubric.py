@@ -27,7 +27,7 @@ from typing import Any, get_args
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, nearest_match, unknown
-from lmms_medtasks.judges.folding import folded
+from lmms_medtasks.judges.open_answer import folded
 from lmms_medtasks.judges.own_scales import PAPER_JUDGE, Weighted
 from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol
 

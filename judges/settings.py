@@ -19,21 +19,63 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib.resources
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lmms_medtasks import redacting
+from lmms_medtasks import endpoints, redacting
 from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.judges.addresses import Address, address
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.protocol import Mode
+from lmms_medtasks.judges.protocol import Mode, Protocol
+
+_CHAT = "/chat/completions"
+
+
+@dataclass(frozen=True)
+class Address:
+    """``url``: the base (".../v1"), without name, password and a slash at its end. ``host``: its host, no port."""
+
+    url: str
+    host: str
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+
+
+def address(url: str, where: str) -> Address:
+    """``url`` taken apart; both forms in use are taken, ".../v1" and ".../v1/chat/completions".
+
+    Raises UserError, without the URL's password, when it is no http(s) URL, or has a query. ``where`` says where it is
+    from.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    shown = url.rsplit("@", 1)[-1].partition("?")[0]
+    if parts.scheme not in ("http", "https") or not host or any(ord(character) <= 32 for character in url):
+        raise UserError(f"{shown!r} from {where} is no URL of a judge. Expected one as http://localhost:8000/v1.")
+    if parts.query or parts.fragment:
+        raise UserError(f"{shown!r} from {where} has a query, which a base URL has not. Leave it out.")
+    place = f"[{host}]" if ":" in host else host
+    base = urlunsplit((parts.scheme, f"{place}:{port}" if port else place, parts.path, "", "")).rstrip("/")
+    return Address(base.removesuffix(_CHAT), host, unquote(parts.username or ""), unquote(parts.password or ""))
+
+
+@functools.cache
+def defaults() -> Mapping[str, Any]:
+    """Setting -> value; what each means stands in the file."""
+    import yaml
+
+    text = importlib.resources.files("lmms_medtasks.judges").joinpath("defaults.yml").read_text("utf-8")
+    return yaml.safe_load(text)
+
 
 JUDGE = "MEDTASKS_JUDGE"
 PROVIDERS = ("openai", "local", "lexical", "none")
@@ -230,3 +272,20 @@ def _key(environment: Mapping[str, str], name: str, provider: str) -> str:
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise UserError(f"{name} holds characters that no key has (a line break, a blank, or beyond ASCII).")
     return key
+
+
+def check_judge_terms(
+    settings: Settings, protocols: Iterable[Protocol], resolve: endpoints.Resolve = endpoints.resolve
+) -> None:
+    """Raise UserError, with the terms, where the judge may not see what one of ``protocols`` would show it."""
+    if not settings.is_llm:
+        return
+    for protocol in protocols:
+        if not protocol.terms:
+            continue
+        if problem := endpoints.problem(settings.address.host, settings.private_hosts, resolve):
+            raise UserError(
+                f"{settings.name} may not judge {protocol.name!r}: {problem}. The terms of its data: {protocol.terms} "
+                f"Use a judge on this machine (MEDTASKS_JUDGE=local:MODEL), or name the host of one in your own "
+                f"network in {endpoints.PRIVATE_HOSTS}. Nothing was sent."
+            )

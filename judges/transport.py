@@ -7,20 +7,129 @@ import: a judge's endpoint must get each text once, from here, and no other endp
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import json
+import math
 import os
 import socket
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
 
-from lmms_medtasks import __version__
 from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, ending, error_said
-from lmms_medtasks.judges.retrying import retry_after
-from lmms_medtasks.judges.settings import Settings
+from lmms_medtasks.judges.settings import Settings, defaults
+from lmms_medtasks.seeding import generator
+
+_ASKED_TO_WAIT = 1 / 3
+
+
+def attempts_spent(wait: float | None) -> float:
+    """What a failed attempt counts: less where the endpoint asked to wait, since it is busy, not broken."""
+    return 1.0 if wait is None else _ASKED_TO_WAIT
+
+
+def backoff(attempt: int, key: str) -> float:
+    """Seconds to wait after attempt number ``attempt`` (from 0) failed: exponential, between half of it and all of it.
+
+    The jitter depends on ``key`` and the attempt alone, so that requests that failed together do not come back together
+    and a run can be repeated.
+    """
+    longest = min(defaults()["longest_backoff"], defaults()["first_wait"] * 2.0**attempt)
+    return float(longest * generator("backoff", key, attempt).uniform(0.5, 1.0))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds that an endpoint asks to wait: ``Retry-After`` as seconds or as a date; None if it says nothing readable.
+
+    ``retry-after-ms``, which some endpoints send, stands above it. ``headers``: names in lower case.
+    """
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        try:
+            seconds = float(text) / scale
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        then = parsedate_to_datetime(headers.get("retry-after", ""))
+    except (TypeError, ValueError, IndexError):
+        return None
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=timezone.utc)
+    return max(0.0, (then - (now or datetime.now(timezone.utc))).total_seconds())
+
+
+def wait_line(seconds: float) -> str:
+    """What is told of a wait that the server asks for."""
+    until = (datetime.now() + timedelta(seconds=seconds)).strftime("%H:%M:%S")
+    return (
+        f"The judge's server asks to wait {seconds:.0f} s: nothing is sent until {until}. Ctrl-C ends the judging and "
+        "keeps what is judged."
+    )
+
+
+class Brake:
+    """What an endpoint asked of one request holds for all: until then none is sent. Waiting ends at once on a stop."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._begun = self._until = 0.0  # of the hold
+        self._since: float | None = None
+        self._stopped = threading.Event()
+
+    def hold(self, seconds: float, longest: float = math.inf) -> float:
+        """Let nothing pass for ``seconds`` from now, or longer if that was asked for before.
+
+        Returns how long nothing will have passed then, from the first hold since :meth:`passed` on. Beyond ``longest``
+        nothing is held. Who is told to wait while all wait was sent before: its wait begins with theirs.
+        """
+        with self._lock:
+            now = self._clock()
+            self._since = now if self._since is None else self._since
+            begun = self._begun if now < self._until else now
+            until = max(self._until, begun + seconds)
+            if until - self._since <= longest:
+                self._begun, self._until = begun, until
+            return until - self._since
+
+    def passed(self) -> None:
+        """Something came through: the endpoint replies again."""
+        with self._lock:
+            self._since = None
+
+    @property
+    def left(self) -> float:
+        """For how many seconds nothing may pass yet."""
+        with self._lock:
+            return max(0.0, self._until - self._clock())
+
+    def stop(self) -> None:
+        """End all waiting, now and from now on."""
+        self._stopped.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether :meth:`stop` was called."""
+        return self._stopped.is_set()
+
+    def wait(self, seconds: float = 0.0) -> bool:
+        """Wait ``seconds``, and for as long as nothing may pass; False if everything was stopped."""
+        until = self._clock() + seconds
+        while not self._stopped.is_set():
+            with self._lock:
+                left = max(until, self._until) - self._clock()
+            if left <= 0:
+                return True
+            self._stopped.wait(left)
+        return False
+
 
 Message = Mapping[str, str]
 
@@ -93,7 +202,7 @@ class ChatTransport:
 
         self._settings = settings
         self._url = f"{settings.address.url}/chat/completions"
-        headers = {"User-Agent": f"lmms-medtasks/{__version__}"}
+        headers = {"User-Agent": f"lmms-medtasks/{importlib.metadata.version('lmms-medtasks')}"}
         auth = None
         if settings.address.user:
             auth = httpx.BasicAuth(settings.address.user, settings.address.password)

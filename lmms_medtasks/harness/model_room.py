@@ -11,7 +11,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-from lmms_medtasks.harness import sampling, server_sampling
+from lmms_medtasks.harness import chat_servers, sampling
 from lmms_medtasks.suites import paper
 
 FOR_THE_PROMPT = 2048
@@ -25,7 +25,7 @@ def of(lm: Any) -> tuple[int, str] | None:
     served = getattr(lm, "serves", None)
     if isinstance(served, dict) and _number(served.get("max_model_len")):
         return served["max_model_len"], "the server's max_model_len"
-    for model in server_sampling.listed(lm):
+    for model in chat_servers.list_served_models(lm):
         if model.id == getattr(lm, "model_version", None) and (found := _number(getattr(model, "max_model_len", None))):
             return found, "the server's max_model_len"
     with contextlib.suppress(AttributeError, TypeError):

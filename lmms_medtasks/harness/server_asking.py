@@ -19,7 +19,7 @@ import openai
 from lmms_medtasks import redacting
 from lmms_medtasks.chat_replies import NoReply, reply_of
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.chat_clients import bounded, choices
+from lmms_medtasks.harness.chat_servers import completion_choices, limit_bodies
 from lmms_medtasks.harness.failed_requests import MARK as FAILED
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.parsing.texts import whole
@@ -177,7 +177,7 @@ class Asker(Generic[Item]):
         seen: Seen,
     ) -> None:
         async with openai.AsyncOpenAI(**self.connection.options()) as client:
-            with ThreadPoolExecutor(self._threads) as pool, bounded(client, lambda: self._most_asked):
+            with ThreadPoolExecutor(self._threads) as pool, limit_bodies(client, lambda: self._most_asked):
                 call = _Call(self, client, pool, seen)
                 tasks = [asyncio.create_task(call.work(todo, prepare, finished)) for _ in range(workers)]
                 try:
@@ -345,7 +345,7 @@ class _Refused(Exception):
 
 def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Iterator[Reply]:
     """The replies in the order of their indices."""
-    each = choices(completion)
+    each = completion_choices(completion)
     read, written = (_number(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
     for choice in each:
         if counts_first:

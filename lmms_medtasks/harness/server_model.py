@@ -25,9 +25,16 @@ from tqdm import tqdm
 
 from lmms_medtasks import pictures, png, redacting
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import server_kinds
 from lmms_medtasks.harness.calls import PADDING, TRIAL
-from lmms_medtasks.harness.chat_clients import bounded, choices
+from lmms_medtasks.harness.chat_servers import (
+    completion_choices,
+    get_kind,
+    is_sampled,
+    kind_by_owner,
+    limit_bodies,
+    request_settings,
+    unsent_settings,
+)
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
 from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
 from lmms_medtasks.seeding import stable_seed
@@ -101,7 +108,7 @@ class ServerModel(OwnModel):
         self._seen: dict[str, Seen] = {}
         self.serves = self._served()
         owner = self.serves.get("owned_by")
-        self.kind = server_kinds.of_owner(owner) if kind == "auto" else server_kinds.named(str(kind))
+        self.kind = kind_by_owner(owner) if kind == "auto" else get_kind(str(kind))
         self._asker.counts_first = self.kind.counts_first
         self.version = self._version()
         self._asker.most_together = math.inf if self._draws_many(_MANY[str(many).lower()]) else 1
@@ -178,14 +185,14 @@ class ServerModel(OwnModel):
             body["seed"] = self.seed
         # A server that hangs is not waited for as long as for a question.
         client = self.client.with_options(timeout=min(self.connection.timeout, _PROBE_SECONDS), max_retries=1)
-        with bounded(client, lambda: 2):
+        with limit_bodies(client, lambda: 2):
             return self._probed(client, body, wanted)
 
     def _probed(self, client: openai.OpenAI, body: dict[str, Any], wanted: bool | None) -> bool:
         """The same, by requests of ``client`` with ``body``."""
         if self.kind.independent if wanted is None else wanted:
             try:
-                if drawn := len(choices(client.chat.completions.create(**body, n=2))):
+                if drawn := len(completion_choices(client.chat.completions.create(**body, n=2))):
                     return drawn == 2
             except (openai.BadRequestError, openai.UnprocessableEntityError):
                 pass
@@ -193,7 +200,7 @@ class ServerModel(OwnModel):
                 self._asker.stop_if_fatal(error)
                 raise self._unreachable(error) from error
         try:
-            if not choices(client.chat.completions.create(**body)):
+            if not completion_choices(client.chat.completions.create(**body)):
                 raise ValueError("The server sent a completion without choices.")
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             sent = ", ".join(sorted(_flat(body)))
@@ -209,7 +216,7 @@ class ServerModel(OwnModel):
         return False
 
     def _body(self, settings: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
-        return {"model": self.model_name, **server_kinds.sent(self.kind, settings), "messages": messages}
+        return {"model": self.model_name, **request_settings(self.kind, settings), "messages": messages}
 
     def generate_until(self, requests: list[Any]) -> list[Any]:
         """The reply to each request, as the harness's ``GenerationResult``; "" for requests that only fill up."""
@@ -265,7 +272,7 @@ class ServerModel(OwnModel):
         seen = self._seen.get(task, Seen())
         if not seen.requests:
             trials = "not asked: the replies are those of a run that was cut off"
-        elif not server_kinds.samples(settings):
+        elif not is_sampled(settings):
             trials = "asked once, temperature 0"
         elif seen.together and repeats <= self._asker.most_together:
             trials = "one request with n"
@@ -279,8 +286,8 @@ class ServerModel(OwnModel):
             "serves": self.serves,
             "answers_as": sorted(seen.models),
             "fingerprints": sorted(seen.fingerprints),
-            "sent": _flat(server_kinds.sent(self.kind, settings)),
-            "not_sent": server_kinds.left_out(settings),
+            "sent": _flat(request_settings(self.kind, settings)),
+            "not_sent": unsent_settings(settings),
             "trials": trials,
             "seed": self.seed,
             "pictures": "PNG",
@@ -300,7 +307,7 @@ class _Question:
 
     @property
     def samples(self) -> bool:
-        return server_kinds.samples(self.request.args[2])
+        return is_sampled(self.request.args[2])
 
 
 def _result(reply: Reply) -> GenerationResult:

@@ -8,8 +8,7 @@ import threading
 import pytest
 
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
-from lmms_medtasks.judges.shared_budget import SharedBudget
+from lmms_medtasks.judges.budget import Budget, SharedBudget, Spent, estimated_tokens
 
 
 def budget(**values):
@@ -85,7 +84,7 @@ def test_estimates():
 SHARED = """
 import sys
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.shared_budget import SharedBudget
+from lmms_medtasks.judges.budget import SharedBudget
 budget = SharedBudget(settings.read(), "run")
 print("ready", flush=True)
 sys.stdin.readline()

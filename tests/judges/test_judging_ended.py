@@ -11,8 +11,8 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.handed_verdicts import key_of
 from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.protocol import key_of
 
 
 @pytest.mark.parametrize("retries", [0, 12])
