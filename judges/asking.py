@@ -29,6 +29,13 @@ _TOLD = (
 )  # fmt: skip
 
 
+_SHOWN_AGAIN = 2000  # characters of an unreadable reply that are shown to the judge again
+_FORBIDDEN = 403
+_LOOK_AGAIN = 0.2  # seconds: who waits for a turn looks whether all was stopped
+
+INTERRUPTED = "stopped: the run was interrupted"
+
+
 def failure_kind(reason: str, protocol: Protocol) -> str:
     """A reason to count by: what endpoints said is kept, what judges said is not (nor any of it with terms)."""
     if protocol.terms or not reason.startswith(_TOLD):
@@ -86,13 +93,6 @@ class Streak:
         return "; ".join(parts) + said
 
 
-_SHOWN_AGAIN = 2000  # characters of an unreadable reply that are shown to the judge again
-_FORBIDDEN = 403
-_LOOK_AGAIN = 0.2  # seconds: who waits for a turn looks whether all was stopped
-
-INTERRUPTED = "stopped: the run was interrupted"
-
-
 class NoReply(Exception):
     """There is none, and there will be none: the reason."""
 
@@ -105,6 +105,73 @@ class Lost(NoReply):
     """All attempts failed that a request has."""
 
 
+class RequestSender:
+    """Sends requests to a judge, within a budget and at the pace that its server asks for; safe in many threads."""
+
+    def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
+        self.settings, self.brake = settings, brake
+        self._transport, self._budget = transport, budget
+
+    def send_until_reply(
+        self,
+        messages: Sequence[Message],
+        schema: Mapping[str, Any] | None,
+        key: str,
+        check_failure: Callable[[Failure, int, float], None],
+        check_open: Callable[[], None] = lambda: None,
+    ) -> Reply:
+        """Send until a reply comes; ``key`` is what jitter depends on.
+
+        ``check_failure``: called with a failure, the number of attempts, and what they count; raises to end them.
+        ``check_open``: called around each wait; raises to send nothing more. Raises :class:`NotAsked` at a ceiling, and
+        after a stop.
+        """
+        tokens = sum(estimated_tokens(message["content"]) for message in messages)
+        spent, delay, attempt = 0.0, 0.0, 0
+        while True:
+            self._wait_to_send(delay, tokens, check_open)
+            try:
+                reply = self._send_once(messages, schema, tokens)
+            except Failure as failure:
+                attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
+                check_failure(failure, attempt, spent)
+                delay = backoff(attempt - 1, key)
+                continue
+            self.brake.passed()
+            return reply
+
+    def hold(self, failure: Failure) -> str:
+        """Let all requests wait as long as the server asks; a clause with the reason if that is too long, else ""."""
+        if failure.wait is None:
+            return ""
+        total = self.brake.hold(failure.wait, longest := defaults()["longest_wait"])
+        return f"it asks to wait {failure.wait:.0f} s, {total:.0f} s since its last reply" if total > longest else ""
+
+    def _wait_to_send(self, delay: float, tokens: int, check_open: Callable[[], None]) -> None:
+        """Wait until a request may be sent, and set it aside in the budget."""
+        check_open()
+        waited = self.brake.wait(delay)
+        check_open()
+        if not waited:
+            raise NotAsked(INTERRUPTED)
+        if ceiling := self._budget.reserve(tokens):
+            raise NotAsked(ceiling)
+
+    def _send_once(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
+        used = (0, 0, 0)
+        try:
+            reply = self._transport.send(messages, schema)
+            given, got = reply.input_tokens, reply.output_tokens
+            got = estimated_tokens(reply.text) if got is None else got
+            used = (tokens if given is None else given, got, reply.cached_tokens or 0)
+            return reply
+        except Failure as failure:
+            used = (tokens if failure.billed else 0, 0, 0)
+            raise
+        finally:
+            self._budget.settle(tokens, *used)
+
+
 class Asker:
     """Asks one judge; safe in many threads, which share what they learn of it.
 
@@ -113,10 +180,10 @@ class Asker:
     is judged at a time, until a verdict was valid a few: a judge that can't be asked is found out with little.
     """
 
-    def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
-        self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
+    def __init__(self, sender: RequestSender) -> None:
+        self._sender, self._settings, self._brake = sender, sender.settings, sender.brake
         self._changed = threading.Condition()
-        self._streak = Streak(settings)
+        self._streak = Streak(sender.settings)
         self._in_progress = 0
         self._came_back = False
         self._any_valid = False
@@ -226,22 +293,11 @@ class Asker:
 
     def _reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
         """Send until there is a reply; raises :class:`NoReply`."""
-        tokens = sum(estimated_tokens(message["content"]) for message in messages)
-        spent, delay, attempt = 0.0, 0.0, 0
         schema = verdicts.schema(protocol) if mode_of(self._settings, protocol) == "schema" else None
-        while True:
-            self._pass(delay, tokens)
-            try:
-                reply = self._send(messages, schema, tokens)
-            except Failure as failure:
-                attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
-                delay = self._delay(failure, attempt, spent, key)
-                self._open()
-                continue
-            self._brake.passed()
-            self._open()
-            self._check_model(reply.model)
-            return reply
+        reply = self._sender.send_until_reply(messages, schema, key, self._check_failure, self._check_open)
+        self._open()
+        self._check_model(reply.model)
+        return reply
 
     @property
     def _window(self) -> int:
@@ -270,48 +326,23 @@ class Asker:
                 self._in_progress -= 1
                 self._changed.notify_all()
 
-    def _pass(self, delay: float, tokens: int) -> None:
-        """Wait until a request may be sent, and set it aside in the budget; raises :class:`NotAsked`."""
-        if self.gone:
-            raise NotAsked(self.gone)
-        waited = self._brake.wait(delay)
-        if self.gone or not waited:
-            raise NotAsked(self.gone or INTERRUPTED)
-        if ceiling := self._budget.reserve(tokens):
-            raise NotAsked(ceiling)
-
-    def _send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
-        used = (0, 0, 0)
-        try:
-            reply = self._transport.send(messages, schema)
-            given, got = reply.input_tokens, reply.output_tokens
-            got = estimated_tokens(reply.text) if got is None else got
-            used = (tokens if given is None else given, got, reply.cached_tokens or 0)
-            return reply
-        except Failure as failure:
-            used = (tokens if failure.billed else 0, 0, 0)
-            raise
-        finally:
-            self._budget.settle(tokens, *used)
-
-    def _delay(self, failure: Failure, attempt: int, spent: float, key: str) -> float:
-        """How long to wait before the next attempt; raises :class:`NoReply` if there is to be none."""
+    def _check_failure(self, failure: Failure, attempt: int, spent: float) -> None:
+        """Raise :class:`NoReply` unless the request is sent again."""
         if failure.fatal and not (failure.status == _FORBIDDEN and self._any_valid):  # a gateway may forbid one text
             self._end(f"{failure} (the judge was asked no more)")
         if not failure.repeat:
             raise NoReply(str(failure)) from failure
         if self._brake.stopped:
             raise NotAsked(self.gone or INTERRUPTED) from failure
-        if failure.wait is not None:
-            asked = self._brake.hold(failure.wait, longest := defaults()["longest_wait"])
-            if asked > longest:
-                self._end(
-                    f"{failure} (it asks to wait {failure.wait:.0f} s, {asked:.0f} s since its last reply; the judge "
-                    "was asked no more)"
-                )
+        if too_long := self._sender.hold(failure):
+            self._end(f"{failure} ({too_long}; the judge was asked no more)")
         if spent > self._settings.retries:
             raise Lost(f"{failure} ({attempt} attempts)") from failure
-        return backoff(attempt - 1, key)
+        self._open()
+
+    def _check_open(self) -> None:
+        if self.gone:
+            raise NotAsked(self.gone)
 
     def _end(self, reason: str) -> None:
         self.give_up(reason)
@@ -331,81 +362,66 @@ class Asker:
 
 
 class Probe:
-    """Asks for a verdict on nothing; keeps the answer, a protocol each."""
+    """Asks for a verdict on nothing, once a protocol, and keeps the answer."""
 
-    def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
-        self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
-        self._found: dict[str, str] = {}
+    def __init__(self, sender: RequestSender) -> None:
+        self._sender, self._settings = sender, sender.settings
+        self._problems: dict[str, str] = {}
         self._gone = ""
 
-    def problem(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
+    def find_problem(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
         """Why the judge can't be asked as it is to be; "" where it can, or where a ceiling is reached.
 
         ``warn`` is told of a long wait that the server asks for.
         """
         if mode_of(self._settings, protocol) == "free":
             return ""
-        if protocol.name not in self._found:
-            self._found[protocol.name] = self._gone or self._asked(protocol, warn)
-        return self._found[protocol.name]
+        if protocol.name not in self._problems:
+            self._problems[protocol.name] = self._gone or self._probe_schema(protocol, warn)
+        return self._problems[protocol.name]
 
-    def _asked(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
+    def _probe_schema(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
         schema = verdicts.schema(protocol)
-        found = self._sent(protocol, schema, warn)
-        if isinstance(found, Failure) and found.unsupported:
-            without = self._sent(protocol, None, warn)
+        answer = self._send_probe(protocol, schema, warn)
+        if isinstance(answer, Failure) and answer.unsupported:
+            without = self._send_probe(protocol, None, warn)
             # Once more: one spurious error is not the server's word.
-            found = self._sent(protocol, schema, warn) if isinstance(without, Reply) else without
-        if isinstance(found, Reply):
-            read = verdicts.read(protocol, found.text, mode="schema", finish=found.finish, refusal=found.refusal)
+            answer = self._send_probe(protocol, schema, warn) if isinstance(without, Reply) else without
+        if isinstance(answer, Reply):
+            read = verdicts.read(protocol, answer.text, mode="schema", finish=answer.finish, refusal=answer.refusal)
             if read.status == "judged" or read.reason.startswith(("cut off", "refused")):
                 return ""
-            return self._no_schema(f"its reply is not of the schema: {read.reason}")
-        if found is None:
+            return self._describe_missing_schema(f"its reply is not of the schema: {read.reason}")
+        if answer is None:
             return ""
-        if found.unsupported:
-            return self._no_schema(str(found).removeprefix("request failed: "))
-        self._gone = f"{found} (the judge was asked no more)"
+        if answer.unsupported:
+            return self._describe_missing_schema(str(answer).removeprefix("request failed: "))
+        self._gone = f"{answer} (the judge was asked no more)"
         return self._gone
 
-    def _no_schema(self, said: str) -> str:
-        told = self._settings.secrets.redacted(said)
+    def _describe_missing_schema(self, reason: str) -> str:
         return (
-            f"no schema: {self._settings.name} does not reply by JSON schema ({told}). Set "
-            f"{JUDGE}_REPLY=free: then it is asked without, which stands in the results."
+            f"no schema: {self._settings.name} does not reply by JSON schema ({self._settings.secrets.redacted(reason)}). "
+            f"Set {JUDGE}_REPLY=free: then it is asked without, which stands in the results."
         )
 
-    def _sent(
+    def _send_probe(
         self, protocol: Protocol, schema: Mapping[str, Any] | None, warn: Callable[[str], None]
     ) -> Reply | Failure | None:
         """The reply, or the last failure; None where nothing may be sent."""
-        text = prompts.probe(protocol)
-        tokens, spent, delay, attempt = estimated_tokens(text), 0.0, 0.0, 0
-        while True:
-            if not self._brake.wait(delay) or self._budget.reserve(tokens):
-                return None
-            used = (0, 0, 0)
-            try:
-                reply = self._transport.send([{"role": "user", "content": text}], schema)
-                self._brake.passed()
-                used = (reply.input_tokens or tokens, reply.output_tokens or 0, reply.cached_tokens or 0)
-                return reply
-            except Failure as error:
-                failure = error
-            finally:
-                self._budget.settle(tokens, *used)
-            attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
-            if failure.unsupported or not failure.repeat or spent > self._settings.retries:
-                return failure
-            if failure.wait is not None and (too_long := self._held(failure.wait, failure, warn)):
-                return too_long
-            delay = backoff(attempt - 1, f"probe/{protocol.name}")
 
-    def _held(self, seconds: float, failure: Failure, warn: Callable[[str], None]) -> Failure | None:
-        """Keep to a wait that the server asks for; why not, where that is too long."""
-        asked = self._brake.hold(seconds, longest := defaults()["longest_wait"])
-        if asked > longest:
-            return Failure(f"{failure} (it asks to wait {seconds:.0f} s, {asked:.0f} s since its last reply)")
-        if seconds > defaults()["told_wait"]:
-            warn(wait_line(seconds))
-        return None
+        def check_failure(failure: Failure, attempt: int, spent: float) -> None:
+            if failure.unsupported or not failure.repeat or spent > self._settings.retries:
+                raise failure
+            if too_long := self._sender.hold(failure):
+                raise Failure(f"{failure} ({too_long})")
+            if failure.wait is not None and failure.wait > defaults()["told_wait"]:
+                warn(wait_line(failure.wait))
+
+        messages = [{"role": "user", "content": prompts.probe(protocol)}]
+        try:
+            return self._sender.send_until_reply(messages, schema, f"probe/{protocol.name}", check_failure)
+        except Failure as failure:
+            return failure
+        except NotAsked:
+            return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache as _cache
 from lmms_medtasks.judges import identity, judge_check, lexical, prompts
-from lmms_medtasks.judges.asking import INTERRUPTED, Asker, Probe, failure_kind
+from lmms_medtasks.judges.asking import INTERRUPTED, Asker, Probe, RequestSender, failure_kind
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.identity import answer_phrase, mode_of
@@ -104,12 +104,13 @@ class Judge:
         self._cache = VerdictCache(_cache.path()) if settings.is_llm else None
         private = any(protocol.terms for protocol in protocols)
         self._transport = transport or (ChatTransport(settings, private=private) if settings.is_llm else None)
-        self._asker = Asker(settings, self._transport, self.budget, self._brake) if self._transport else None
+        sender = RequestSender(settings, self._transport, self.budget, self._brake) if self._transport else None
+        self._asker = Asker(sender) if sender else None
+        self._probe = Probe(sender) if sender else None
         self._pool: QuestionPool | None = None
         self._stopped = False  # by Ctrl-C, before the first question
         if self._asker and self._cache and self._transport:
             self._pool = QuestionPool(settings, self._asker, self._cache, self._brake, self._transport)
-        self._probe = Probe(settings, self._transport, self.budget, self._brake) if self._transport else None
 
     def __enter__(self) -> Judge:
         return self
@@ -227,7 +228,7 @@ class Judge:
     def _probed(self, probe: Probe, protocol: Protocol, warn: Say) -> str:
         """Why the judge can't be asked; "" where it can. Ctrl-C ends the judging here as it does later."""
         try:
-            return probe.problem(protocol, warn)
+            return probe.find_problem(protocol, warn)
         except KeyboardInterrupt:
             self._stopped = True
             self._brake.stop()

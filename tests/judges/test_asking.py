@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.asking import Asker
+from lmms_medtasks.judges.asking import Asker, RequestSender
 from lmms_medtasks.judges.budget import Budget
 from lmms_medtasks.judges.judging import Judge
 from lmms_medtasks.judges.settings import defaults
@@ -27,7 +27,7 @@ def ask(judge_server, settings_for, sample, protocol):
         settings = settings_for(judge_server, **values)
         if not used:
             transport = ChatTransport(settings)
-            used.append((Asker(settings, transport, Budget(settings), Brake()), transport))
+            used.append((Asker(RequestSender(settings, transport, Budget(settings), Brake())), transport))
         item = sample.item({"id": name, "question": f"What is {name}?", "answer": "effusion"}, "an effusion")
         return used[0][0].ask(protocol, item, name)
 
