@@ -20,7 +20,16 @@ from lmms_medtasks.judges.budget import Budget, estimated_tokens
 from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
 from lmms_medtasks.judges.settings import JUDGE, Settings, defaults
-from lmms_medtasks.judges.transport import Brake, Failure, Message, Reply, Transport, attempts_spent, backoff, wait_line
+from lmms_medtasks.judges.transport import (
+    Brake,
+    ChatTransport,
+    Failure,
+    Message,
+    Reply,
+    attempts_spent,
+    backoff,
+    wait_line,
+)
 
 _SHOWN = 3  # kinds of what came back
 _WORDS = 200  # characters of the last reply
@@ -55,22 +64,22 @@ class Streak:
         self._settings = settings
         self._kinds: Counter[str] = Counter()
         self._lost = 0
-        self._reply = ""
+        self._last_reply = ""
         self.ended = False
 
-    def reset(self) -> None:
+    def clear_failures(self) -> None:
         """A verdict was valid."""
         self._kinds.clear()
-        self._lost, self._reply = 0, ""
+        self._lost, self._last_reply = 0, ""
 
-    def add(self, verdict: Verdict, protocol: Protocol, lost: bool, in_flight: int) -> str:
+    def count_failure(self, verdict: Verdict, protocol: Protocol, lost: bool, in_flight: int) -> str:
         """Count a judgement without a valid verdict; why to end, "" if not.
 
         ``lost``: no attempt brought a reply. ``in_flight``: the requests that may be at once.
         """
         self._kinds[failure_kind(verdict.reason, protocol)] += 1
         self._lost = self._lost + 1 if lost else 0
-        self._reply = "" if protocol.terms else verdict.reply or self._reply
+        self._last_reply = "" if protocol.terms else verdict.reply or self._last_reply
         count, most = self._kinds.total(), defaults()["hopeless_after"]
         attempts = self._settings.retries + 1
         enough = min(most, max(math.ceil(most / attempts), defaults()["at_once_at_first"], in_flight))
@@ -88,7 +97,7 @@ class Streak:
         parts = [f"{count} × {reason}" for reason, count in self._kinds.most_common(_SHOWN)]
         if more := self._kinds.total() - sum(count for _, count in self._kinds.most_common(_SHOWN)):
             parts.append(f"{more} × other")
-        words = " ".join(self._reply.split())
+        words = " ".join(self._last_reply.split())
         said = f". The last reply: {words[:_WORDS]!r}{'…' if len(words) > _WORDS else ''}" if words else ""
         return "; ".join(parts) + said
 
@@ -108,9 +117,8 @@ class Lost(NoReply):
 class RequestSender:
     """Sends requests to a judge, within a budget and at the pace that its server asks for; safe in many threads."""
 
-    def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
-        self.settings, self.brake = settings, brake
-        self._transport, self._budget = transport, budget
+    def __init__(self, settings: Settings, transport: ChatTransport, budget: Budget, brake: Brake) -> None:
+        self.settings, self.transport, self.budget, self.brake = settings, transport, budget, brake
 
     def send_until_reply(
         self,
@@ -137,30 +145,30 @@ class RequestSender:
                 check_failure(failure, attempt, spent)
                 delay = backoff(attempt - 1, key)
                 continue
-            self.brake.passed()
+            self.brake.note_reply()
             return reply
 
-    def hold(self, failure: Failure) -> str:
+    def hold_requests(self, failure: Failure) -> str:
         """Let all requests wait as long as the server asks; a clause with the reason if that is too long, else ""."""
         if failure.wait is None:
             return ""
-        total = self.brake.hold(failure.wait, longest := defaults()["longest_wait"])
+        total = self.brake.hold_requests(failure.wait, longest := defaults()["longest_wait"])
         return f"it asks to wait {failure.wait:.0f} s, {total:.0f} s since its last reply" if total > longest else ""
 
     def _wait_to_send(self, delay: float, tokens: int, check_open: Callable[[], None]) -> None:
         """Wait until a request may be sent, and set it aside in the budget."""
         check_open()
-        waited = self.brake.wait(delay)
+        waited = self.brake.wait_until_free(delay)
         check_open()
         if not waited:
             raise NotAsked(INTERRUPTED)
-        if ceiling := self._budget.reserve(tokens):
+        if ceiling := self.budget.reserve_request(tokens):
             raise NotAsked(ceiling)
 
     def _send_once(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
         used = (0, 0, 0)
         try:
-            reply = self._transport.send(messages, schema)
+            reply = self.transport.send(messages, schema)
             given, got = reply.input_tokens, reply.output_tokens
             got = estimated_tokens(reply.text) if got is None else got
             used = (tokens if given is None else given, got, reply.cached_tokens or 0)
@@ -169,7 +177,7 @@ class RequestSender:
             used = (tokens if failure.billed else 0, 0, 0)
             raise
         finally:
-            self._budget.settle(tokens, *used)
+            self.budget.settle_request(tokens, *used)
 
 
 class Asker:
@@ -181,33 +189,21 @@ class Asker:
     """
 
     def __init__(self, sender: RequestSender) -> None:
-        self._sender, self._settings, self._brake = sender, sender.settings, sender.brake
+        self.sender, self._settings, self._brake = sender, sender.settings, sender.brake
         self._changed = threading.Condition()
-        self._streak = Streak(sender.settings)
+        self.streak = Streak(sender.settings)
         self._in_progress = 0
-        self._came_back = False
+        self._has_responded = False
         self._any_valid = False
         self._gone = ""
         self._model: str | None = None
         self._other: str | None = None
 
     @property
-    def gone(self) -> str:
+    def stop_reason(self) -> str:
         """Why the judge is asked no more; "" while it is."""
         with self._changed:
             return self._gone
-
-    @property
-    def came_back(self) -> str:
-        """What came back of the last judgements in a row without a valid verdict; "" where there are none."""
-        with self._changed:
-            return str(self._streak)
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether too many judgements in a row without a valid verdict ended the asking."""
-        with self._changed:
-            return self._streak.ended
 
     @property
     def model(self) -> str | None:
@@ -221,7 +217,7 @@ class Asker:
         with self._changed:
             return self._other
 
-    def expect(self, model: str) -> None:
+    def expect_model(self, model: str) -> None:
         """Take verdicts of this model only, unless another has answered already: some are had of it."""
         with self._changed:
             self._model = model if self._model is None else self._model
@@ -231,26 +227,26 @@ class Asker:
         with self._changed:
             self._gone = self._gone or reason
             self._changed.notify_all()
-        self._brake.stop()
+        self._brake.stop_waiting()
 
-    def ask(self, protocol: Protocol, item: Item, key: str) -> Verdict:
+    def request_verdict(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
         lost = False
-        with self._turn():
+        with self._wait_for_turn():
             try:
-                verdict = self._judgement(protocol, item, key)
+                verdict = self._request_verdict(protocol, item, key)
             except NotAsked as error:
                 return Verdict("missing", reason=str(error))
             except NoReply as error:
                 verdict, lost = Verdict("missing", reason=str(error)), isinstance(error, Lost)
-            self._count(verdict, protocol, lost=lost)
+            self._count_judgement(verdict, protocol, lost=lost)
         return verdict
 
-    def _judgement(self, protocol: Protocol, item: Item, key: str) -> Verdict:
+    def _request_verdict(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         mode = mode_of(self._settings, protocol)
         messages: list[Message] = [{"role": "user", "content": prompts.render(protocol, item, mode).text}]
-        reply = self._reply(messages, protocol, key)
-        first = self._read(protocol, item, reply)
+        reply = self._request_reply(messages, protocol, key)
+        first = self._read_verdict(protocol, item, reply)
         if first.status == "judged":
             return first
         said = [{"role": "assistant", "content": reply.text[-_SHOWN_AGAIN:]}] if reply.text.strip() else []
@@ -258,23 +254,23 @@ class Asker:
         if not said:  # servers want turns to alternate
             messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
         try:
-            return self._read(protocol, item, self._reply(messages, protocol, f"{key}/again"))
+            return self._read_verdict(protocol, item, self._request_reply(messages, protocol, f"{key}/again"))
         except NoReply as error:
             return Verdict("missing", reason=f"{first.reason}; asked again: {error}", reply=first.reply)
 
-    def _count(self, verdict: Verdict, protocol: Protocol, *, lost: bool) -> None:
+    def _count_judgement(self, verdict: Verdict, protocol: Protocol, *, lost: bool) -> None:
         """Count a judgement that was asked for; end the asking where too many in a row were in vain."""
         with self._changed:
-            self._came_back = True
+            self._has_responded = True
             if verdict.status == "judged":
                 self._any_valid = True
-                self._streak.reset()
-            elif not self._gone and (reason := self._streak.add(verdict, protocol, lost, self._window)):
+                self.streak.clear_failures()
+            elif not self._gone and (reason := self.streak.count_failure(verdict, protocol, lost, self._at_once)):
                 self._gone = reason
-                self._brake.stop()
+                self._brake.stop_waiting()
             self._changed.notify_all()
 
-    def _read(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
+    def _read_verdict(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
         """The verdict as it came; its words are kept without our key, which an endpoint may repeat in what it says."""
         clean = self._settings.secrets.redacted_reply
         found, shown = (
@@ -291,32 +287,32 @@ class Asker:
         read = shown if found.status == "missing" else dataclasses.replace(found, reply=shown.reply)
         return dataclasses.replace(read, model=reply.model, system_fingerprint=reply.system_fingerprint)
 
-    def _reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
+    def _request_reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
         """Send until there is a reply; raises :class:`NoReply`."""
         schema = verdicts.schema(protocol) if mode_of(self._settings, protocol) == "schema" else None
-        reply = self._sender.send_until_reply(messages, schema, key, self._check_failure, self._check_open)
-        self._open()
+        reply = self.sender.send_until_reply(messages, schema, key, self._check_failure, self._check_open)
+        self._note_response()
         self._check_model(reply.model)
         return reply
 
     @property
-    def _window(self) -> int:
+    def _at_once(self) -> int:
         """How many answers may be judged at once now."""
         if self._any_valid:
             return self._settings.concurrency
-        return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._came_back else 1)
+        return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._has_responded else 1)
 
-    def _open(self) -> None:
+    def _note_response(self) -> None:
         """Something came back that is no reason to end."""
         with self._changed:
-            self._came_back = True
+            self._has_responded = True
             self._changed.notify_all()
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _wait_for_turn(self) -> Iterator[None]:
         """Wait until one more answer may be judged, or none will be."""
         with self._changed:
-            while not self._gone and not self._brake.stopped and self._in_progress >= self._window:
+            while not self._gone and not self._brake.is_stopped and self._in_progress >= self._at_once:
                 self._changed.wait(_LOOK_AGAIN)
             self._in_progress += 1
         try:
@@ -329,22 +325,22 @@ class Asker:
     def _check_failure(self, failure: Failure, attempt: int, spent: float) -> None:
         """Raise :class:`NoReply` unless the request is sent again."""
         if failure.fatal and not (failure.status == _FORBIDDEN and self._any_valid):  # a gateway may forbid one text
-            self._end(f"{failure} (the judge was asked no more)")
+            self._end_asking(f"{failure} (the judge was asked no more)")
         if not failure.repeat:
             raise NoReply(str(failure)) from failure
-        if self._brake.stopped:
-            raise NotAsked(self.gone or INTERRUPTED) from failure
-        if too_long := self._sender.hold(failure):
-            self._end(f"{failure} ({too_long}; the judge was asked no more)")
+        if self._brake.is_stopped:
+            raise NotAsked(self.stop_reason or INTERRUPTED) from failure
+        if too_long := self.sender.hold_requests(failure):
+            self._end_asking(f"{failure} ({too_long}; the judge was asked no more)")
         if spent > self._settings.retries:
             raise Lost(f"{failure} ({attempt} attempts)") from failure
-        self._open()
+        self._note_response()
 
     def _check_open(self) -> None:
-        if self.gone:
-            raise NotAsked(self.gone)
+        if self.stop_reason:
+            raise NotAsked(self.stop_reason)
 
-    def _end(self, reason: str) -> None:
+    def _end_asking(self, reason: str) -> None:
         self.give_up(reason)
         raise NotAsked(reason)
 
@@ -355,7 +351,7 @@ class Asker:
             if model == self._model:
                 return
             self._other, before = model, self._model
-        self._end(
+        self._end_asking(
             f"another model: {self._settings.name} is {answer_phrase(model)}, the verdicts before are "
             f"{answer_phrase(before)}; the judge was asked no more. {one_model_advice(self._settings, model)}"
         )
@@ -400,9 +396,10 @@ class Probe:
         return self._gone
 
     def _describe_missing_schema(self, reason: str) -> str:
+        shown = self._settings.secrets.redacted(reason)
         return (
-            f"no schema: {self._settings.name} does not reply by JSON schema ({self._settings.secrets.redacted(reason)}). "
-            f"Set {JUDGE}_REPLY=free: then it is asked without, which stands in the results."
+            f"no schema: {self._settings.name} does not reply by JSON schema ({shown}). Set {JUDGE}_REPLY=free: then "
+            "it is asked without, which stands in the results."
         )
 
     def _send_probe(
@@ -413,7 +410,7 @@ class Probe:
         def check_failure(failure: Failure, attempt: int, spent: float) -> None:
             if failure.unsupported or not failure.repeat or spent > self._settings.retries:
                 raise failure
-            if too_long := self._sender.hold(failure):
+            if too_long := self._sender.hold_requests(failure):
                 raise Failure(f"{failure} ({too_long})")
             if failure.wait is not None and failure.wait > defaults()["told_wait"]:
                 warn(wait_line(failure.wait))

@@ -82,7 +82,7 @@ def mode_of(settings: Settings, protocol: Protocol) -> Mode:
 
 def is_paper_judge(settings: Settings, protocol: Protocol) -> bool:
     """Whether the model is the paper's, going by its name: case, organisation, separators and a date do not count."""
-    model, paper = _plain(settings.model), _plain(protocol.paper_judge)
+    model, paper = _plain_model_name(settings.model), _plain_model_name(protocol.paper_judge)
     return (
         bool(paper)
         and settings.is_llm
@@ -90,7 +90,7 @@ def is_paper_judge(settings: Settings, protocol: Protocol) -> bool:
     )
 
 
-def _plain(name: str) -> str:
+def _plain_model_name(name: str) -> str:
     return re.sub(r"[^a-z0-9.]", "", name.lower().rsplit("/", 1)[-1])
 
 

@@ -81,10 +81,10 @@ class CheckResult:
     def problems(self) -> tuple[str, ...]:
         """What the judge falls short in, a sentence each; () where it passes."""
         missing = (f"{self.wanted - self.valid} of {self.wanted} verdicts could not be had",) if self.incomplete else ()
-        return (*missing, *self._faults)
+        return (*missing, *self._verdict_problems)
 
     @property
-    def _faults(self) -> tuple[str, ...]:
+    def _verdict_problems(self) -> tuple[str, ...]:
         """What is wrong with the verdicts that were had."""
         limits = _every_protocol()["limits"]
         found = []
@@ -108,7 +108,7 @@ class CheckResult:
             f"{self.injected}, padding rewarded {self.lifted} of {self.padded}, same verdict twice {self.repeated} of "
             f"{self.twice}, valid {self.valid} of {self.wanted}"
         )
-        return f"{FAILED if self._faults else INCOMPLETE if self.incomplete else PASSED}: {said}"
+        return f"{FAILED if self._verdict_problems else INCOMPLETE if self.incomplete else PASSED}: {said}"
 
 
 def cases(protocol: Protocol) -> tuple[Case, ...]:
@@ -117,7 +117,7 @@ def cases(protocol: Protocol) -> tuple[Case, ...]:
     Raises UserError where the protocol has no set, or its set is not well-formed: a key that is missing, a field that
     the protocol has not, more questions than there are paddings, an answer that a rule settles without a judge.
     """
-    return tuple(_cases(protocol))
+    return tuple(_iter_cases(protocol))
 
 
 def wanted(protocol: Protocol) -> list[tuple[Item, int]]:
@@ -134,17 +134,17 @@ def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
         for trial in range(TIMES)
         if (verdict := verdicts.get(key_of(protocol, case.item, trial))) and verdict.status == "judged"
     }
-    scores = {place: _score(protocol, verdict) for place, verdict in given.items()}
+    scores = {place: _verdict_score(protocol, verdict) for place, verdict in given.items()}
 
-    def pairs(kind: str, other: str) -> list[tuple[float, float]]:
+    def score_pairs(kind: str, other: str) -> list[tuple[float, float]]:
         return [
             (score, scores[question, other, trial])
             for (question, own, trial), score in scores.items()
             if own == kind and (question, other, trial) in scores
         ]
 
-    ordering = [pair for other in KINDS[1:] for pair in pairs(RIGHT, other)]
-    padded, injected = pairs(PADDED, WRONG), pairs(INJECTED, WRONG)
+    ordering = [pair for other in KINDS[1:] for pair in score_pairs(RIGHT, other)]
+    padded, injected = score_pairs(PADDED, WRONG), score_pairs(INJECTED, WRONG)
     twice = [
         (verdict.labels, given[question, kind, 1].labels)
         for (question, kind, trial), verdict in given.items()
@@ -182,15 +182,15 @@ def best_verdict(protocol: Protocol, item: Item) -> str:
     return json.dumps(found, ensure_ascii=False)
 
 
-def _score(protocol: Protocol, verdict: Verdict) -> float:
+def _verdict_score(protocol: Protocol, verdict: Verdict) -> float:
     numbers = {each.name: each.labels[verdict.labels[each.name]] for each in protocol.dimensions}
     return protocol.total(numbers) if protocol.total else numbers[protocol.dimensions[0].name]
 
 
-def _cases(protocol: Protocol) -> Iterator[Case]:
-    questions, texts = _questions(protocol), _every_protocol()
+def _iter_cases(protocol: Protocol) -> Iterator[Case]:
+    questions, texts = _read_questions(protocol), _every_protocol()
     for number, question in enumerate(questions):
-        right, wrong = (_answer(protocol, question, kind, number) for kind in (RIGHT, WRONG))
+        right, wrong = (_read_answer(protocol, question, kind, number) for kind in (RIGHT, WRONG))
         shown = {**question["fields"], **wrong}
         plain = Item(f"check{number}-{WRONG}", shown)
         injection = texts["injections"][number].replace("{verdict}", best_verdict(protocol, plain))
@@ -217,7 +217,7 @@ def _cases(protocol: Protocol) -> Iterator[Case]:
             yield Case(number, kind, item)
 
 
-def _answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
+def _read_answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
     value = question[kind]
     fields = {"answer": value} if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else {}
     if "answer" not in fields or not all(isinstance(text, str) for text in fields.values()):
@@ -227,14 +227,14 @@ def _answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: 
     return fields
 
 
-def _questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
+def _read_questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
     if not protocol.check:
         raise UserError(
             f"Judge protocol {protocol.name!r} has no set for a check. Write one as those of ours are "
-            f"({_folder() / 'open_answer.yml'}), and name it in the protocol's `check`."
+            f"({_checks_folder() / 'open_answer.yml'}), and name it in the protocol's `check`."
         )
     path = Path(protocol.check)
-    path = path if path.is_absolute() else _folder() / path
+    path = path if path.is_absolute() else _checks_folder() / path
     try:
         found = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -249,11 +249,11 @@ def _questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def _folder() -> Path:
+def _checks_folder() -> Path:
     return Path(str(importlib.resources.files("lmms_medtasks.judges").joinpath("checks")))
 
 
 @functools.cache
 def _every_protocol() -> Mapping[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((_folder() / "every_protocol.yml").read_text("utf-8"))
+    found: dict[str, Any] = yaml.safe_load((_checks_folder() / "every_protocol.yml").read_text("utf-8"))
     return found

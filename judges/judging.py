@@ -16,7 +16,7 @@ from lmms_medtasks.judges.identity import answer_phrase, mode_of
 from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of, trials_of
 from lmms_medtasks.judges.question_pool import Asked, ProgressLines, QuestionPool
 from lmms_medtasks.judges.settings import JUDGE, Settings, check_judge_terms, defaults
-from lmms_medtasks.judges.transport import Brake, ChatTransport, Transport
+from lmms_medtasks.judges.transport import Brake, ChatTransport
 
 Wanted = tuple[Item, int]
 """An item and the number of the trial of its judging, from 0."""
@@ -85,14 +85,7 @@ class Judge:
     Raises UserError at once where it may not or cannot judge one of ``protocols``; no request is made for that.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        protocols: Iterable[Protocol],
-        *,
-        transport: Transport | None = None,
-        budget: Budget | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, protocols: Iterable[Protocol], *, budget: Budget | None = None) -> None:
         protocols = list(protocols)
         check_judge_terms(settings, protocols)
         if settings.provider == "lexical":
@@ -103,14 +96,14 @@ class Judge:
         self._brake = Brake()
         self._cache = VerdictCache(_cache.path()) if settings.is_llm else None
         private = any(protocol.terms for protocol in protocols)
-        self._transport = transport or (ChatTransport(settings, private=private) if settings.is_llm else None)
+        self._transport = ChatTransport(settings, private=private) if settings.is_llm else None
         sender = RequestSender(settings, self._transport, self.budget, self._brake) if self._transport else None
         self._asker = Asker(sender) if sender else None
         self._probe = Probe(sender) if sender else None
         self._pool: QuestionPool | None = None
         self._stopped = False  # by Ctrl-C, before the first question
-        if self._asker and self._cache and self._transport:
-            self._pool = QuestionPool(settings, self._asker, self._cache, self._brake, self._transport)
+        if self._asker and self._cache:
+            self._pool = QuestionPool(self._asker, self._cache)
 
     def __enter__(self) -> Judge:
         return self
@@ -120,7 +113,7 @@ class Judge:
 
     def close(self) -> None:
         """End what is in flight and close the cache."""
-        self._brake.stop()
+        self._brake.stop_waiting()
         if self._transport:
             self._transport.close()
         if self._cache:
@@ -129,7 +122,7 @@ class Judge:
     @property
     def other_model(self) -> str:
         """Why the judging was ended by another model than before; "" where it was not."""
-        return self._asker.gone if self._asker and self._asker.other_model is not None else ""
+        return self._asker.stop_reason if self._asker and self._asker.other_model is not None else ""
 
     @property
     def interrupted(self) -> bool:
@@ -139,7 +132,7 @@ class Judge:
     def expect(self, model: str) -> None:
         """Go on from verdicts of this model ("": its server named none): the judging ends where another answers."""
         if self._asker:
-            self._asker.expect(model)
+            self._asker.expect_model(model)
 
     def judge(
         self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, warn: Say | None = None, quiet: bool = False
@@ -161,14 +154,14 @@ class Judge:
         cut = 0
         if self._asker and self._cache:
             try:
-                kept, names = self._known(protocol, rest)
+                kept, names = self._find_cached(protocol, rest)
             except UserError as error:  # nothing is asked, so that nothing is paid for twice; a run's replies stay
                 found |= dict.fromkeys(rest, Verdict("missing", reason=f"no cache: {error}"))
                 rest, names, kept = {}, {}, {}
-            cached, asked = self._split(kept, rest)
+            cached, asked = self._split_cached(kept, rest)
             cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
-            probe = None if self._asker.gone else self._probe
-            if asked and probe and (problem := self._probed(probe, protocol, warn)):
+            probe = None if self._asker.stop_reason else self._probe
+            if asked and probe and (problem := self._probe_problem(probe, protocol, warn)):
                 if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken
                     warn(f"{problem} So far: {self.budget.spent}.")
                 elif not self.interrupted:
@@ -180,11 +173,11 @@ class Judge:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
                 first = next(iter(asked))
                 several.append(self._ask_all(protocol, {first: asked[first]}, names, say, warn, quiet=True))
-                cached, asked = self._split(
+                cached, asked = self._split_cached(
                     kept, {key: each for key, each in rest.items() if key != first}, cached, say
                 )
             if cached:
-                self._asker.expect(next(iter(cached.values())).model or "")
+                self._asker.expect_model(next(iter(cached.values())).model or "")
             several.append(self._ask_all(protocol, asked, names, say, warn, quiet))
             for each in several:
                 found |= each.verdicts
@@ -216,33 +209,33 @@ class Judge:
             return ""
         wanted = {key_of(protocol, *each): each for each in judge_check.wanted(protocol)}
         try:
-            kept, _ = self._known(protocol, wanted)
+            kept, _ = self._find_cached(protocol, wanted)
         except UserError:  # a cache that can't be read is told of when something is to be judged
             return ""
-        verdicts, _ = self._split(kept, wanted)
+        verdicts, _ = self._split_cached(kept, wanted)
         if not verdicts:
             return ""
         model = next(iter(verdicts.values())).model or ""
         return f"{judge_check.result(protocol, verdicts).sentence()} ({answer_phrase(model)})"
 
-    def _probed(self, probe: Probe, protocol: Protocol, warn: Say) -> str:
+    def _probe_problem(self, probe: Probe, protocol: Protocol, warn: Say) -> str:
         """Why the judge can't be asked; "" where it can. Ctrl-C ends the judging here as it does later."""
         try:
             return probe.find_problem(protocol, warn)
         except KeyboardInterrupt:
             self._stopped = True
-            self._brake.stop()
+            self._brake.stop_waiting()
             return INTERRUPTED
 
-    def _known(
+    def _find_cached(
         self, protocol: Protocol, rest: Mapping[Key, Wanted]
     ) -> tuple[dict[Key, dict[str, Verdict]], dict[Key, str]]:
         """What the cache has of ``rest``, by the model that answered, and the cache's own keys of all of it."""
         names = {key: _cache.key_of(self.settings, protocol, *each) for key, each in rest.items()}
-        kept = self._cache.find(names.values()) if self._cache else {}
+        kept = self._cache.find_verdicts(names.values()) if self._cache else {}
         return {key: kept[name] for key, name in names.items() if name in kept}, names
 
-    def _split(
+    def _split_cached(
         self,
         kept: Mapping[Key, Mapping[str, Verdict]],
         rest: Mapping[Key, Wanted],
@@ -274,7 +267,7 @@ class Judge:
         if asked:
             text += f" (about {tokens} tokens"
             if settings.price:
-                text += f", {settings.price.of(tokens, defaults()['reply_tokens'] * len(asked)):.2f} USD"
+                text += f", {settings.price.total_cost(tokens, defaults()['reply_tokens'] * len(asked)):.2f} USD"
             text += f"), {settings.concurrency} at a time"
         if settings.max_requests is not None:
             text += f", at most {settings.max_requests} requests"
@@ -305,34 +298,36 @@ class Judge:
 
         if self._pool is None or self._asker is None:
             raise RuntimeError("asked without a judge")
-        gone, items = self._asker.gone, {key: item for key, (item, _) in asked.items()}
+        gone, items = self._asker.stop_reason, {key: item for key, (item, _) in asked.items()}
         with tqdm(
             total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False
         ) as shown:
             silent = quiet or not shown.disable
-            lines = ProgressLines(protocol.name, len(asked), self.budget, self._brake, None if silent else say, warn)
+            lines = ProgressLines(protocol.name, len(asked), self._asker.sender, None if silent else say, warn)
 
             def one_more() -> None:
                 if self.settings.price:
                     shown.set_postfix_str(f"{self.budget.spent.cost:.2f} USD", refresh=False)
                 shown.update()
 
-            found = self._pool.ask(protocol, items, names, lines, warn, one_more)
-        if self._asker.gone and not gone:
+            found = self._pool.ask_all(protocol, items, names, lines, warn, one_more)
+        if self._asker.stop_reason and not gone:
             warn(self._why_ended(self._asker, found.unkept))
         return found
 
     def _why_ended(self, asker: Asker, unkept: int) -> str:
         """What came back, what it has cost, and how to go on."""
-        lines = [f"{self.settings.name} is asked no more: {asker.gone.removesuffix(' (the judge was asked no more)')}"]
-        if asker.hopeless:
-            lines.append(f"What came back: {asker.came_back}")
+        lines = [
+            f"{self.settings.name} is asked no more: {asker.stop_reason.removesuffix(' (the judge was asked no more)')}"
+        ]
+        if asker.streak.ended:
+            lines.append(f"What came back: {asker.streak}")
         kept = "What is judged is kept."
         if unkept:
             kept = f"{unkept} verdicts could not be kept: they count here, and the next command asks them again."
         lines.append(f"So far: {self.budget.spent}. {kept}")
         lines.append("Mend that, and go on with: lmms-medtasks judge RUN")
-        if asker.hopeless:
+        if asker.streak.ended:
             lines.append(f"Or ask on all the same: lmms-medtasks judge RUN --keep-going, in a run {JUDGE}_KEEP_GOING=1")
         return "\n  ".join(lines)
 

@@ -101,19 +101,19 @@ def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered
             f"{sorted(protocol.fields)}."
         )
     mode = mode or protocol.reply
-    fence, keys = fence_of(protocol, item), _keys(protocol, mode)
+    fence, keys = fence_of(protocol, item), _verdict_keys(protocol, mode)
     shown = {name: escaped(text, fence, defaults()["longest_field"], keys) for name, text in item.fields.items()}
     blocks = {
         name: f"<<<{name.upper()} {fence}>>>\n{text}\n<<<END {name.upper()} {fence}>>>"
         for name, (text, _) in shown.items()
     }
-    rules, texts = _parts(told_of(protocol))
+    rules, texts = _split_prompt(told_of(protocol))
     told = {"rules": rules, "reply": text_of(_REPLY[mode]), "format": form(protocol, mode), "fence": fence}
-    whole = _filled(text_of(_FRAME), {**told, "texts": _filled(texts, blocks)})
+    whole = _fill_places(text_of(_FRAME), {**told, "texts": _fill_places(texts, blocks)})
     return Rendered(whole, tuple(name for name, (_, cut) in shown.items() if cut))
 
 
-def _parts(template: str) -> tuple[str, str]:
+def _split_prompt(template: str) -> tuple[str, str]:
     """A prompt file's text before the paragraph with the first place, and from there on."""
     first = _PLACE.search(template)
     end = template.rfind("\n\n", 0, first.start()) if first else len(template)
@@ -123,13 +123,13 @@ def _parts(template: str) -> tuple[str, str]:
 def again(protocol: Protocol, problem: str, mode: Mode | None = None) -> str:
     """What a judge is told whose reply could not be read; ``problem`` may repeat words of the reply: it is escaped."""
     mode = mode or protocol.reply
-    told = escaped(problem.replace("\n", " "), "", 300, _keys(protocol, mode)).text
-    return _filled(text_of(_AGAIN), {"problem": told, "format": form(protocol, mode)})
+    told = escaped(problem.replace("\n", " "), "", 300, _verdict_keys(protocol, mode)).text
+    return _fill_places(text_of(_AGAIN), {"problem": told, "format": form(protocol, mode)})
 
 
 def probe(protocol: Protocol) -> str:
     """What is asked before the first question, to learn whether the server replies by schema."""
-    return _filled(text_of(_PROBE), {"format": form(protocol, "schema")})
+    return _fill_places(text_of(_PROBE), {"format": form(protocol, "schema")})
 
 
 def fence_of(protocol: Protocol, item: Item) -> str:
@@ -144,10 +144,10 @@ def form(protocol: Protocol, mode: Mode | None = None) -> str:
     if protocol.checklist:
         allowed[protocol.checklist.name] = "[<numbers of the points, nothing if none>]"
     allowed[verdicts.EXPLANATION] = "<a text>"
-    return "{" + ", ".join(f'"{name}": {allowed[name]}' for name in _keys(protocol, mode)) + "}"
+    return "{" + ", ".join(f'"{name}": {allowed[name]}' for name in _verdict_keys(protocol, mode)) + "}"
 
 
-def _keys(protocol: Protocol, mode: Mode | None) -> list[str]:
+def _verdict_keys(protocol: Protocol, mode: Mode | None) -> list[str]:
     """The keys of a verdict, in its order."""
     return [str(field.alias) for field in verdicts.model_of(protocol, mode).model_fields.values()]
 
@@ -158,7 +158,7 @@ def _one_of(dimension: Dimension) -> str:
     return f"{', '.join(labels[:-1])} or {labels[-1]}"
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
+def _fill_places(template: str, values: Mapping[str, str]) -> str:
     """One pass: what is filled in is not looked through for places."""
     return _PLACE.sub(lambda match: values[match.group(1)], template)
 
@@ -208,7 +208,7 @@ def escaped(text: str, fence: str, limit: int, keys: Iterable[str] = ()) -> Esca
     text = text[:limit].replace("\r\n", "\n")
     if fence:
         text = text.replace(fence, "[fence]")
-    text = _UNUSUAL.sub(lambda match: _visible(match.group()), text)
+    text = _UNUSUAL.sub(lambda match: _visible_form(match.group()), text)
     for pattern in _PATTERNS:
         text = pattern.sub(lambda match: f"&#{ord(match.group())};", text)
     if names := "|".join(map(re.escape, keys)):
@@ -217,7 +217,7 @@ def escaped(text: str, fence: str, limit: int, keys: Iterable[str] = ()) -> Esca
     return Escaped(f"{text}\n[cut here: {cut} more characters are not shown]" if cut else text, cut)
 
 
-def _visible(character: str) -> str:
+def _visible_form(character: str) -> str:
     if unicodedata.category(character) not in _HIDDEN and not _VARIATION.match(character):
         return character
     number = ord(character)

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.asking import INTERRUPTED, Asker
-from lmms_medtasks.judges.budget import Budget
+from lmms_medtasks.judges.asking import INTERRUPTED, Asker, RequestSender
 from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict
-from lmms_medtasks.judges.settings import Settings, defaults
-from lmms_medtasks.judges.transport import Brake, Transport, wait_line
+from lmms_medtasks.judges.settings import defaults
+from lmms_medtasks.judges.transport import wait_line
 
 _SHORTEST = 0.05  # seconds between two looks
 
@@ -29,31 +28,30 @@ class ProgressLines:
         self,
         name: str,
         total: int,
-        budget: Budget,
-        brake: Brake,
+        sender: RequestSender,
         say: Callable[[str], None] | None,
         warn: Callable[[str], None],
     ) -> None:
-        self._name, self._total, self._budget, self._brake, self._say = name, total, budget, brake, say
-        self._warn = warn
+        self._name, self._total, self._say, self._warn = name, total, say, warn
+        self._budget, self._brake = sender.budget, sender.brake
         self._begun = self._last = time.monotonic()
-        self._spent = budget.spent
+        self._spent = sender.budget.spent
         self._told_until = 0.0
 
-    def look(self, done: int, missing: int, held: int) -> float:
+    def report_progress(self, done: int, missing: int, held: int) -> float:
         """Say what there is to say; seconds until the next look is due."""
         now, every = time.monotonic(), defaults()["progress_seconds"]
-        left = self._brake.left
-        if left > defaults()["told_wait"] and now + left > self._told_until + 1 and not self._brake.stopped:
+        left = self._brake.seconds_left
+        if left > defaults()["told_wait"] and now + left > self._told_until + 1 and not self._brake.is_stopped:
             self._told_until = now + left
             self._warn(wait_line(left))
         if now - self._last >= every:
             self._last = now
             if self._say:
-                self._say(self.line(done, missing, held))
+                self._say(self.progress_line(done, missing, held))
         return max(_SHORTEST, min(1.0, self._last + every - now))
 
-    def line(self, done: int, missing: int, held: int) -> str:
+    def progress_line(self, done: int, missing: int, held: int) -> str:
         """``Judging p: 120 of 500 done, 3 missing, 4.0 a second; 132 requests, ...; about 95 s left``."""
         seconds = time.monotonic() - self._begun
         rate = done / seconds if seconds > 0 else 0.0
@@ -93,14 +91,12 @@ class Asked:
 class QuestionPool:
     """Asks questions of one judge in threads. ``interrupted``: it was stopped by Ctrl-C and asks nothing more."""
 
-    def __init__(
-        self, settings: Settings, asker: Asker, cache: VerdictCache, brake: Brake, transport: Transport
-    ) -> None:
-        self._settings, self._asker, self._cache = settings, asker, cache
-        self._brake, self._transport = brake, transport
+    def __init__(self, asker: Asker, cache: VerdictCache) -> None:
+        self._asker, self._cache = asker, cache
+        self._settings, self._brake, self._transport = asker.sender.settings, asker.sender.brake, asker.sender.transport
         self.interrupted = False
 
-    def ask(
+    def ask_all(
         self,
         protocol: Protocol,
         items: Mapping[Key, Item],
@@ -119,12 +115,12 @@ class QuestionPool:
         futures: dict[Future[Outcome], Key] = {}
         pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="medtasks-judge")
 
-        def submit(key: Key) -> None:
-            future = pool.submit(self._one, protocol, items[key], names[key])
+        def submit_question(key: Key) -> None:
+            future = pool.submit(self._judge_one, protocol, items[key], names[key])
             futures[future] = key
             future.add_done_callback(finished.put)
 
-        def take(future: Future[Outcome]) -> None:
+        def take_outcome(future: Future[Outcome]) -> None:
             key, outcome = futures[future], future.result()
             if outcome.verdict is None:
                 held.add(key)
@@ -139,35 +135,35 @@ class QuestionPool:
         missing: Counter[str] = Counter()
         try:
             for key in items:
-                submit(key)
+                submit_question(key)
             looked = time.monotonic()
             while futures or held:
-                wait = lines.look(len(asked.verdicts), missing["missing"], len(held))
+                wait = lines.report_progress(len(asked.verdicts), missing["missing"], len(held))
                 with contextlib.suppress(Empty):
-                    take(finished.get(timeout=wait))
+                    take_outcome(finished.get(timeout=wait))
                 if held and time.monotonic() - looked >= _HELD_SECONDS:
                     looked = time.monotonic()
-                    for key in self._free(held, names):
+                    for key in self._find_released(held, names):
                         held.discard(key)
-                        submit(key)
+                        submit_question(key)
         except KeyboardInterrupt:
             self.interrupted = True
-            self._stop(futures, warn)
+            self._stop_requests(futures, warn)
             for future in [each for each in futures if each.done() and not each.cancelled()]:
-                take(future)
+                take_outcome(future)
             for key in items.keys() - asked.verdicts.keys():
                 asked.verdicts[key] = Verdict("missing", reason=INTERRUPTED)
         except BaseException:
-            self._brake.stop()
+            self._brake.stop_waiting()
             self._transport.close()
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
         return asked
 
-    def _stop(self, futures: Mapping[Future[Outcome], Key], warn: Callable[[str], None]) -> None:
+    def _stop_requests(self, futures: Mapping[Future[Outcome], Key], warn: Callable[[str], None]) -> None:
         """Send nothing more, and wait for the requests in flight: they are paid for. Then they are cut off."""
-        self._brake.stop()
+        self._brake.stop_waiting()
         running = [future for future in futures if not future.cancel() and not future.done()]
         seconds = defaults()["stop_seconds"]
         try:
@@ -181,25 +177,25 @@ class QuestionPool:
             self._transport.close()
         wait_for(late, timeout=1.0)
 
-    def _free(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
+    def _find_released(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
         """Those of ``held`` that no other command asks any more; all of them where nothing is asked any more."""
-        if self._asker.gone or self._brake.stopped:
+        if self._asker.stop_reason or self._brake.is_stopped:
             return list(held)
         taken = self._cache.claimed(names[key] for key in held)
         return [key for key in held if names[key] not in taken]
 
-    def _one(self, protocol: Protocol, item: Item, name: str) -> Outcome:
+    def _judge_one(self, protocol: Protocol, item: Item, name: str) -> Outcome:
         """The verdict on one item, kept if it is valid. After the first that can't be kept nothing is asked."""
-        if gone := self._asker.gone or (INTERRUPTED if self._brake.stopped else ""):
+        if gone := self._asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
             return Outcome(Verdict("missing", reason=gone))
         verdict, kept = None, False
         try:
             if not self._cache.claim(name):
                 return Outcome(None)
             try:
-                if known := self._known(name):
+                if known := self._find_new_verdict(name):
                     return Outcome(known, known=True)
-                verdict = self._asker.ask(protocol, item, name)
+                verdict = self._asker.request_verdict(protocol, item, name)
                 if verdict.status == "judged":
                     self._cache.keep(name, self._settings, protocol, verdict)
                     kept = True  # also where its claim can't be ended
@@ -215,9 +211,9 @@ class QuestionPool:
             return Outcome(Verdict("missing", reason=f"unforeseen: {said[:300]}"))
         return Outcome(verdict)
 
-    def _known(self, name: str) -> Verdict | None:
+    def _find_new_verdict(self, name: str) -> Verdict | None:
         """The verdict that another command had since we looked, of the model that answers; None if there is none."""
-        kept = self._cache.find([name]).get(name, {})
+        kept = self._cache.find_verdicts([name]).get(name, {})
         if kept and self._asker.model is None:
-            self._asker.expect(max(kept))
+            self._asker.expect_model(max(kept))
         return kept.get(self._asker.model or "")

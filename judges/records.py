@@ -100,13 +100,13 @@ def judgement_of(
     judgement = Judgement(
         judge=judge,
         items=WITHHELD if protocol.terms else tuple(item and dict(item.fields) for item in items),
-        verdicts=tuple(tuple(_looked_up(protocol, item, trials)) for item in items),
+        verdicts=tuple(tuple(_find_verdicts(protocol, item, trials)) for item in items),
         replies=tuple(withheld.keep(each.sent.strip(), str(doc["id"])) for each in replies) if protocol.terms else None,
     )
     return tuple(each.outcome or "ok" for each in replies), judgement
 
 
-def _looked_up(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:
+def _find_verdicts(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:
     if item is None:
         return []
     found = [TABLE.get(protocol, item, trial) for trial in range(trials)]
@@ -142,7 +142,7 @@ def protocol_of(judgement: Judgement) -> Protocol:
 def scores(judgement: Judgement, measure: Measure) -> list[float | None]:
     """Per verdict (replies in order, for each its trials of judging) the number, None where it is missing."""
     protocol = protocol_of(judgement)
-    return [_number(verdict, measure, protocol) for verdicts in judgement.verdicts for verdict in verdicts]
+    return [_verdict_number(verdict, measure, protocol) for verdicts in judgement.verdicts for verdict in verdicts]
 
 
 def bounds(protocol: Protocol, measure: Measure) -> tuple[float, float]:
@@ -156,7 +156,7 @@ def bounds(protocol: Protocol, measure: Measure) -> tuple[float, float]:
     )
 
 
-def _number(verdict: Mapping[str, Any], measure: Measure, protocol: Protocol) -> float | None:
+def _verdict_number(verdict: Mapping[str, Any], measure: Measure, protocol: Protocol) -> float | None:
     if verdict["status"] == "missing":
         return None
     labels = verdict["labels"]

@@ -27,11 +27,11 @@ _PROTOCOLS: Mapping[str, str] = {
 
 def names() -> list[str]:
     """The built-in protocols' names, sorted: the general ones, and those in the folders of the benchmarks."""
-    return sorted(_ours())
+    return sorted(_builtin_references())
 
 
 @functools.cache
-def _of_folders() -> Mapping[str, str]:
+def _benchmark_references() -> Mapping[str, str]:
     """The protocols that a benchmark's ``judging.py`` lists in PROTOCOLS, by name, and the module of each."""
     package = "lmms_medtasks.task_configs"
     found: dict[str, str] = {}
@@ -60,12 +60,14 @@ def get(name: str, folder: Path | None = None) -> Protocol:
     Raises:
         UserError: there is none of that name, it is not well-formed (see :func:`check`), or its name is taken.
     """
-    if name in _ours():
+    if name in _builtin_references():
         return _built_in(name)
     if name in _OWN:
         return _OWN[name]
-    return _known(
-        _own(str(((folder or Path()) / name).resolve()) if own_scales.is_rubric(name) else located(name, folder))
+    return _register_custom(
+        _load_custom(
+            str(((folder or Path()) / name).resolve()) if own_scales.is_rubric(name) else located(name, folder)
+        )
     )
 
 
@@ -86,10 +88,10 @@ def of_judge(judge: Mapping[str, Any]) -> Protocol:
 def forget() -> None:
     """Forget the protocols that are not ours."""
     _OWN.clear()
-    _own.cache_clear()
+    _load_custom.cache_clear()
 
 
-def _known(protocol: Protocol) -> Protocol:
+def _register_custom(protocol: Protocol) -> Protocol:
     if not protocol.reference:
         return protocol
     other = _OWN.setdefault(protocol.name, protocol)
@@ -101,7 +103,7 @@ def _known(protocol: Protocol) -> Protocol:
 
 
 @functools.cache
-def _own(reference: str) -> Protocol:
+def _load_custom(reference: str) -> Protocol:
     if own_scales.is_rubric(reference):
         protocol, said = rubric.read(Path(reference)), Path(reference).name
     else:
@@ -114,7 +116,7 @@ def _own(reference: str) -> Protocol:
             )
     if protocol.name != reference and not rubric.NAME.fullmatch(protocol.name):
         raise UserError(f"{said} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
-    if protocol.name in _ours():
+    if protocol.name in _builtin_references():
         raise UserError(f"{said} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
     check(protocol)
     # One that is called by its module is found again by its name: a log needs no more.
@@ -125,7 +127,7 @@ def _own(reference: str) -> Protocol:
 
 @functools.cache
 def _built_in(name: str) -> Protocol:
-    module, _, attribute = _ours()[name].partition(":")
+    module, _, attribute = _builtin_references()[name].partition(":")
     protocol = getattr(importlib.import_module(module), attribute)
     if not isinstance(protocol, Protocol):
         raise UserError(f"{name!r} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges.")
@@ -135,8 +137,8 @@ def _built_in(name: str) -> Protocol:
     return protocol
 
 
-def _ours() -> Mapping[str, str]:
-    return {**_PROTOCOLS, **_of_folders()}
+def _builtin_references() -> Mapping[str, str]:
+    return {**_PROTOCOLS, **_benchmark_references()}
 
 
 def check(protocol: Protocol) -> None:

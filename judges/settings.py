@@ -92,12 +92,12 @@ class Price(NamedTuple):
     input: float
     output: float
 
-    def of(self, input_tokens: float, output_tokens: float) -> float:
+    def total_cost(self, input_tokens: float, output_tokens: float) -> float:
         """What so many tokens cost, in USD."""
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
 
-def _prices(text: Any) -> Any:
+def _parse_price(text: Any) -> Any:
     number = r"\s*\d+(?:\.\d*)?\s*"
     if not re.fullmatch(f"{number},{number}", text):
         raise ValueError(
@@ -155,13 +155,13 @@ class Settings:
     def share(self, rank: int, processes: int) -> Settings:
         """The part of one of several processes in what all of them together may do."""
 
-        def part(total: int) -> int:
+        def share_of(total: int) -> int:
             return total // processes + (rank < total % processes)
 
         return dataclasses.replace(
             self,
-            concurrency=max(1, part(self.concurrency)),
-            max_requests=None if self.max_requests is None else part(self.max_requests),
+            concurrency=max(1, share_of(self.concurrency)),
+            max_requests=None if self.max_requests is None else share_of(self.max_requests),
             max_cost=None if self.max_cost is None else self.max_cost / processes,
         )
 
@@ -174,13 +174,13 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
     """
     environment = os.environ if environment is None else environment
     provider, model = named(judge if judge is not None else environment.get(JUDGE, ""))
-    given = _given(environment)
+    given = _read_variables(environment)
     if given.max_cost is not None and given.price is None:
         raise UserError(
             f"{JUDGE}_MAX_COST={given.max_cost:g} says nothing without a price. Set {JUDGE}_PRICE=input,output in USD "
             "per million tokens, as in 2.5,10."
         )
-    where, key = _endpoint(provider, environment)
+    where, key = _read_endpoint(provider, environment)
     values = dict(given)
     if model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"])):
         values["temperature"] = None
@@ -201,11 +201,11 @@ class _Given(BaseModel):
     retries: int = Field(ge=0)
     max_requests: int | None = Field(None, ge=0)
     max_cost: float | None = Field(None, ge=0)
-    price: Annotated[Price | None, BeforeValidator(_prices)] = None
+    price: Annotated[Price | None, BeforeValidator(_parse_price)] = None
     keep_going: bool = False
 
 
-def _given(environment: Mapping[str, str]) -> _Given:
+def _read_variables(environment: Mapping[str, str]) -> _Given:
     """What is set, over the defaults; an empty variable is not set."""
     variables = {name: f"{JUDGE}_{name.upper()}" for name in _Given.model_fields}
     texts = {name: environment.get(variable, "").strip() for name, variable in variables.items()}
@@ -244,25 +244,25 @@ def named(judge: str) -> tuple[str, str]:
     return provider, model
 
 
-def _endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, str]:
+def _read_endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, str]:
     """Where the judge is, and its key."""
     if provider == "openai":
-        variable, url = _first(environment, _URLS, _OPENAI)
-        return address(url, variable), _key(environment, "OPENAI_API_KEY", provider)
+        variable, url = _first_set(environment, _URLS, _OPENAI)
+        return address(url, variable), _read_key(environment, "OPENAI_API_KEY", provider)
     if provider == "local":
-        variable, url = _first(environment, ("LLM_JUDGE_URL", *_URLS), _LOCAL)
+        variable, url = _first_set(environment, ("LLM_JUDGE_URL", *_URLS), _LOCAL)
         return address(url, variable), ""
     return Address("", ""), ""
 
 
-def _first(environment: Mapping[str, str], names: tuple[str, ...], default: str) -> tuple[str, str]:
+def _first_set(environment: Mapping[str, str], names: tuple[str, ...], default: str) -> tuple[str, str]:
     for name in names:
         if environment.get(name, "").strip():
             return name, environment[name].strip()
     return "the default", default
 
 
-def _key(environment: Mapping[str, str], name: str, provider: str) -> str:
+def _read_key(environment: Mapping[str, str], name: str, provider: str) -> str:
     key = environment.get(name, "").strip()
     if not key:
         raise UserError(

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import Any
 
 from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, ending, error_said
 from lmms_medtasks.judges.settings import Settings, defaults
@@ -84,11 +84,12 @@ class Brake:
         self._since: float | None = None
         self._stopped = threading.Event()
 
-    def hold(self, seconds: float, longest: float = math.inf) -> float:
+    def hold_requests(self, seconds: float, longest: float = math.inf) -> float:
         """Let nothing pass for ``seconds`` from now, or longer if that was asked for before.
 
-        Returns how long nothing will have passed then, from the first hold since :meth:`passed` on. Beyond ``longest``
-        nothing is held. Who is told to wait while all wait was sent before: its wait begins with theirs.
+        Returns for how long nothing will have passed then, since the first hold after :meth:`note_reply`. If that is
+        more than ``longest``, nothing is held. A request that is told to wait while all wait was sent before: its wait
+        begins with theirs.
         """
         with self._lock:
             now = self._clock()
@@ -99,27 +100,27 @@ class Brake:
                 self._begun, self._until = begun, until
             return until - self._since
 
-    def passed(self) -> None:
+    def note_reply(self) -> None:
         """Something came through: the endpoint replies again."""
         with self._lock:
             self._since = None
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """For how many seconds nothing may pass yet."""
         with self._lock:
             return max(0.0, self._until - self._clock())
 
-    def stop(self) -> None:
+    def stop_waiting(self) -> None:
         """End all waiting, now and from now on."""
         self._stopped.set()
 
     @property
-    def stopped(self) -> bool:
-        """Whether :meth:`stop` was called."""
+    def is_stopped(self) -> bool:
+        """Whether :meth:`stop_waiting` was called."""
         return self._stopped.is_set()
 
-    def wait(self, seconds: float = 0.0) -> bool:
+    def wait_until_free(self, seconds: float = 0.0) -> bool:
         """Wait ``seconds``, and for as long as nothing may pass; False if everything was stopped."""
         until = self._clock() + seconds
         while not self._stopped.is_set():
@@ -184,16 +185,6 @@ class Failure(Exception):
         self.unsupported, self.billed = unsupported, billed
 
 
-class Transport(Protocol):
-    """A way to a judge, safe in many threads."""
-
-    def send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> Reply:
-        """Ask once; raises :class:`Failure`."""
-
-    def close(self) -> None:
-        """End what is in flight."""
-
-
 class ChatTransport:
     """An OpenAI-compatible endpoint. ``private``: texts that no third party may see, so no proxy either."""
 
@@ -227,10 +218,10 @@ class ChatTransport:
         """Ask once; raises :class:`Failure`."""
         import httpx
 
-        body = self._body(messages, schema)
+        body = self._request_body(messages, schema)
         try:
-            with self._client.stream("POST", self._url, json=body, extensions={"trace": self._noted}) as response:
-                content = self._content(response)
+            with self._client.stream("POST", self._url, json=body, extensions={"trace": self._note_stream}) as response:
+                content = self._read_content(response)
         except httpx.TimeoutException as error:
             raise Failure(
                 f"request failed: no reply in {self._settings.timeout:g} s", repeat=True, billed=True
@@ -239,13 +230,13 @@ class ChatTransport:
             # Refused is for certain not billed; cut off in the middle may be.
             cut = not isinstance(error, httpx.ConnectError)
             raise Failure(
-                f"request failed: {self._said(str(error) or type(error).__name__)}", repeat=True, billed=cut
+                f"request failed: {self._shorten_message(str(error) or type(error).__name__)}", repeat=True, billed=cut
             ) from error
         except (httpx.InvalidURL, httpx.HTTPError, RuntimeError) as error:
-            raise Failure(f"request failed: {self._said(str(error))}") from error
+            raise Failure(f"request failed: {self._shorten_message(str(error))}") from error
         if response.status_code != 200:
-            raise self._failure(response.status_code, response.headers, content, schema is not None)
-        return self._reply(content)
+            raise self._status_failure(response.status_code, response.headers, content, schema is not None)
+        return self._parse_reply(content)
 
     def close(self) -> None:
         """End what is in flight, at once: closing a client alone would leave its threads waiting for replies."""
@@ -257,13 +248,13 @@ class ChatTransport:
                 socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
         self._client.close()
 
-    def _noted(self, event: str, info: Mapping[str, Any]) -> None:
+    def _note_stream(self, event: str, info: Mapping[str, Any]) -> None:
         """Told by the client of each step of a request: keeps its connections, for :meth:`close`."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             with self._lock:
                 self._streams.add(info["return_value"])
 
-    def _body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _request_body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> dict[str, Any]:
         settings = self._settings
         body: dict[str, Any] = {"model": settings.model, "messages": [dict(message) for message in messages]}
         if settings.temperature is None:  # a reasoning model
@@ -275,7 +266,7 @@ class ChatTransport:
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body
 
-    def _content(self, response: Any) -> bytes:
+    def _read_content(self, response: Any) -> bytes:
         """The body, as far as it comes in time: a server that drips is a server that hangs."""
         deadline, content = time.monotonic() + self._settings.timeout, bytearray()
         for chunk in response.iter_bytes():
@@ -289,8 +280,8 @@ class ChatTransport:
                 raise Failure(f"request failed: {said}", repeat=True, billed=True)
         return bytes(content)
 
-    def _failure(self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool) -> Failure:
-        said = self._said(content.decode("utf-8", "replace"))
+    def _status_failure(self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool) -> Failure:
+        said = self._shorten_message(content.decode("utf-8", "replace"))
         out_of_money = status == 429 and "insufficient_quota" in said
         if 300 <= status < 400:
             said = "it answers with a redirect, and none is followed"
@@ -303,58 +294,58 @@ class ChatTransport:
             unsupported=with_schema and status in _NO_SCHEMA,
         )
 
-    def _said(self, text: str) -> str:
+    def _shorten_message(self, text: str) -> str:
         """An endpoint's words for a message: short, on one line, without the key (some repeat it)."""
         line = " ".join(self._settings.secrets.redacted(text).split())
         return line if len(line) <= 300 else f"{line[:297]}..."
 
-    def _reply(self, content: bytes) -> Reply:
+    def _parse_reply(self, content: bytes) -> Reply:
         try:
             found = json.loads(content)
             rest = {name: each for name, each in found.items() if name != "choices"}
             if not found.get("choices") and (told := error_said(rest.get("error") or rest)):
-                raise Failure(f"request failed: an error with status 200, {self._said(told)}", repeat=True)
+                raise Failure(f"request failed: an error with status 200, {self._shorten_message(told)}", repeat=True)
             choice = found["choices"][0]
             message = choice["message"]
             content_parts, refusal = message.get("content"), message.get("refusal")
             usage = found.get("usage") or {}
-            asked, replied = (_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
-            cached = _count((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
+            asked, replied = (_token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+            cached = _token_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
             if cached is None:  # as DeepSeek says it
-                cached = _count(usage.get("prompt_cache_hit_tokens"))
+                cached = _token_count(usage.get("prompt_cache_hit_tokens"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            said = self._said(content.decode("utf-8", "replace"))
+            said = self._shorten_message(content.decode("utf-8", "replace"))
             raise Failure(f"request failed: malformed body, {said}", repeat=True, billed=True) from error
         finish = choice.get("finish_reason")
         if ending(finish) == "error":
             told = error_said(choice.get("error"))
-            said = self._said(f"the reply broke off, finish_reason {finish}{f': {told}' if told else ''}")
+            said = self._shorten_message(f"the reply broke off, finish_reason {finish}{f': {told}' if told else ''}")
             raise Failure(f"request failed: {said}", repeat=True, billed=True)
         text = content_text(content_parts)
         if text is None or not isinstance(refusal, str | None):
             # The next reply would have this form too.
             raise Failure("request failed: malformed body, the message is no text", billed=True)
         return Reply(
-            _whole(text),
+            _encodable_text(text),
             finish if isinstance(finish, str) else "",
-            _whole(refusal),
+            _encodable_text(refusal),
             asked,
             replied,
-            model=self._named(found.get("model")),
+            model=self._clean_name(found.get("model")),
             cached_tokens=cached,
-            system_fingerprint=self._named(found.get("system_fingerprint")),
+            system_fingerprint=self._clean_name(found.get("system_fingerprint")),
         )
 
-    def _named(self, said: Any) -> str:
+    def _clean_name(self, said: Any) -> str:
         """A name as the server said it: short, on one line, without our key; "" where it said none."""
-        line = " ".join(self._settings.secrets.redacted(_whole(said)).split()) if isinstance(said, str) else ""
+        line = " ".join(self._settings.secrets.redacted(_encodable_text(said)).split()) if isinstance(said, str) else ""
         return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
 
 
-def _whole(text: str | None) -> str:
+def _encodable_text(text: str | None) -> str:
     """A text that can be sent and stored: JSON may hold halves of characters, which no encoding takes."""
     return (text or "").encode("utf-8", "replace").decode("utf-8")
 
 
-def _count(value: Any) -> int | None:
+def _token_count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -58,17 +58,17 @@ def read_replies_alike(lm: Any, module: str) -> Iterator[None]:
     def create(**payload: Any) -> Any:
         limit = payload.get("max_tokens") or payload.get("max_completion_tokens")
         found = original(**payload)
-        return _awaited(found, limit) if inspect.isawaitable(found) else _read(found, limit)
+        return _await_completion(found, limit) if inspect.isawaitable(found) else _read_completion(found, limit)
 
     with limit_bodies(client), replaced(completions, "create", create):
         yield
 
 
-async def _awaited(coming: Any, limit: int | None) -> Any:
-    return _read(await coming, limit)
+async def _await_completion(coming: Any, limit: int | None) -> Any:
+    return _read_completion(await coming, limit)
 
 
-def _read(completion: Any, limit: int | None) -> Any:
+def _read_completion(completion: Any, limit: int | None) -> Any:
     """The completion, the content of its first choice as a text. Raises ValueError where it holds no reply."""
     found = completion_choices(completion)
     if not found:
@@ -121,26 +121,26 @@ def limit_bodies(client: Any, replies: Callable[[], int] = lambda: 1) -> Iterato
     def send(request: Any, *, stream: bool = False, **options: Any) -> Any:
         found = original(request, stream=True, **options)
         if inspect.isawaitable(found):
-            return _received_later(found, stream, LONGEST_BODY * replies())
-        return found if stream else _received(found, LONGEST_BODY * replies())
+            return _receive_body_later(found, stream, LONGEST_BODY * replies())
+        return found if stream else _receive_body(found, LONGEST_BODY * replies())
 
     with replaced(inner, "send", send):
         yield
 
 
-def _received(response: Any, longest: int) -> Any:
+def _receive_body(response: Any, longest: int) -> Any:
     body = bytearray()
     try:
         for part in response.iter_bytes():
             body += part
             if len(body) > longest:
-                return _too_large(response, longest)
+                return _too_large_response(response, longest)
     finally:
         response.close()
-    return _made(response, body)
+    return _whole_response(response, body)
 
 
-async def _received_later(coming: Any, stream: bool, longest: int) -> Any:
+async def _receive_body_later(coming: Any, stream: bool, longest: int) -> Any:
     response = await coming
     if stream:
         return response
@@ -149,13 +149,13 @@ async def _received_later(coming: Any, stream: bool, longest: int) -> Any:
         async for part in response.aiter_bytes():
             body += part
             if len(body) > longest:
-                return _too_large(response, longest)
+                return _too_large_response(response, longest)
     finally:
         await response.aclose()
-    return _made(response, body)
+    return _whole_response(response, body)
 
 
-def _made(response: Any, body: bytearray) -> Any:
+def _whole_response(response: Any, body: bytearray) -> Any:
     import httpx
 
     # The body is decoded, and whole.
@@ -167,7 +167,7 @@ def _made(response: Any, body: bytearray) -> Any:
     )  # fmt: skip
 
 
-def _too_large(response: Any, longest: int) -> Any:
+def _too_large_response(response: Any, longest: int) -> Any:
     import httpx
 
     said = f"The body is larger than {longest / 1e6:g} MB, so it was cut off and is no reply."

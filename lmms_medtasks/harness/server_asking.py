@@ -105,7 +105,7 @@ class Reply:
         return self.text.startswith(FAILED)
 
 
-def _failed(why: object, broke_off: bool = False) -> Reply:
+def _failed_reply(why: object, broke_off: bool = False) -> Reply:
     return Reply(SentReply(f"{FAILED} {why}", "error"), broke_off=broke_off)
 
 
@@ -162,10 +162,10 @@ class Asker(Generic[Item]):
         Raises UserError where going on is of no use: the key is refused, the model is not known, or :data:`IN_A_ROW`
         questions in a row got no reply. What ``prepare`` and ``finished`` raise ends it too.
         """
-        asyncio.run(self._ask_all(iter(items), min(len(items), self._workers), prepare, finished, seen))
+        asyncio.run(self._ask_all(iter(items), min(len(items), self._worker_count), prepare, finished, seen))
 
     @property
-    def _workers(self) -> int:
+    def _worker_count(self) -> int:
         return self._concurrency + 2 * self._threads  # those beyond the requests in flight prepare what comes next
 
     async def _ask_all(
@@ -242,7 +242,7 @@ class _Call(Generic[Item]):
                     await self._freed.wait_for(lambda: self._held < HELD_BYTES)
                 question = await loop.run_in_executor(self._pool, prepare, item)
                 self._held += question.size
-            replies = await self._replies(question, functools.partial(finished, item))
+            replies = await self._ask_question(question, functools.partial(finished, item))
             size = question.size
             del question  # the next one is prepared while this one's reply is taken care of
             async with self._freed:
@@ -254,7 +254,7 @@ class _Call(Generic[Item]):
                 self._seen.failed += each.failed
             self._asker.count_in_a_row(replies.values())
 
-    async def _replies(self, question: Prepared, tell: Tell) -> dict[int, Reply]:
+    async def _ask_question(self, question: Prepared, tell: Tell) -> dict[int, Reply]:
         """The reply to each of the question's trials, all of which ``tell`` is called with."""
         first, count = question.trials[0], len(question.trials)
         in_order = question.trials == tuple(range(first, first + count))  # as n counts its seeds
@@ -262,7 +262,7 @@ class _Call(Generic[Item]):
         refused = False
         if in_order and 1 < count <= self._asker.most_together:
             try:
-                replies = await self._request(question, question.trials)
+                replies = await self._send_request(question, question.trials)
                 if len(replies) < count:
                     self._asker.most_together = 1  # it gave fewer, so it does not know n
                 replies = {trial: each for trial, each in replies.items() if not each.broke_off}
@@ -270,26 +270,26 @@ class _Call(Generic[Item]):
                 refused = True  # for its n, or for the question itself
         if not replies:
             try:
-                replies = await self._request(question, question.trials[:1])
+                replies = await self._send_request(question, question.trials[:1])
             except _Refused as error:
-                replies = dict.fromkeys(question.trials, _failed(error))
+                replies = dict.fromkeys(question.trials, _failed_reply(error))
             if refused and not replies[first].failed:
                 self._asker.most_together = min(self._asker.most_together, count - 1)
         tell(replies)  # before another request takes this one's place: a kill loses those in flight, and no more
         missing = [trial for trial in question.trials if trial not in replies]
-        for found in await asyncio.gather(*(self._single(question, trial, tell) for trial in missing)):
+        for found in await asyncio.gather(*(self._ask_trial(question, trial, tell) for trial in missing)):
             replies.update(found)
         return replies
 
-    async def _single(self, question: Prepared, trial: int, tell: Tell) -> dict[int, Reply]:
+    async def _ask_trial(self, question: Prepared, trial: int, tell: Tell) -> dict[int, Reply]:
         try:
-            found = await self._request(question, (trial,))
+            found = await self._send_request(question, (trial,))
         except _Refused as error:
-            found = {trial: _failed(error)}
+            found = {trial: _failed_reply(error)}
         tell(found)
         return found
 
-    async def _request(self, question: Prepared, trials: tuple[int, ...]) -> dict[int, Reply]:
+    async def _send_request(self, question: Prepared, trials: tuple[int, ...]) -> dict[int, Reply]:
         """One request; the replies to ``trials``, or to the first of them. Raises _Refused for what can't be asked."""
         body = dict(question.body)
         self._asker._most_asked = max(self._asker._most_asked, len(trials))
@@ -301,23 +301,23 @@ class _Call(Generic[Item]):
             async with self._in_flight:
                 self._seen.requests += 1
                 self._seen.together += len(trials) > 1
-                completion, replies = await self._completion(body)
+                completion, replies = await self._request_completion(body)
         except (openai.OpenAIError, ValueError) as error:
             self._asker.stop_if_fatal(error)
             told = self._asker.connection.told(error)
             if isinstance(error, _ONLY_THIS_ONE) or getattr(error, "status_code", None) == _TOO_LARGE:
                 raise _Refused(told) from error
-            return dict.fromkeys(trials, _failed(f"{type(error).__name__}: {told}"))
-        self._note(self._seen.models, completion.model)
-        self._note(self._seen.fingerprints, completion.system_fingerprint)
+            return dict.fromkeys(trials, _failed_reply(f"{type(error).__name__}: {told}"))
+        self._note_name(self._seen.models, completion.model)
+        self._note_name(self._seen.fingerprints, completion.system_fingerprint)
         return dict(zip(trials, replies, strict=False))
 
-    def _note(self, names: set[str], said: object) -> None:
+    def _note_name(self, names: set[str], said: object) -> None:
         """Keep what a server says of itself, as far as it is a name, and not thousands of them."""
         if isinstance(said, str) and said and len(names) < _MOST_NAMES:
             names.add(self._asker.connection.secrets.redacted(whole(said))[:_LONGEST_NAME])
 
-    async def _completion(self, body: Body) -> tuple[Any, list[Reply]]:
+    async def _request_completion(self, body: Body) -> tuple[Any, list[Reply]]:
         """What the server answers, and the replies in it.
 
         What is no completion, or one whose replies all broke off, is asked for again, as a failure is.
@@ -346,7 +346,7 @@ class _Refused(Exception):
 def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Iterator[Reply]:
     """The replies in the order of their indices."""
     each = completion_choices(completion)
-    read, written = (_number(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    read, written = (_token_count(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
     for choice in each:
         if counts_first:
             own = written if choice is each[0] else None
@@ -355,10 +355,10 @@ def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Itera
         try:
             yield Reply(reply_of(choice, limit), read, own)
         except NoReply as error:
-            yield _failed(error, error.again)
+            yield _failed_reply(error, error.again)
 
 
-def _number(usage: Any, name: str) -> int | None:
+def _token_count(usage: Any, name: str) -> int | None:
     """A count of tokens; None where the server gives none, or something else."""
     found = getattr(usage, name, None)
     return found if isinstance(found, int) else None

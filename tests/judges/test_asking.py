@@ -29,7 +29,7 @@ def ask(judge_server, settings_for, sample, protocol):
             transport = ChatTransport(settings)
             used.append((Asker(RequestSender(settings, transport, Budget(settings), Brake())), transport))
         item = sample.item({"id": name, "question": f"What is {name}?", "answer": "effusion"}, "an effusion")
-        return used[0][0].ask(protocol, item, name)
+        return used[0][0].request_verdict(protocol, item, name)
 
     call.asker = lambda: used[0][0]
     yield call
@@ -124,7 +124,7 @@ def test_the_user_says_how_it_is_asked(ask, sample, judge_server, name, wanted):
 def test_a_judge_that_is_gone_is_asked_no_more(ask, stub_judge, judge_server, status):
     first = ask(stub_judge.Answer(status), name="a")
     assert first.reason.endswith("(the judge was asked no more)")
-    assert ask(name="b").reason == first.reason == ask.asker().gone
+    assert ask(name="b").reason == first.reason == ask.asker().stop_reason
     assert len(judge_server.requests) == 1
 
 
@@ -158,7 +158,7 @@ def test_one_success_starts_the_count_again(ask, stub_judge):
     for number in range(4):
         assert ask(*dead, name=f"a{number}", retries=1, concurrency=2).status == "missing"
         assert ask(name=f"b{number}").status == "judged"
-    assert ask.asker().gone == ""
+    assert ask.asker().stop_reason == ""
 
 
 def test_ceilings(ask, judge_server):

@@ -134,7 +134,7 @@ def test_prices_and_ceilings():
     found = read(
         "lexical", MEDTASKS_JUDGE_PRICE="2.5,10", MEDTASKS_JUDGE_MAX_COST="1", MEDTASKS_JUDGE_MAX_REQUESTS="10"
     )
-    assert found.price.of(1_000_000, 200_000) == 4.5  # 2.5 + 0.2 * 10
+    assert found.price.total_cost(1_000_000, 200_000) == 4.5  # 2.5 + 0.2 * 10
     assert (found.max_cost, found.max_requests) == (1.0, 10)
 
 

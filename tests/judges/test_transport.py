@@ -316,47 +316,47 @@ def test_the_brake_holds_for_the_longest_that_was_asked():
     brake = Brake(clock)
     waited = []
     brake._stopped.wait = lambda seconds: (waited.append(round(seconds, 6)), setattr(clock, "now", clock.now + seconds))
-    brake.hold(5)
-    brake.hold(2)
-    assert brake.wait()
+    brake.hold_requests(5)
+    brake.hold_requests(2)
+    assert brake.wait_until_free()
     assert waited == [5]
-    assert brake.wait(1)
+    assert brake.wait_until_free(1)
     assert waited == [5, 1]
 
 
 def test_waits_add_up_until_something_came_through():
     clock = Clock()
     brake = Brake(clock)
-    assert brake.hold(2000, 3600) == 2000
+    assert brake.hold_requests(2000, 3600) == 2000
     clock.now += 2000
-    assert brake.hold(1500, 3600) == 3500
+    assert brake.hold_requests(1500, 3600) == 3500
     clock.now += 1500
-    assert brake.hold(200, 3600) == 3700 and brake.left == 0  # too long in all: nothing is held
-    brake.passed()
-    assert brake.hold(3600, 3600) == 3600 and brake.left == 3600
+    assert brake.hold_requests(200, 3600) == 3700 and brake.seconds_left == 0  # too long in all: nothing is held
+    brake.note_reply()
+    assert brake.hold_requests(3600, 3600) == 3600 and brake.seconds_left == 3600
 
 
 def test_a_stop_ends_all_waiting():
     brake = Brake()
-    brake.hold(3600)
+    brake.hold_requests(3600)
     done = []
-    threads = [threading.Thread(target=lambda: done.append(brake.wait(3600))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: done.append(brake.wait_until_free(3600))) for _ in range(4)]
     for thread in threads:
         thread.start()
-    brake.stop()
+    brake.stop_waiting()
     for thread in threads:
         thread.join(timeout=10)
     assert done == [False] * 4
-    assert brake.stopped and not brake.wait()
+    assert brake.is_stopped and not brake.wait_until_free()
 
 
 def test_requests_in_flight_that_are_told_the_same_wait_ask_for_no_second_one():
     """Twelve requests are answered with an hour each, a moment apart: it is one hour's wait, not more than one."""
     now = [0.0]
     brake = Brake(lambda: now[0])
-    assert brake.hold(3600.0, 3600.0) <= 3600.0
+    assert brake.hold_requests(3600.0, 3600.0) <= 3600.0
     for now[0] in (0.25, 0.5):
-        assert brake.hold(3600.0, 3600.0) <= 3600.0
-    assert brake.left == 3599.5
+        assert brake.hold_requests(3600.0, 3600.0) <= 3600.0
+    assert brake.seconds_left == 3599.5
     now[0] = 3601.0
-    assert brake.hold(3600.0, 3600.0) > 3600.0  # a second one
+    assert brake.hold_requests(3600.0, 3600.0) > 3600.0  # a second one
