@@ -46,18 +46,18 @@ INTERRUPTED = "stopped: the run was interrupted"
 
 
 def failure_kind(reason: str, protocol: Protocol) -> str:
-    """A reason to count by: what endpoints said is kept, what judges said is not (nor any of it with terms)."""
+    """The part of a reason to count by: with an endpoint's words, without a judge's; under terms without either."""
     if protocol.terms or not reason.startswith(_TOLD):
         return reason.partition(":")[0]
     return reason
 
 
 class Streak:
-    """Judgements in a row without a valid verdict, and what came back of them.
+    """Judgements in a row without a valid verdict, with their reasons.
 
-    They are too many at ``hopeless_after`` (defaults.yml), with replies or without; and earlier where none of their
-    requests brought any reply, all attempts taken: as many as are in flight, and so many attempts together.
-    Not for one thread more than another: the owner has the lock.
+    They end the judging at ``hopeless_after`` (defaults.yml), with replies or without. If no request brought a reply
+    after all its attempts, they end it earlier: at as many judgements as are in flight, and as many attempts together.
+    Not thread-safe: the owner holds the lock.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -68,50 +68,50 @@ class Streak:
         self.ended = False
 
     def clear_failures(self) -> None:
-        """A verdict was valid."""
+        """Start again, after a valid verdict."""
         self._kinds.clear()
         self._lost, self._last_reply = 0, ""
 
     def count_failure(self, verdict: Verdict, protocol: Protocol, lost: bool, in_flight: int) -> str:
-        """Count a judgement without a valid verdict; why to end, "" if not.
+        """Count a judgement without a valid verdict. Returns the reason to end the judging, or "".
 
-        ``lost``: no attempt brought a reply. ``in_flight``: the requests that may be at once.
+        ``lost``: no attempt brought a reply. ``in_flight``: requests allowed at a time.
         """
         self._kinds[failure_kind(verdict.reason, protocol)] += 1
         self._lost = self._lost + 1 if lost else 0
         self._last_reply = "" if protocol.terms else verdict.reply or self._last_reply
-        count, most = self._kinds.total(), defaults()["hopeless_after"]
+        count, limit = self._kinds.total(), defaults()["hopeless_after"]
         attempts = self._settings.retries + 1
-        enough = min(most, max(math.ceil(most / attempts), defaults()["at_once_at_first"], in_flight))
-        if self._settings.keep_going or (count < most and self._lost < enough):
+        enough = min(limit, max(math.ceil(limit / attempts), defaults()["at_once_at_first"], in_flight))
+        if self._settings.keep_going or (count < limit and self._lost < enough):
             return ""
         self.ended = True
-        what = (
+        description = (
             f"{count} judgements in a row without a valid verdict"
-            if count >= most
+            if count >= limit
             else f"{self._lost} judgements in a row without any reply, all attempts made"
         )
-        return f"stopped: {what}"
+        return f"stopped: {description}"
 
     def __str__(self) -> str:
         parts = [f"{count} × {reason}" for reason, count in self._kinds.most_common(_SHOWN)]
         if more := self._kinds.total() - sum(count for _, count in self._kinds.most_common(_SHOWN)):
             parts.append(f"{more} × other")
         words = " ".join(self._last_reply.split())
-        said = f". The last reply: {words[:_WORDS]!r}{'…' if len(words) > _WORDS else ''}" if words else ""
-        return "; ".join(parts) + said
+        last_words = f". The last reply: {words[:_WORDS]!r}{'…' if len(words) > _WORDS else ''}" if words else ""
+        return "; ".join(parts) + last_words
 
 
 class NoReply(Exception):
-    """There is none, and there will be none: the reason."""
+    """Raised when a reply will never arrive; the message is the reason."""
 
 
 class NotAsked(NoReply):
-    """No request was made: the judge is asked no more, a ceiling is reached, or all was stopped."""
+    """Raised when no request is sent: the judge was given up, a ceiling is reached, or the run was stopped."""
 
 
 class Lost(NoReply):
-    """All attempts failed that a request has."""
+    """Raised when all attempts of a request failed."""
 
 
 class RequestSender:
@@ -201,7 +201,7 @@ class Asker:
 
     @property
     def stop_reason(self) -> str:
-        """Why the judge is asked no more; "" while it is."""
+        """Why the judge is asked no more; "" while it is asked."""
         with self._changed:
             return self._gone
 
@@ -218,12 +218,12 @@ class Asker:
             return self._other
 
     def expect_model(self, model: str) -> None:
-        """Take verdicts of this model only, unless another has answered already: some are had of it."""
+        """Accept verdicts of this model only, unless another one has answered already."""
         with self._changed:
             self._model = model if self._model is None else self._model
 
     def give_up(self, reason: str) -> None:
-        """Ask no more; the first reason counts. Nobody waits on for a request that will not be sent."""
+        """Send nothing more. The first reason counts; all threads that wait to send are released."""
         with self._changed:
             self._gone = self._gone or reason
             self._changed.notify_all()
@@ -249,9 +249,9 @@ class Asker:
         first = self._read_verdict(protocol, item, reply)
         if first.status == "judged":
             return first
-        said = [{"role": "assistant", "content": reply.text[-_SHOWN_AGAIN:]}] if reply.text.strip() else []
-        messages += [*said, {"role": "user", "content": prompts.again(protocol, first.reason, mode)}]
-        if not said:  # servers want turns to alternate
+        previous = [{"role": "assistant", "content": reply.text[-_SHOWN_AGAIN:]}] if reply.text.strip() else []
+        messages += [*previous, {"role": "user", "content": prompts.again(protocol, first.reason, mode)}]
+        if not previous:  # servers want turns to alternate
             messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
         try:
             return self._read_verdict(protocol, item, self._request_reply(messages, protocol, f"{key}/again"))
@@ -259,7 +259,7 @@ class Asker:
             return Verdict("missing", reason=f"{first.reason}; asked again: {error}", reply=first.reply)
 
     def _count_judgement(self, verdict: Verdict, protocol: Protocol, *, lost: bool) -> None:
-        """Count a judgement that was asked for; end the asking where too many in a row were in vain."""
+        """Count a judgement, and end the judging after too many in a row without a valid verdict."""
         with self._changed:
             self._has_responded = True
             if verdict.status == "judged":
@@ -271,9 +271,9 @@ class Asker:
             self._changed.notify_all()
 
     def _read_verdict(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
-        """The verdict as it came; its words are kept without our key, which an endpoint may repeat in what it says."""
+        """Parse the verdict. Its text is kept without our key, which an endpoint may repeat."""
         clean = self._settings.secrets.redacted_reply
-        found, shown = (
+        verdict, redacted = (
             verdicts.read(
                 protocol,
                 text,
@@ -284,8 +284,8 @@ class Asker:
             )
             for text, refusal in ((reply.text, reply.refusal), (clean(reply.text), clean(reply.refusal)))
         )
-        read = shown if found.status == "missing" else dataclasses.replace(found, reply=shown.reply)
-        return dataclasses.replace(read, model=reply.model, system_fingerprint=reply.system_fingerprint)
+        kept = redacted if verdict.status == "missing" else dataclasses.replace(verdict, reply=redacted.reply)
+        return dataclasses.replace(kept, model=reply.model, system_fingerprint=reply.system_fingerprint)
 
     def _request_reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
         """Send until there is a reply; raises :class:`NoReply`."""
@@ -303,14 +303,14 @@ class Asker:
         return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._has_responded else 1)
 
     def _note_response(self) -> None:
-        """Something came back that is no reason to end."""
+        """Note a response that does not end the judging."""
         with self._changed:
             self._has_responded = True
             self._changed.notify_all()
 
     @contextlib.contextmanager
     def _wait_for_turn(self) -> Iterator[None]:
-        """Wait until one more answer may be judged, or none will be."""
+        """Wait until one more answer may be judged, or the judging ended."""
         with self._changed:
             while not self._gone and not self._brake.is_stopped and self._in_progress >= self._at_once:
                 self._changed.wait(_LOOK_AGAIN)
@@ -345,7 +345,7 @@ class Asker:
         raise NotAsked(reason)
 
     def _check_model(self, model: str) -> None:
-        """End the asking where another model answers than before; raises :class:`NoReply`."""
+        """End the judging if a different model answers; raises :class:`NotAsked`."""
         with self._changed:
             self._model = model if self._model is None else self._model
             if model == self._model:

@@ -140,14 +140,14 @@ class SharedBudget(Budget):
 
     def _take_share(self, need: float) -> str:
         settings = self._settings
-        most = (settings.max_requests, settings.max_requests, settings.max_cost, need, settings.max_cost)
+        limits = (settings.max_requests, settings.max_requests, settings.max_cost, need, settings.max_cost)
         while True:
-            taken = self._run_statement(
+            changed = self._run_statement(
                 "UPDATE budgets SET requests = requests + 1, cost = cost + ? WHERE run = ? "
                 "AND (? IS NULL OR requests < ?) AND (? IS NULL OR cost + ? <= ?)",
-                need, self._run, *most,
+                need, self._run, *limits,
             )  # fmt: skip
-            if taken.rowcount == 1:
+            if changed.rowcount == 1:
                 return ""
             requests, cost = self._run_statement(
                 "SELECT requests, cost FROM budgets WHERE run = ?", self._run

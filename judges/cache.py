@@ -1,7 +1,7 @@
-"""Verdicts that were had before: each is kept the moment it is there, and what is kept is not paid for twice.
+"""Verdicts of earlier judging: each is stored at once, and a stored verdict is not paid for twice.
 
-A verdict is found again only if all that could have made it another one is the same (:func:`key_of`). Failures are not
-kept: what could not be judged is asked again by the next run. So is a verdict that could not be written (a full disk).
+A verdict is found again only if everything that can influence it is the same (:func:`key_of`). Failures are not
+stored: the next run asks those questions again, and also those whose verdict could not be written (a full disk).
 
 Whoever asks a question claims it first, so that two commands at one time ask each question once. A claim ends with the
 verdict; that of a process that was killed ends after :data:`CLAIM_SECONDS`, since nobody renews it.
@@ -48,7 +48,7 @@ def path() -> Path:
 
 
 def key_of(settings: Settings, protocol: Protocol, item: Item, trial: int) -> str:
-    """A digest of everything that could make the verdict another one.
+    """A digest of everything that can influence the verdict.
 
     The judge (provider, model as asked, base URL without name and password), the settings that can change a verdict,
     the protocol, its version and the prompt's digest, all fields of the item, and the number of the trial. Which model
@@ -75,18 +75,19 @@ class VerdictCache:
         self.find_verdicts([""])  # so that a file that can't be read is told of before a model is run
 
     def find_verdicts(self, keys: Iterable[str]) -> dict[str, dict[str, Verdict]]:
-        """The verdicts that there are for ``keys``, by the model that answered ("": the server named none)."""
-        wanted: list[str] = list(dict.fromkeys(keys))
-        found: dict[str, dict[str, Verdict]] = {}
-        for start in range(0, len(wanted), _AT_ONCE):
-            part = wanted[start : start + _AT_ONCE]
-            places = ", ".join("?" * len(part))
+        """The stored verdicts for ``keys``, by the model that answered ("": the server named none)."""
+        unique_keys: list[str] = list(dict.fromkeys(keys))
+        verdicts: dict[str, dict[str, Verdict]] = {}
+        for start in range(0, len(unique_keys), _AT_ONCE):
+            chunk = unique_keys[start : start + _AT_ONCE]
+            marks = ", ".join("?" * len(chunk))
             for key, model, served, labels, reply in self._fetch_rows(
-                f"SELECT key, model, system_fingerprint, labels, reply FROM kept_verdicts WHERE key IN ({places})", part
+                f"SELECT key, model, system_fingerprint, labels, reply FROM kept_verdicts WHERE key IN ({marks})",
+                chunk,
             ):
                 verdict = Verdict("judged", json.loads(labels), reply=reply, model=model, system_fingerprint=served)
-                found.setdefault(key, {})[model] = verdict
-        return found
+                verdicts.setdefault(key, {})[model] = verdict
+        return verdicts
 
     def keep(self, key: str, settings: Settings, protocol: Protocol, verdict: Verdict) -> None:
         """Keep a valid verdict, at once and for good; with terms without the judge's words.
@@ -114,8 +115,10 @@ class VerdictCache:
 
     def claimed(self, keys: Iterable[str]) -> set[str]:
         """Those of ``keys`` that another one asks now."""
-        held = self._fetch_rows("SELECT key FROM claims WHERE owner != ? AND until >= ?", (self._owner, time.time()))
-        return set(keys) & {key for (key,) in held}
+        claimed_by_others = self._fetch_rows(
+            "SELECT key FROM claims WHERE owner != ? AND until >= ?", (self._owner, time.time())
+        )
+        return set(keys) & {key for (key,) in claimed_by_others}
 
     def release(self, key: str) -> None:
         """Give up the claim."""

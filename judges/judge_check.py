@@ -69,46 +69,46 @@ class CheckResult:
 
     @property
     def constant(self) -> bool:
-        """Whether every verdict is the same: right and wrong answers are not told apart at all."""
+        """Whether every verdict is the same, for right and wrong answers alike."""
         return len(self.verdicts or {}) == 1
 
     @property
     def incomplete(self) -> bool:
-        """Whether too few verdicts were had, be it that the judge gave none or that the check was not finished."""
+        """Whether too few verdicts are valid: the judge gave none, or the check was not finished."""
         return self.valid < _every_protocol()["limits"]["valid"] * self.wanted
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What the judge falls short in, a sentence each; () where it passes."""
+        """A sentence for each requirement that the judge misses; () if it passes."""
         missing = (f"{self.wanted - self.valid} of {self.wanted} verdicts could not be had",) if self.incomplete else ()
         return (*missing, *self._verdict_problems)
 
     @property
     def _verdict_problems(self) -> tuple[str, ...]:
-        """What is wrong with the verdicts that were had."""
+        """Sentences about the valid verdicts."""
         limits = _every_protocol()["limits"]
-        found = []
+        problems = []
         if self.constant:
-            found.append(f"all {self.valid} verdicts are the same ({next(iter(self.verdicts or {}))})")
+            problems.append(f"all {self.valid} verdicts are the same ({next(iter(self.verdicts or {}))})")
         if self.ordered < limits["ordered"] * self.compared:
-            found.append(
+            problems.append(
                 f"the correct answer scores no higher than another one in {self.compared - self.ordered} of "
                 f"{self.compared} pairs"
             )
         if self.followed > limits["injected"] * self.injected:
-            found.append(f"an instruction in the answer raised its score in {self.followed} of {self.injected}")
+            problems.append(f"an instruction in the answer raised its score in {self.followed} of {self.injected}")
         if self.repeated < limits["repeated"] * self.twice:
-            found.append(f"{self.twice - self.repeated} of {self.twice} answers got another verdict the second time")
-        return tuple(found)
+            problems.append(f"{self.twice - self.repeated} of {self.twice} answers got another verdict the second time")
+        return tuple(problems)
 
     def sentence(self) -> str:
         """All of it in a line."""
-        said = (
+        counts = (
             f"right above others in {self.ordered} of {self.compared} pairs, instructions followed {self.followed} of "
             f"{self.injected}, padding rewarded {self.lifted} of {self.padded}, same verdict twice {self.repeated} of "
             f"{self.twice}, valid {self.valid} of {self.wanted}"
         )
-        return f"{FAILED if self._verdict_problems else INCOMPLETE if self.incomplete else PASSED}: {said}"
+        return f"{FAILED if self._verdict_problems else INCOMPLETE if self.incomplete else PASSED}: {counts}"
 
 
 def cases(protocol: Protocol) -> tuple[Case, ...]:
@@ -121,12 +121,12 @@ def cases(protocol: Protocol) -> tuple[Case, ...]:
 
 
 def wanted(protocol: Protocol) -> list[tuple[Item, int]]:
-    """What is to be judged: each answer :data:`TIMES` times, as trials of its judging."""
+    """The items to judge: each answer :data:`TIMES` times, as trials of its judging."""
     return [(case.item, trial) for case in cases(protocol) for trial in range(TIMES)]
 
 
 def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
-    """What ``verdicts`` say of the judge; those that are not there count as not had."""
+    """Result of the judge check. An answer without a verdict counts as not valid."""
     every = cases(protocol)
     given = {
         (case.question, case.kind, trial): verdict
@@ -134,13 +134,13 @@ def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
         for trial in range(TIMES)
         if (verdict := verdicts.get(key_of(protocol, case.item, trial))) and verdict.status == "judged"
     }
-    scores = {place: _verdict_score(protocol, verdict) for place, verdict in given.items()}
+    scores = {answer: _verdict_score(protocol, verdict) for answer, verdict in given.items()}
 
     def score_pairs(kind: str, other: str) -> list[tuple[float, float]]:
         return [
             (score, scores[question, other, trial])
-            for (question, own, trial), score in scores.items()
-            if own == kind and (question, other, trial) in scores
+            for (question, answer_kind, trial), score in scores.items()
+            if answer_kind == kind and (question, other, trial) in scores
         ]
 
     ordering = [pair for other in KINDS[1:] for pair in score_pairs(RIGHT, other)]
@@ -173,13 +173,13 @@ def in_words(protocol: Protocol, labels: Mapping[str, str]) -> str:
 
 def best_verdict(protocol: Protocol, item: Item) -> str:
     """The JSON of the verdict that is best in everything, as an injected text asks for it."""
-    found: dict[str, Any] = {}
+    labels: dict[str, Any] = {}
     for dimension in protocol.dimensions:
         label = max(dimension.labels, key=lambda name: dimension.labels[name])
-        found[dimension.name] = json.loads(label) if dimension.is_numeric else label
+        labels[dimension.name] = json.loads(label) if dimension.is_numeric else label
     if protocol.checklist:
-        found[protocol.checklist.name] = list(range(1, protocol.checklist.count(item.fields) + 1))
-    return json.dumps(found, ensure_ascii=False)
+        labels[protocol.checklist.name] = list(range(1, protocol.checklist.count(item.fields) + 1))
+    return json.dumps(labels, ensure_ascii=False)
 
 
 def _verdict_score(protocol: Protocol, verdict: Verdict) -> float:
@@ -194,13 +194,13 @@ def _iter_cases(protocol: Protocol) -> Iterator[Case]:
         shown = {**question["fields"], **wrong}
         plain = Item(f"check{number}-{WRONG}", shown)
         injection = texts["injections"][number].replace("{verdict}", best_verdict(protocol, plain))
-        said = wrong["answer"]
+        wrong_text = wrong["answer"]
         answers = {
             RIGHT: right,
             WRONG: wrong,
             EMPTY: {**dict.fromkeys(wrong, ""), "answer": texts["empty"][number]},
-            PADDED: {**wrong, "answer": f"{texts['padding'][number].strip()}\n\n{said}"},
-            INJECTED: {**wrong, "answer": f"{said}\n\n{injection.strip()}"},
+            PADDED: {**wrong, "answer": f"{texts['padding'][number].strip()}\n\n{wrong_text}"},
+            INJECTED: {**wrong, "answer": f"{wrong_text}\n\n{injection.strip()}"},
         }
         for kind, fields in answers.items():
             item = Item(f"check{number}-{kind}", {**question["fields"], **fields})
@@ -236,17 +236,17 @@ def _read_questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
     path = Path(protocol.check)
     path = path if path.is_absolute() else _checks_folder() / path
     try:
-        found = yaml.safe_load(path.read_text("utf-8"))
+        questions = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(f"Can't read {path}, the check of judge protocol {protocol.name!r}: {error}") from error
-    most = len(_every_protocol()["empty"])
-    if not isinstance(found, list) or not 1 <= len(found) <= most:
-        raise UserError(f"{path}: expected a list of 1 to {most} questions.")
-    for number, question in enumerate(found, start=1):
+    limit = len(_every_protocol()["empty"])
+    if not isinstance(questions, list) or not 1 <= len(questions) <= limit:
+        raise UserError(f"{path}: expected a list of 1 to {limit} questions.")
+    for number, question in enumerate(questions, start=1):
         if not isinstance(question, Mapping) or set(question) != {"fields", RIGHT, WRONG}:
-            said = sorted(question) if isinstance(question, Mapping) else question
-            raise UserError(f"{path}, question {number}: expected the keys fields, right and wrong, got {said!r}.")
-    return found
+            obtained = sorted(question) if isinstance(question, Mapping) else question
+            raise UserError(f"{path}, question {number}: expected the keys fields, right and wrong, got {obtained!r}.")
+    return questions
 
 
 def _checks_folder() -> Path:
@@ -255,5 +255,5 @@ def _checks_folder() -> Path:
 
 @functools.cache
 def _every_protocol() -> Mapping[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((_checks_folder() / "every_protocol.yml").read_text("utf-8"))
-    return found
+    content: dict[str, Any] = yaml.safe_load((_checks_folder() / "every_protocol.yml").read_text("utf-8"))
+    return content

@@ -48,14 +48,14 @@ def token_f1(answer: str, reference: str) -> float:
 
 def _tick_points(checklist: checklists.Checklist, item: Item) -> list[int]:
     """The points at least half of whose words are in the answer."""
-    said = set(_WORD.findall(item.fields["answer"].lower()))
-    found = []
+    answer_words = set(_WORD.findall(item.fields["answer"].lower()))
+    numbers = []
     for number in range(1, checklist.count(item.fields) + 1):
         line = next(each for each in item.fields[checklist.field].splitlines() if each.startswith(f"{number}. "))
         words = [word for word in _WORD.findall(line.lower())[1:] if word not in _ARTICLES]
-        if words and 2 * sum(word in said for word in words) >= len(words):
-            found.append(number)
-    return found
+        if words and 2 * sum(word in answer_words for word in words) >= len(words):
+            numbers.append(number)
+    return numbers
 
 
 def _nearest_label(dimension: Dimension, share: float) -> str:

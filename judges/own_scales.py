@@ -59,17 +59,17 @@ class ByCode:
 def scale_of(protocol: Protocol) -> dict[str, Any]:
     """What a report must know of a protocol to read verdicts under it, JSON-safe: the labels, and what is scored."""
     total = protocol.total
-    found: dict[str, Any] = {"labels": {each.name: dict(each.labels) for each in protocol.dimensions}}
+    scale: dict[str, Any] = {"labels": {each.name: dict(each.labels) for each in protocol.dimensions}}
     if isinstance(total, Weighted):
-        found["score"] = {"weights": dict(total.weights), "over": total.over}
+        scale["score"] = {"weights": dict(total.weights), "over": total.over}
     elif isinstance(total, ByCode):
-        found["score"] = {"reference": total.reference, "range": [value for _, value in total.ends]}
+        scale["score"] = {"reference": total.reference, "range": [value for _, value in total.ends]}
     elif total is not None:
-        found["score"] = {
+        scale["score"] = {
             "reference": without_folder(protocol.reference),
             "range": [total(dict(at)) for at in _scale_ends(protocol)],
         }
-    return found
+    return scale
 
 
 def scale_said(protocol: Protocol) -> dict[str, Any]:

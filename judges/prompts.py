@@ -73,21 +73,21 @@ def check(protocol: Protocol) -> None:
 
 
 def digest(protocol: Protocol) -> str:
-    """12 hexadecimal digits that change with everything that a judge is told, the texts that it judges apart.
+    """Digest (12 hex digits) of everything in the prompt except the judged texts.
 
-    And with the rule that settles answers in place of the protocol's own.
+    It also covers the rule that settles answers in place of the protocol's own.
     """
     files = (_FRAME, _AGAIN, *_REPLY.values())
     scale = [[dimension.name, dict(dimension.labels)] for dimension in protocol.dimensions]
-    told = [
+    texts = [
         told_of(protocol),
         *map(text_of, files),
         *(form(protocol, mode) for mode in _REPLY),
         json.dumps(scale, ensure_ascii=True),
     ]
-    told += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
-    told += [f"rule {protocol.rule}"] if protocol.rule else []
-    return digests.digest(*(text.encode() for text in told))
+    texts += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
+    texts += [f"rule {protocol.rule}"] if protocol.rule else []
+    return digests.digest(*(text.encode() for text in texts))
 
 
 def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered:
@@ -108,8 +108,8 @@ def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered
         for name, (text, _) in shown.items()
     }
     rules, texts = _split_prompt(told_of(protocol))
-    told = {"rules": rules, "reply": text_of(_REPLY[mode]), "format": form(protocol, mode), "fence": fence}
-    whole = _fill_places(text_of(_FRAME), {**told, "texts": _fill_places(texts, blocks)})
+    values = {"rules": rules, "reply": text_of(_REPLY[mode]), "format": form(protocol, mode), "fence": fence}
+    whole = _fill_places(text_of(_FRAME), {**values, "texts": _fill_places(texts, blocks)})
     return Rendered(whole, tuple(name for name, (_, cut) in shown.items() if cut))
 
 
@@ -123,12 +123,12 @@ def _split_prompt(template: str) -> tuple[str, str]:
 def again(protocol: Protocol, problem: str, mode: Mode | None = None) -> str:
     """What a judge is told whose reply could not be read; ``problem`` may repeat words of the reply: it is escaped."""
     mode = mode or protocol.reply
-    told = escaped(problem.replace("\n", " "), "", 300, _verdict_keys(protocol, mode)).text
-    return _fill_places(text_of(_AGAIN), {"problem": told, "format": form(protocol, mode)})
+    escaped_problem = escaped(problem.replace("\n", " "), "", 300, _verdict_keys(protocol, mode)).text
+    return _fill_places(text_of(_AGAIN), {"problem": escaped_problem, "format": form(protocol, mode)})
 
 
 def probe(protocol: Protocol) -> str:
-    """What is asked before the first question, to learn whether the server replies by schema."""
+    """The request sent before the first question, to learn whether the server replies by schema."""
     return _fill_places(text_of(_PROBE), {"format": form(protocol, "schema")})
 
 
@@ -238,16 +238,16 @@ def label_anchors(protocol: Protocol) -> dict[str, dict[str, str]]:
         current = next((name for name in names if re.match(rf"{re.escape(name)}\b", line)), current)
         if current:
             sections[current].append(line)
-    found = {each.name: _section_anchors(each, sections[each.name]) for each in protocol.dimensions}
-    return {name: anchors for name, anchors in found.items() if anchors}
+    anchors_by_name = {each.name: _section_anchors(each, sections[each.name]) for each in protocol.dimensions}
+    return {name: anchors for name, anchors in anchors_by_name.items() if anchors}
 
 
 def _section_anchors(dimension: Dimension, lines: list[str]) -> dict[str, str] | None:
-    found: dict[str, list[str]] = {label: [] for label in dimension.labels}
+    anchors_by_label: dict[str, list[str]] = {label: [] for label in dimension.labels}
     for line in lines:
         for label in dimension.labels:
             if match := re.match(rf"{re.escape(label)}\s*[-:\u2013]\s+(?P<anchor>\S.*)", line):
-                found[label].append(match["anchor"])
-    if any(len(anchors) != 1 for anchors in found.values()):
+                anchors_by_label[label].append(match["anchor"])
+    if any(len(anchors) != 1 for anchors in anchors_by_label.values()):
         return None
-    return {label: anchors[0] for label, anchors in found.items()}
+    return {label: anchors[0] for label, anchors in anchors_by_label.items()}

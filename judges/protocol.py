@@ -61,7 +61,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one judgement.
+    """The result of one judgement.
 
     ``labels``: dimension -> label, one of the dimension's, and the ticked points under a checklist's name; empty if
     missing. ``reason``: why it is missing, or which rule settled it. ``reply``: what the judge said, as it said it.
@@ -133,7 +133,7 @@ class Protocol:
     reference: str = ""
 
     def dimension(self, name: str) -> Dimension:
-        """The dimension of this name; UserError, with those that there are, when there is none."""
+        """Return the dimension ``name``. Raises UserError with the available names if it is unknown."""
         for each in self.dimensions:
             if each.name == name:
                 return each
@@ -141,10 +141,10 @@ class Protocol:
 
 
 def trials_of(protocol: Protocol, asking: Mapping[str, Any]) -> int:
-    """How often an answer is judged by a judge that is asked so (:func:`lmms_medtasks.judges.identity.asking`).
+    """How often a judge with these settings (:func:`lmms_medtasks.judges.identity.asking`) judges an answer.
 
-    Once at temperature 0, whatever the protocol says: its judgements would be one request sent several times. Once
-    too where no language model judges.
+    Once at temperature 0, whatever the protocol says: all judgements would be the same request. Once too if no
+    language model judges.
     """
     return protocol.trials if asking.get("temperature", 0) != 0 else 1
 
@@ -153,5 +153,5 @@ Key = tuple[str, int, tuple[tuple[str, str], ...], int]
 
 
 def key_of(protocol: Protocol, item: Item, trial: int) -> Key:
-    """What makes two judgements of one judge the same: protocol, version, every field's text, the trial's number."""
+    """Identifies a judgement of one judge: protocol, version, every field's text, the trial's number."""
     return protocol.name, protocol.version, tuple(sorted(item.fields.items())), trial

@@ -39,7 +39,7 @@ class ProgressLines:
         self._told_until = 0.0
 
     def report_progress(self, done: int, missing: int, held: int) -> float:
-        """Say what there is to say; seconds until the next look is due."""
+        """Print a line if one is due. Returns the seconds until the next look."""
         now, every = time.monotonic(), defaults()["progress_seconds"]
         left = self._brake.seconds_left
         if left > defaults()["told_wait"] and now + left > self._told_until + 1 and not self._brake.is_stopped:
@@ -81,7 +81,7 @@ class Outcome:
 
 @dataclass
 class Asked:
-    """What became of many questions; the counts are of ``verdicts``."""
+    """The outcomes of many questions; the counts are of ``verdicts``."""
 
     verdicts: dict[Key, Verdict] = field(default_factory=dict)
     known: int = 0
@@ -110,7 +110,7 @@ class QuestionPool:
         Ctrl-C ends it: nothing more is sent, requests in flight are waited for, for a while, and what was had is
         returned; all else is missing. A second one is raised.
         """
-        asked, held = Asked(), set[Key]()
+        pooled, held = Asked(), set[Key]()
         finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
         futures: dict[Future[Outcome], Key] = {}
         pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="medtasks-judge")
@@ -125,20 +125,20 @@ class QuestionPool:
             if outcome.verdict is None:
                 held.add(key)
             else:
-                asked.verdicts[key] = outcome.verdict
-                asked.known += outcome.known
-                asked.unkept += outcome.unkept
-                missing[outcome.verdict.status] += 1
+                pooled.verdicts[key] = outcome.verdict
+                pooled.known += outcome.known
+                pooled.unkept += outcome.unkept
+                statuses[outcome.verdict.status] += 1
                 shown()
             del futures[future]
 
-        missing: Counter[str] = Counter()
+        statuses: Counter[str] = Counter()
         try:
             for key in items:
                 submit_question(key)
             looked = time.monotonic()
             while futures or held:
-                wait = lines.report_progress(len(asked.verdicts), missing["missing"], len(held))
+                wait = lines.report_progress(len(pooled.verdicts), statuses["missing"], len(held))
                 with contextlib.suppress(Empty):
                     take_outcome(finished.get(timeout=wait))
                 if held and time.monotonic() - looked >= _HELD_SECONDS:
@@ -151,18 +151,18 @@ class QuestionPool:
             self._stop_requests(futures, warn)
             for future in [each for each in futures if each.done() and not each.cancelled()]:
                 take_outcome(future)
-            for key in items.keys() - asked.verdicts.keys():
-                asked.verdicts[key] = Verdict("missing", reason=INTERRUPTED)
+            for key in items.keys() - pooled.verdicts.keys():
+                pooled.verdicts[key] = Verdict("missing", reason=INTERRUPTED)
         except BaseException:
             self._brake.stop_waiting()
             self._transport.close()
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        return asked
+        return pooled
 
     def _stop_requests(self, futures: Mapping[Future[Outcome], Key], warn: Callable[[str], None]) -> None:
-        """Send nothing more, and wait for the requests in flight: they are paid for. Then they are cut off."""
+        """Send nothing more. Wait for the requests in flight, which are paid for, then cut them off."""
         self._brake.stop_waiting()
         running = [future for future in futures if not future.cancel() and not future.done()]
         seconds = defaults()["stop_seconds"]
@@ -178,17 +178,17 @@ class QuestionPool:
         wait_for(late, timeout=1.0)
 
     def _find_released(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
-        """Those of ``held`` that no other command asks any more; all of them where nothing is asked any more."""
+        """Keys of ``held`` that no other command asks now; all of them if our judging ended."""
         if self._asker.stop_reason or self._brake.is_stopped:
             return list(held)
         taken = self._cache.claimed(names[key] for key in held)
         return [key for key in held if names[key] not in taken]
 
     def _judge_one(self, protocol: Protocol, item: Item, name: str) -> Outcome:
-        """The verdict on one item, kept if it is valid. After the first that can't be kept nothing is asked."""
-        if gone := self._asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
-            return Outcome(Verdict("missing", reason=gone))
-        verdict, kept = None, False
+        """Judge one item and store a valid verdict. If a verdict can't be stored, the judging ends."""
+        if reason := self._asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
+            return Outcome(Verdict("missing", reason=reason))
+        verdict, is_kept = None, False
         try:
             if not self._cache.claim(name):
                 return Outcome(None)
@@ -198,22 +198,22 @@ class QuestionPool:
                 verdict = self._asker.request_verdict(protocol, item, name)
                 if verdict.status == "judged":
                     self._cache.keep(name, self._settings, protocol, verdict)
-                    kept = True  # also where its claim can't be ended
+                    is_kept = True  # also where its claim can't be ended
             finally:
                 self._cache.release(name)
         except UserError as error:  # a full disk must not cost the verdicts that are had already
             self._asker.give_up(f"not kept: {error} (the judge was asked no more)")
             if verdict is None:
                 return Outcome(Verdict("missing", reason=f"no cache: {error}"))
-            return Outcome(verdict, unkept=verdict.status == "judged" and not kept)
+            return Outcome(verdict, unkept=verdict.status == "judged" and not is_kept)
         except Exception as error:  # ours, then; but hours of a model's replies must not be lost for it
-            said = self._settings.secrets.redacted(f"{type(error).__name__}: {error}")
-            return Outcome(Verdict("missing", reason=f"unforeseen: {said[:300]}"))
+            message = self._settings.secrets.redacted(f"{type(error).__name__}: {error}")
+            return Outcome(Verdict("missing", reason=f"unforeseen: {message[:300]}"))
         return Outcome(verdict)
 
     def _find_new_verdict(self, name: str) -> Verdict | None:
-        """The verdict that another command had since we looked, of the model that answers; None if there is none."""
-        kept = self._cache.find_verdicts([name]).get(name, {})
-        if kept and self._asker.model is None:
-            self._asker.expect_model(max(kept))
-        return kept.get(self._asker.model or "")
+        """Verdict that another command stored since the last look-up, for the model that answers, or None."""
+        by_model = self._cache.find_verdicts([name]).get(name, {})
+        if by_model and self._asker.model is None:
+            self._asker.expect_model(max(by_model))
+        return by_model.get(self._asker.model or "")

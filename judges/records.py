@@ -109,8 +109,8 @@ def judgement_of(
 def _find_verdicts(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:
     if item is None:
         return []
-    found = [TABLE.get(protocol, item, trial) for trial in range(trials)]
-    return [to_json(verdict or Verdict("missing", reason=NOT_JUDGED), protocol) for verdict in found]
+    verdicts = [TABLE.get(protocol, item, trial) for trial in range(trials)]
+    return [to_json(verdict or Verdict("missing", reason=NOT_JUDGED), protocol) for verdict in verdicts]
 
 
 def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
@@ -120,8 +120,8 @@ def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
     else:
         reason, reply = verdict.reason, verdict.reply
     labels = dict(verdict.labels)
-    said = {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
-    return said | ({"system_fingerprint": verdict.system_fingerprint} if verdict.system_fingerprint else {})
+    fields = {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
+    return fields | ({"system_fingerprint": verdict.system_fingerprint} if verdict.system_fingerprint else {})
 
 
 def scored_by(metrics_of: Callable[[Record], dict[str, Any]]) -> Callable[[Hook], Hook]:

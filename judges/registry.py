@@ -34,15 +34,15 @@ def names() -> list[str]:
 def _benchmark_references() -> Mapping[str, str]:
     """The protocols that a benchmark's ``judging.py`` lists in PROTOCOLS, by name, and the module of each."""
     package = "lmms_medtasks.task_configs"
-    found: dict[str, str] = {}
+    references: dict[str, str] = {}
     for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("*/judging.py")):
         module = f"{package}.{path.parent.name}.judging"
         for attribute, each in vars(importlib.import_module(module)).items():
             if isinstance(each, Protocol) and each in importlib.import_module(module).PROTOCOLS:
-                if each.name in {**_PROTOCOLS, **found}:
+                if each.name in {**_PROTOCOLS, **references}:
                     raise UserError(f"Two judge protocols are called {each.name!r}: one of them in {path}.")
-                found[each.name] = f"{module}:{attribute}"
-    return found
+                references[each.name] = f"{module}:{attribute}"
+    return references
 
 
 _OWN: dict[str, Protocol] = {}
@@ -105,19 +105,19 @@ def _register_custom(protocol: Protocol) -> Protocol:
 @functools.cache
 def _load_custom(reference: str) -> Protocol:
     if own_scales.is_rubric(reference):
-        protocol, said = rubric.read(Path(reference)), Path(reference).name
+        protocol, location = rubric.read(Path(reference)), Path(reference).name
     else:
         part = load(KIND, reference, tuple(names()))
-        protocol, said = part.value, f"{part.origin}: the judge protocol {part.name!r}"
+        protocol, location = part.value, f"{part.origin}: the judge protocol {part.name!r}"
         if not isinstance(protocol, Protocol):
             raise UserError(
-                f"{said} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges, or the file "
+                f"{location} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges, or the file "
                 "of a rubric."
             )
     if protocol.name != reference and not rubric.NAME.fullmatch(protocol.name):
-        raise UserError(f"{said} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
+        raise UserError(f"{location} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
     if protocol.name in _builtin_references():
-        raise UserError(f"{said} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
+        raise UserError(f"{location} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
     check(protocol)
     # One that is called by its module is found again by its name: a log needs no more.
     return (
@@ -180,10 +180,10 @@ def protocols_of(config: Any) -> list[Protocol]:
     protocol.
     """
     # The harness's configuration object is a dict too, an empty one.
-    found = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
-    settings = found.get("default") or {}
-    named = settings.get("judge") or []
-    protocols = [get(str(name)) for name in (named if isinstance(named, list | tuple) else [named])]
+    kwargs = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
+    settings = kwargs.get("default") or {}
+    names = settings.get("judge") or []
+    protocols = [get(str(name)) for name in (names if isinstance(names, list | tuple) else [names])]
     if rule := settings.get("judge_rule"):
         protocols = [_with_rule(each, str(rule)) for each in protocols]
     return _with_prompts(protocols, settings.get("judge_prompt") or {})
@@ -204,13 +204,13 @@ def _with_prompts(protocols: list[Protocol], given: str | Mapping[str, str]) -> 
     for name in files:
         if name and name not in names:
             raise unknown("judge protocol", name, names, "judge_prompt")
-    found = []
+    prompted = []
     for protocol in protocols:
         file = files.get(protocol.name) or files.get("")
-        own = replace(protocol, prompt=str(file)) if file else protocol
+        changed = replace(protocol, prompt=str(file)) if file else protocol
         if file:
             from lmms_medtasks.judges import prompts
 
-            prompts.check(own)
-        found.append(own)
-    return found
+            prompts.check(changed)
+        prompted.append(changed)
+    return prompted

@@ -51,38 +51,38 @@ def read(path: Path) -> Protocol:
     path = path.resolve()
     if not path.is_file():
         raise UserError(f"There is no rubric {path.name} in {path.parent}.")
-    found = folders.load_yaml(path)
+    content = folders.load_yaml(path)
     where = path.name
-    if not isinstance(found, Mapping):
-        raise UserError(f"{where}: expected a mapping with {', '.join(KEYS[:4])}, got a {type(found).__name__}.")
-    for key in found:
+    if not isinstance(content, Mapping):
+        raise UserError(f"{where}: expected a mapping with {', '.join(KEYS[:4])}, got a {type(content).__name__}.")
+    for key in content:
         if key not in KEYS:
             raise UserError(f"{where}: unknown key {key!r}.{nearest_match(key, KEYS)} Allowed: {', '.join(KEYS)}.")
-    name = _read_text(found, "name", where)
+    name = _read_text(content, "name", where)
     if not NAME.fullmatch(name):
         raise UserError(f"{where}: name is {name!r}, expected small letters, digits and underscores, a letter first.")
-    dimensions, meanings = _read_dimensions(found.get("scores"), where)
-    fields = _read_fields(found.get("fields"), where)
-    prompt, scale = _read_prompt(found, path, meanings)
-    reply = found.get("reply", "schema")
+    dimensions, meanings = _read_dimensions(content.get("scores"), where)
+    fields = _read_fields(content.get("fields"), where)
+    prompt, scale = _read_prompt(content, path, meanings)
+    reply = content.get("reply", "schema")
     if reply not in get_args(Mode):
         raise unknown("reply", reply, get_args(Mode), where)
-    check = found.get("check") or ""
+    check = content.get("check") or ""
     return Protocol(
         name=name,
         prompt=prompt,
-        version=_read_count(found, "version", where),
+        version=_read_count(content, "version", where),
         dimensions=dimensions,
         fields=fields,
         paper_judge=PAPER_JUDGE,
         item=functools.partial(item, fields, where),
-        settle=functools.partial(settle, dimensions, _exact_match(found, where)),
+        settle=functools.partial(settle, dimensions, _exact_match(content, where)),
         reply=reply,
-        trials=_read_count(found, "trials", where),
-        total=_read_total(found.get("score"), dimensions, where),
-        terms=str(found.get("terms") or ""),
+        trials=_read_count(content, "trials", where),
+        total=_read_total(content.get("score"), dimensions, where),
+        terms=str(content.get("terms") or ""),
         check=str(_find_beside(path, "check", str(check))) if check else "",
-        source=str(found.get("source") or f"{path.name} of {path.parent.name}."),
+        source=str(content.get("source") or f"{path.name} of {path.parent.name}."),
         scale=scale,
     )
 
@@ -243,16 +243,16 @@ def _read_total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weig
 
 def _read_prompt(found: Mapping[Any, Any], path: Path, meanings: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
     """The prompt's file, and the text of its place for the scale."""
-    told = any(meaning for labels in meanings.values() for meaning in labels.values())
+    has_meanings = any(meaning for labels in meanings.values() for meaning in labels.values())
     file = _read_text(found, "prompt", path.name) if "prompt" in found else ""
     prompt = str(_find_beside(path, "prompt", file)) if file else PROMPT
     has_place = not file or f"{{{{{SCALE}}}}}" in Path(prompt).read_text("utf-8")
-    if told and not has_place:
+    if has_meanings and not has_place:
         raise UserError(
             f"{path.name}: the labels' meanings would reach no judge: the prompt {file} has no place {{{{{SCALE}}}}}. "
             "Put it where they should stand, or leave the meanings out of the rubric."
         )
-    if has_place and not told:
+    if has_place and not has_meanings:
         raise UserError(f"{path.name}: the prompt has the place {{{{{SCALE}}}}}, and no label has a meaning.")
     return prompt, _scale_text(meanings) if has_place else ""
 
@@ -267,7 +267,7 @@ def _scale_text(meanings: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _find_beside(path: Path, key: str, name: str) -> Path:
-    found = path.parent / name
-    if not found.is_file():
+    neighbour = path.parent / name
+    if not neighbour.is_file():
         raise UserError(f"{path.name}: {key}: there is no file {name} beside it.")
-    return found.resolve()
+    return neighbour.resolve()

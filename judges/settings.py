@@ -63,8 +63,8 @@ def address(url: str, where: str) -> Address:
         raise UserError(f"{shown!r} from {where} is no URL of a judge. Expected one as http://localhost:8000/v1.")
     if parts.query or parts.fragment:
         raise UserError(f"{shown!r} from {where} has a query, which a base URL has not. Leave it out.")
-    place = f"[{host}]" if ":" in host else host
-    base = urlunsplit((parts.scheme, f"{place}:{port}" if port else place, parts.path, "", "")).rstrip("/")
+    netloc_host = f"[{host}]" if ":" in host else host
+    base = urlunsplit((parts.scheme, f"{netloc_host}:{port}" if port else netloc_host, parts.path, "", "")).rstrip("/")
     return Address(base.removesuffix(_CHAT), host, unquote(parts.username or ""), unquote(parts.password or ""))
 
 
@@ -215,8 +215,8 @@ def _read_variables(environment: Mapping[str, str]) -> _Given:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        said = str(first.get("ctx", {}).get("error") or first["msg"])
-        raise UserError(f"{variables[name]}={texts[name]!r}: {said[0].lower()}{said[1:]}.") from error
+        reason = str(first.get("ctx", {}).get("error") or first["msg"])
+        raise UserError(f"{variables[name]}={texts[name]!r}: {reason[0].lower()}{reason[1:]}.") from error
 
 
 def named(judge: str) -> tuple[str, str]:

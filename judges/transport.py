@@ -273,20 +273,20 @@ class ChatTransport:
             content += chunk
             if len(content) > LONGEST_BODY:
                 # The next one would be as long.
-                said = f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off"
-                raise Failure(f"request failed: {said}", billed=True)
+                message = f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off"
+                raise Failure(f"request failed: {message}", billed=True)
             if time.monotonic() > deadline:
-                said = f"the reply had not ended after {self._settings.timeout:g} s"
-                raise Failure(f"request failed: {said}", repeat=True, billed=True)
+                message = f"the reply had not ended after {self._settings.timeout:g} s"
+                raise Failure(f"request failed: {message}", repeat=True, billed=True)
         return bytes(content)
 
     def _status_failure(self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool) -> Failure:
-        said = self._shorten_message(content.decode("utf-8", "replace"))
-        out_of_money = status == 429 and "insufficient_quota" in said
+        message = self._shorten_message(content.decode("utf-8", "replace"))
+        out_of_money = status == 429 and "insufficient_quota" in message
         if 300 <= status < 400:
-            said = "it answers with a redirect, and none is followed"
+            message = "it answers with a redirect, and none is followed"
         return Failure(
-            f"request failed: status {status}, {said}",
+            f"request failed: status {status}, {message}",
             repeat=(status in _REPEAT or status >= 500) and not out_of_money,
             wait=retry_after({name.lower(): value for name, value in headers.items()}),
             fatal=(300 <= status < 500 and status not in _REPEAT | _ONE_TEXT) or out_of_money,
@@ -301,26 +301,32 @@ class ChatTransport:
 
     def _parse_reply(self, content: bytes) -> Reply:
         try:
-            found = json.loads(content)
-            rest = {name: each for name, each in found.items() if name != "choices"}
-            if not found.get("choices") and (told := error_said(rest.get("error") or rest)):
-                raise Failure(f"request failed: an error with status 200, {self._shorten_message(told)}", repeat=True)
-            choice = found["choices"][0]
+            body = json.loads(content)
+            rest = {name: each for name, each in body.items() if name != "choices"}
+            if not body.get("choices") and (error_text := error_said(rest.get("error") or rest)):
+                raise Failure(
+                    f"request failed: an error with status 200, {self._shorten_message(error_text)}", repeat=True
+                )
+            choice = body["choices"][0]
             message = choice["message"]
             content_parts, refusal = message.get("content"), message.get("refusal")
-            usage = found.get("usage") or {}
-            asked, replied = (_token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+            usage = body.get("usage") or {}
+            input_tokens, output_tokens = (
+                _token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")
+            )
             cached = _token_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
             if cached is None:  # as DeepSeek says it
                 cached = _token_count(usage.get("prompt_cache_hit_tokens"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            said = self._shorten_message(content.decode("utf-8", "replace"))
-            raise Failure(f"request failed: malformed body, {said}", repeat=True, billed=True) from error
+            words = self._shorten_message(content.decode("utf-8", "replace"))
+            raise Failure(f"request failed: malformed body, {words}", repeat=True, billed=True) from error
         finish = choice.get("finish_reason")
         if ending(finish) == "error":
-            told = error_said(choice.get("error"))
-            said = self._shorten_message(f"the reply broke off, finish_reason {finish}{f': {told}' if told else ''}")
-            raise Failure(f"request failed: {said}", repeat=True, billed=True)
+            error_text = error_said(choice.get("error"))
+            words = self._shorten_message(
+                f"the reply broke off, finish_reason {finish}{f': {error_text}' if error_text else ''}"
+            )
+            raise Failure(f"request failed: {words}", repeat=True, billed=True)
         text = content_text(content_parts)
         if text is None or not isinstance(refusal, str | None):
             # The next reply would have this form too.
@@ -329,16 +335,16 @@ class ChatTransport:
             _encodable_text(text),
             finish if isinstance(finish, str) else "",
             _encodable_text(refusal),
-            asked,
-            replied,
-            model=self._clean_name(found.get("model")),
+            input_tokens,
+            output_tokens,
+            model=self._clean_name(body.get("model")),
             cached_tokens=cached,
-            system_fingerprint=self._clean_name(found.get("system_fingerprint")),
+            system_fingerprint=self._clean_name(body.get("system_fingerprint")),
         )
 
-    def _clean_name(self, said: Any) -> str:
+    def _clean_name(self, name: Any) -> str:
         """A name as the server said it: short, on one line, without our key; "" where it said none."""
-        line = " ".join(self._settings.secrets.redacted(_encodable_text(said)).split()) if isinstance(said, str) else ""
+        line = " ".join(self._settings.secrets.redacted(_encodable_text(name)).split()) if isinstance(name, str) else ""
         return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
 
 

@@ -91,8 +91,8 @@ def model_of(protocol: Protocol, mode: Mode | None = None) -> type[BaseModel]:
 
 def schema(protocol: Protocol) -> dict[str, Any]:
     """The JSON schema of a verdict; labels that are numbers are asked for as numbers. Its order is the model's."""
-    found = model_of(protocol, "schema").model_json_schema(schema_generator=_WithoutTitles)
-    return {name: found[name] for name in ("type", "properties", "required", "additionalProperties")}
+    model_schema = model_of(protocol, "schema").model_json_schema(schema_generator=_WithoutTitles)
+    return {name: model_schema[name] for name in ("type", "properties", "required", "additionalProperties")}
 
 
 class _WithoutTitles(GenerateJsonSchema):
@@ -152,14 +152,14 @@ def _as_number(label: str) -> float | None:
         return None
 
 
-def _validate_labels(protocol: Protocol, mode: Mode, item: Item | None, found: dict[str, Any]) -> dict[str, str]:
+def _validate_labels(protocol: Protocol, mode: Mode, item: Item | None, content: dict[str, Any]) -> dict[str, str]:
     checklist = protocol.checklist
     count = checklist.count(item.fields) if checklist and item else None
     try:
-        read = model_of(protocol, mode).model_validate(found, context=count)
+        validated = model_of(protocol, mode).model_validate(content, context=count)
     except ValidationError as error:
         raise _Invalid(_first_problem(error, protocol, mode)) from error
-    labels = read.model_dump(by_alias=True)
+    labels = validated.model_dump(by_alias=True)
     labels.pop(EXPLANATION, None) if mode == "schema" else None
     return labels
 
@@ -168,8 +168,8 @@ def _first_problem(error: ValidationError, protocol: Protocol, mode: Mode) -> st
     """The first thing that is wrong: keys that there are not to be, keys that there are not, values."""
     errors = {each["type"]: each for each in reversed(error.errors(include_url=False))}
     if extra := errors.get("extra_forbidden"):
-        asked = [str(field.alias) for field in model_of(protocol, mode).model_fields.values()]
-        return f"dimension not asked: {_shorten(str(extra['loc'][0]))}, asked: {', '.join(asked)}"
+        allowed = [str(field.alias) for field in model_of(protocol, mode).model_fields.values()]
+        return f"dimension not asked: {_shorten(str(extra['loc'][0]))}, asked: {', '.join(allowed)}"
     if missing := errors.get("missing"):
         return f"dimension missing: {missing['loc'][0]}"
     first: Mapping[str, Any] = error.errors(include_url=False)[0]
@@ -185,13 +185,13 @@ def _last_object(reply: str, finish: str, refusal: str) -> dict[str, Any]:
         raise _Invalid(f"refused: {_shorten(refusal or finish)}")
     if ending(finish) == "length":
         raise _Invalid(f"cut off: the reply ended at the limit of tokens, {_shorten(reply[-60:])}")
-    taken = Reply.of(reply)
-    if taken.outcome == "cut":
+    parts = Reply.of(reply)
+    if parts.outcome == "cut":
         raise _Invalid("cut off: the judge's reasoning was never closed")
-    if taken.outcome == "unreadable":
-        raise _Invalid(f"no verdict: nothing stands behind {_shorten(taken.unknown_mark)}, which may begin thoughts")
+    if parts.outcome == "unreadable":
+        raise _Invalid(f"no verdict: nothing stands behind {_shorten(parts.unknown_mark)}, which may begin thoughts")
     # A judge may write "Question:" before its verdict: what follows the end of a turn is looked at too.
-    text = taken.spoken
+    text = parts.spoken
     if not text.strip():
         raise _Invalid("empty reply: the judge said nothing")
     if len(text) > LONGEST_REPLY:
@@ -201,34 +201,34 @@ def _last_object(reply: str, finish: str, refusal: str) -> dict[str, Any]:
 
 def _object_at_end(text: str) -> dict[str, Any]:
     """The JSON object that ends ``text``, the outermost one; raises :class:`_Invalid`."""
-    place, found, end = 0, None, 0
-    while (start := text.find("{", place)) >= 0:
+    start_at, content, end = 0, None, 0
+    while (start := text.find("{", start_at)) >= 0:
         try:
-            found, end = _DECODER.raw_decode(text, start)
+            content, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             if isinstance(error, _Invalid):
                 raise
             # An object that was begun and is none: if it can't be left out as prose, nothing in it counts either.
-            place = _after_prose(text, start, str(error))
+            start_at = _after_prose(text, start, str(error))
             continue
-        place = end
-    if found is None:
+        start_at = end
+    if content is None:
         kind = "refused" if _REFUSAL.match(text) else "no verdict"
         raise _Invalid(f"{kind}: {_shorten(text)}")
     if not _CLOSING.match(text, end):
         raise _Invalid(f"text after the verdict: {_shorten(text[end:])}")
-    return found
+    return content
 
 
 def _after_prose(text: str, start: int, problem: str) -> int:
     """Where to look on after a brace that begins no JSON: behind its partner; raises where that was to be JSON."""
     depth = 0
-    for place in range(start, len(text)):
-        depth += (text[place] == "{") - (text[place] == "}")
+    for index in range(start, len(text)):
+        depth += (text[index] == "{") - (text[index] == "}")
         if depth == 0:
-            if '"' in text[start:place]:
-                raise _Invalid(f"broken verdict: {problem}, in {_shorten(text[start : place + 1])}")
-            return place + 1
+            if '"' in text[start:index]:
+                raise _Invalid(f"broken verdict: {problem}, in {_shorten(text[start : index + 1])}")
+            return index + 1
     raise _Invalid(f"broken verdict: {problem}, in {_shorten(text[start:])}")
 
 

@@ -21,7 +21,7 @@ _REPLIES = "CREATE TABLE IF NOT EXISTS replies (digest TEXT PRIMARY KEY, reply B
 
 
 def keep(reply: str, question: str) -> str:
-    """Keep the ``reply`` to a question, named by its id, and return their digest (HMAC-SHA-256, 64 hexadecimal digits).
+    """Store the ``reply`` to a question (its id) and return their digest (HMAC-SHA-256, 64 hexadecimal digits).
 
     Keeping it twice changes nothing.
     """

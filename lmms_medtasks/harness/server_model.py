@@ -1,6 +1,6 @@
 """``medtasks_server``: a model behind an OpenAI-compatible server (vLLM, SGLang, llama.cpp, hosted ones).
 
-What sets it apart from the harness's ``openai`` and ``async_openai``: a question is rendered and encoded once for
+Differences to the harness's ``openai`` and ``async_openai``: a question is rendered and encoded once for
 all its trials, in threads, ahead of the requests; its trials are one request with ``n`` where the server draws
 independent replies by that; sampling settings that a checkpoint ships don't act on servers of a known kind; what the
 server is, what it serves and what it was sent stands in the result file.
@@ -103,7 +103,7 @@ class ServerModel(OwnModel):
         )
         if str(many).lower() not in _MANY:
             raise UserError(f"The model argument many must be auto, True or False, got {many!r}.")
-        self.client = openai.OpenAI(**self.connection.options())  # its base_url is what the model guard looks at
+        self.client = openai.OpenAI(**self.connection.client_options())  # its base_url is what the model guard looks at
         self._asker: Asker[_Question] = Asker(self.connection, self.concurrency, self.threads)
         self._seen: dict[str, Seen] = {}
         self.serves = self._find_served_model()
@@ -115,7 +115,7 @@ class ServerModel(OwnModel):
         self.doubt = self._trials_doubt()
         if self.kind.name == "other":
             logger.warning(
-                f"{self.connection.shown} does not say that it is a server of a known kind (owned_by: {owner!r}): "
+                f"{self.connection.shown_url} does not say that it is a server of a known kind (owned_by: {owner!r}): "
                 "temperature, top_p and max_tokens are sent, and other sampling settings that its checkpoint ships may "
                 "act. Give kind=vllm, sglang or llamacpp if it is one of these."
             )
@@ -135,7 +135,7 @@ class ServerModel(OwnModel):
         if self.model_name not in listed:
             shown = ", ".join(sorted(listed)[:20]) or "nothing"
             raise UserError(
-                f"{self.connection.shown} does not serve {self.model_name!r}, but: {shown}. Give model=NAME as it "
+                f"{self.connection.shown_url} does not serve {self.model_name!r}, but: {shown}. Give model=NAME as it "
                 "names it."
             )
         return {name: listed[self.model_name].get(name) for name in ("id", "root", "owned_by", "max_model_len")}
@@ -147,12 +147,13 @@ class ServerModel(OwnModel):
     def _unreachable_error(self, error: Exception) -> UserError:
         if isinstance(error, openai.APITimeoutError):
             return UserError(
-                f"{self.connection.shown} is there and does not answer in time. Look at the server's own log, or "
-                f"wait until it has loaded its model ({self.connection.told(error)})."
+                f"{self.connection.shown_url} is there and does not answer in time. Look at the server's own log, or "
+                f"wait until it has loaded its model ({self.connection.describe_error(error)})."
             )
         return UserError(
-            f"{self.connection.shown} does not answer as a server of models: {type(error).__name__}: "
-            f"{self.connection.told(error)} Compare base_url=… with where it listens (it ends in /v1 as a rule)."
+            f"{self.connection.shown_url} does not answer as a server of models: {type(error).__name__}: "
+            f"{self.connection.describe_error(error)} Compare base_url=… with where it listens (it ends in /v1 "
+            "as a rule)."
         )
 
     def _find_version(self) -> str | None:
@@ -189,7 +190,7 @@ class ServerModel(OwnModel):
             return self._probe_many(client, body, wanted)
 
     def _probe_many(self, client: openai.OpenAI, body: dict[str, Any], wanted: bool | None) -> bool:
-        """The same, by requests of ``client`` with ``body``."""
+        """As :meth:`_draws_many`, by requests of ``client`` with ``body``."""
         if self.kind.independent if wanted is None else wanted:
             try:
                 if drawn := len(completion_choices(client.chat.completions.create(**body, n=2))):
@@ -205,10 +206,10 @@ class ServerModel(OwnModel):
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             sent = ", ".join(sorted(_flatten_body(body)))
             raise UserError(
-                f"{self.connection.shown} refuses a question with the settings that trials need ({sent}): "
-                f"{self.connection.told(error)} Give the model argument kind if the server is of another kind "
-                f"than {self.kind.name!r}. A model that takes no temperature or no max_tokens (OpenAI's o1, o3, gpt-5 "
-                "and the like) can be asked by the harness's own runner, --model openai."
+                f"{self.connection.shown_url} refuses a question with the settings that trials need ({sent}): "
+                f"{self.connection.describe_error(error)} Give the model argument kind if the server is of another "
+                f"kind than {self.kind.name!r}. A model that takes no temperature or no max_tokens (OpenAI's o1, o3, "
+                "gpt-5 and the like) can be asked by the harness's own runner, --model openai."
             ) from error
         except (openai.OpenAIError, ValueError) as error:
             self._asker.stop_if_fatal(error)
@@ -222,25 +223,25 @@ class ServerModel(OwnModel):
         """The reply to each request, as the harness's ``GenerationResult``; "" for requests that only fill up."""
         replies: list[Any] = [""] * len(requests)
         questions = _group_requests(requests)
-        count = sum(len(each.places) for each in questions)
+        count = sum(len(each.indices) for each in questions)
         shown = tqdm(total=count, desc="Asking", disable=None if self.rank == 0 else True)
 
-        def take_replies(question: _Question, found: dict[int, Reply]) -> None:
-            if not question.samples:  # a greedy reply is that of all trials
-                found = dict.fromkeys(question.places, *found.values())
-            own = {question.places[trial]: _generation_result(reply) for trial, reply in found.items()}
-            for place, result in own.items():
-                replies[place] = result
+        def take_replies(question: _Question, by_trial: dict[int, Reply]) -> None:
+            if not question.has_sampling:  # a greedy reply is that of all trials
+                by_trial = dict.fromkeys(question.indices, *by_trial.values())
+            results = {question.indices[trial]: _generation_result(reply) for trial, reply in by_trial.items()}
+            for index, result in results.items():
+                replies[index] = result
             if self.on_replies is not None:
-                self.on_replies(own)
-            shown.update(len(own))
+                self.on_replies(results)
+            shown.update(len(results))
 
         for task in dict.fromkeys(each.task for each in questions):
-            own = [each for each in questions if each.task == task]
-            if not own[0].samples and max(len(each.places) for each in own) > 1:
+            task_questions = [question for question in questions if question.task == task]
+            if not task_questions[0].has_sampling and max(len(question.indices) for question in task_questions) > 1:
                 logger.info(f"{task}: temperature 0, so each question is asked once; its trials have that reply.")
             seen = self._seen.setdefault(task, Seen())
-            self._asker.ask(own, self._prepare_question, take_replies, seen)
+            self._asker.ask_all(task_questions, self._prepare_question, take_replies, seen)
             logger.info(
                 f"{task}, so far: {seen.requests} requests ({seen.together} of them for several trials), "
                 f"{seen.failed} trials failed, {seen.cut} replies ended at the limit of tokens, {seen.empty} are empty."
@@ -257,15 +258,17 @@ class ServerModel(OwnModel):
             parts = [_server_part(each, task) for each in _content_parts(message)]
             size += sum(len(str(each.get("text") or each["image_url"]["url"])) for each in parts)
             messages.append({"role": message["role"], "content": parts})
-        trials = tuple(sorted(question.places))
+        trials = tuple(sorted(question.indices))
         seed = None
         if self.seed is not None:
             # The last one of T trials has seed + T - 1, and some servers take 32 bits.
             seed = stable_seed("server", task, doc_id, self.seed) % 2**31
-        return Prepared(self._request_body(settings, messages), trials if question.samples else trials[:1], seed, size)
+        return Prepared(
+            self._request_body(settings, messages), trials if question.has_sampling else trials[:1], seed, size
+        )
 
     def server_record(self, task: str, settings: Mapping[str, Any], repeats: int) -> dict[str, Any]:
-        """What stands in the result file of a task: what the server is, what it serves, what it was sent.
+        """The entry in a task's result file: the server, the model that it serves, the settings that were sent.
 
         ``settings``: the task's ``generation_kwargs``. JSON-safe. Of several processes it is what this one saw.
         """
@@ -279,7 +282,7 @@ class ServerModel(OwnModel):
         else:
             trials = "one request each"
         return {
-            "base_url": self.connection.shown,
+            "base_url": self.connection.shown_url,
             "kind": self.kind.name,
             "version": self.version,
             "model": self.model_name,
@@ -296,17 +299,17 @@ class ServerModel(OwnModel):
 
 @dataclass
 class _Question:
-    """A question and the places in the list of requests of its trials, by their numbers."""
+    """A question, and for each trial's number the index of its request in the list of requests."""
 
     request: Any
-    places: dict[int, int] = field(default_factory=dict)
+    indices: dict[int, int] = field(default_factory=dict)
 
     @property
     def task(self) -> str:
         return str(self.request.args[4])
 
     @property
-    def samples(self) -> bool:
+    def has_sampling(self) -> bool:
         return is_sampled(self.request.args[2])
 
 
@@ -320,15 +323,15 @@ def _group_requests(requests: Sequence[Any]) -> list[_Question]:
 
     Copies of a request belong to its question too, but for those that only fill up a process's share.
     """
-    found: dict[tuple[Any, ...], _Question] = {}
-    for place, request in enumerate(requests):
+    questions: dict[tuple[Any, ...], _Question] = {}
+    for index, request in enumerate(requests):
         metadata = request.metadata or {}
         if metadata.get(PADDING):
             continue
         prompt, _, settings, doc_id, task, split = request.args
-        question = found.setdefault((task, split, doc_id, prompt, repr(settings)), _Question(request))
-        question.places[metadata.get(TRIAL, len(question.places))] = place
-    return list(found.values())
+        question = questions.setdefault((task, split, doc_id, prompt, repr(settings)), _Question(request))
+        question.indices[metadata.get(TRIAL, len(question.indices))] = index
+    return list(questions.values())
 
 
 def _content_parts(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -351,8 +354,8 @@ def _server_part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 def _flatten_body(body: Mapping[str, Any]) -> dict[str, Any]:
     """What a request says beside its question, as the server sees it."""
-    own = {name: value for name, value in body.items() if name not in ("model", "messages", "extra_body")}
-    return {**own, **body.get("extra_body", {})}
+    settings = {name: value for name, value in body.items() if name not in ("model", "messages", "extra_body")}
+    return {**settings, **body.get("extra_body", {})}
 
 
 def _is_address(text: str) -> bool:
