@@ -1,22 +1,42 @@
-"""One judgement: the prompt, the request and its repetitions, the verdict, and one more try where it can't be read."""
+"""One judgement: the prompt, the request and its repetitions, the verdict, and one more try where it can't be read.
+
+Before the first question of a protocol a probe tells whether the server replies by schema. Found out later, half of
+the verdicts would be by schema and half without, as if of two judges. The probe also finds a server that is not there
+or refuses every request.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.judges import prompts, verdicts
 from lmms_medtasks.judges.budget import Budget, estimated_tokens
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.hopeless import Streak
 from lmms_medtasks.judges.identity import answer_phrase, mode_of, one_model_advice
 from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.retrying import Brake, attempts_spent, backoff
-from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.judges.transport import Failure, Message, Reply, Transport
+from lmms_medtasks.judges.settings import JUDGE, Settings, defaults
+from lmms_medtasks.judges.transport import (
+    Brake,
+    ChatTransport,
+    Failure,
+    Message,
+    Reply,
+    attempts_spent,
+    backoff,
+    wait_line,
+)
+
+_SHOWN = 3  # kinds of what came back
+_WORDS = 200  # characters of the last reply
+_TOLD = (
+    "request failed", "ceiling", "no judge", "no cache", "no schema", "stopped", "another model", "not kept",
+)  # fmt: skip
+
 
 _SHOWN_AGAIN = 2000  # characters of an unreadable reply that are shown to the judge again
 _FORBIDDEN = 403
@@ -25,54 +45,165 @@ _LOOK_AGAIN = 0.2  # seconds: who waits for a turn looks whether all was stopped
 INTERRUPTED = "stopped: the run was interrupted"
 
 
+def failure_kind(reason: str, protocol: Protocol) -> str:
+    """The part of a reason to count by: with an endpoint's words, without a judge's; under terms without either."""
+    if protocol.terms or not reason.startswith(_TOLD):
+        return reason.partition(":")[0]
+    return reason
+
+
+class Streak:
+    """Judgements in a row without a valid verdict, with their reasons.
+
+    They end the judging at ``hopeless_after`` (defaults.yml), with replies or without. If no request brought a reply
+    after all its attempts, they end it earlier: at as many judgements as are in flight, and as many attempts together.
+    Not thread-safe: the owner holds the lock.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._kinds: Counter[str] = Counter()
+        self._lost = 0
+        self._last_reply = ""
+        self.ended = False
+
+    def clear_failures(self) -> None:
+        """Start again, after a valid verdict."""
+        self._kinds.clear()
+        self._lost, self._last_reply = 0, ""
+
+    def count_failure(self, verdict: Verdict, protocol: Protocol, lost: bool, in_flight: int) -> str:
+        """Count a judgement without a valid verdict. Returns the reason to end the judging, or "".
+
+        ``lost``: no attempt brought a reply. ``in_flight``: requests allowed at a time.
+        """
+        self._kinds[failure_kind(verdict.reason, protocol)] += 1
+        self._lost = self._lost + 1 if lost else 0
+        self._last_reply = "" if protocol.terms else verdict.reply or self._last_reply
+        count, limit = self._kinds.total(), defaults()["hopeless_after"]
+        attempts = self._settings.retries + 1
+        enough = min(limit, max(math.ceil(limit / attempts), defaults()["at_once_at_first"], in_flight))
+        if self._settings.keep_going or (count < limit and self._lost < enough):
+            return ""
+        self.ended = True
+        description = (
+            f"{count} judgements in a row without a valid verdict"
+            if count >= limit
+            else f"{self._lost} judgements in a row without any reply, all attempts made"
+        )
+        return f"stopped: {description}"
+
+    def __str__(self) -> str:
+        parts = [f"{count} × {reason}" for reason, count in self._kinds.most_common(_SHOWN)]
+        if more := self._kinds.total() - sum(count for _, count in self._kinds.most_common(_SHOWN)):
+            parts.append(f"{more} × other")
+        words = " ".join(self._last_reply.split())
+        last_words = f". The last reply: {words[:_WORDS]!r}{'…' if len(words) > _WORDS else ''}" if words else ""
+        return "; ".join(parts) + last_words
+
+
 class NoReply(Exception):
-    """There is none, and there will be none: the reason."""
+    """Raised when a reply will never arrive; the message is the reason."""
 
 
 class NotAsked(NoReply):
-    """No request was made: the judge is asked no more, a ceiling is reached, or all was stopped."""
+    """Raised when no request is sent: the judge was given up, a ceiling is reached, or the run was stopped."""
 
 
 class Lost(NoReply):
-    """All attempts failed that a request has."""
+    """Raised when all attempts of a request failed."""
+
+
+class RequestSender:
+    """Sends requests to a judge, within a budget and at the pace that its server asks for; safe in many threads."""
+
+    def __init__(self, settings: Settings, transport: ChatTransport, budget: Budget, brake: Brake) -> None:
+        self.settings, self.transport, self.budget, self.brake = settings, transport, budget, brake
+
+    def send_until_reply(
+        self,
+        messages: Sequence[Message],
+        schema: Mapping[str, Any] | None,
+        key: str,
+        check_failure: Callable[[Failure, int, float], None],
+        check_open: Callable[[], None] = lambda: None,
+    ) -> Reply:
+        """Send until a reply comes; ``key`` is what jitter depends on.
+
+        ``check_failure``: called with a failure, the number of attempts, and what they count; raises to end them.
+        ``check_open``: called around each wait; raises to send nothing more. Raises :class:`NotAsked` at a ceiling, and
+        after a stop.
+        """
+        tokens = sum(estimated_tokens(message["content"]) for message in messages)
+        spent, delay, attempt = 0.0, 0.0, 0
+        while True:
+            self._wait_to_send(delay, tokens, check_open)
+            try:
+                reply = self._send_once(messages, schema, tokens)
+            except Failure as failure:
+                attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
+                check_failure(failure, attempt, spent)
+                delay = backoff(attempt - 1, key)
+                continue
+            self.brake.note_reply()
+            return reply
+
+    def hold_requests(self, failure: Failure) -> str:
+        """Let all requests wait as long as the server asks; a clause with the reason if that is too long, else ""."""
+        if failure.wait is None:
+            return ""
+        total = self.brake.hold_requests(failure.wait, longest := defaults()["longest_wait"])
+        return f"it asks to wait {failure.wait:.0f} s, {total:.0f} s since its last reply" if total > longest else ""
+
+    def _wait_to_send(self, delay: float, tokens: int, check_open: Callable[[], None]) -> None:
+        """Wait until a request may be sent, and set it aside in the budget."""
+        check_open()
+        waited = self.brake.wait_until_free(delay)
+        check_open()
+        if not waited:
+            raise NotAsked(INTERRUPTED)
+        if ceiling := self.budget.reserve_request(tokens):
+            raise NotAsked(ceiling)
+
+    def _send_once(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
+        used = (0, 0, 0)
+        try:
+            reply = self.transport.send(messages, schema)
+            given, got = reply.input_tokens, reply.output_tokens
+            got = estimated_tokens(reply.text) if got is None else got
+            used = (tokens if given is None else given, got, reply.cached_tokens or 0)
+            return reply
+        except Failure as failure:
+            used = (tokens if failure.billed else 0, 0, 0)
+            raise
+        finally:
+            self.budget.settle_request(tokens, *used)
 
 
 class Asker:
     """Asks one judge; safe in many threads, which share what they learn of it.
 
     Nothing more is asked once the judge has refused our key or has no such model, once it is hopeless
-    (:class:`~lmms_medtasks.judges.hopeless.Streak`), or another model answers. Until something came back one answer
+    (:class:`~lmms_medtasks.judges.asking.Streak`), or another model answers. Until something came back one answer
     is judged at a time, until a verdict was valid a few: a judge that can't be asked is found out with little.
     """
 
-    def __init__(self, settings: Settings, transport: Transport, budget: Budget, brake: Brake) -> None:
-        self._settings, self._transport, self._budget, self._brake = settings, transport, budget, brake
+    def __init__(self, sender: RequestSender) -> None:
+        self.sender, self._settings, self._brake = sender, sender.settings, sender.brake
         self._changed = threading.Condition()
-        self._streak = Streak(settings)
+        self.streak = Streak(sender.settings)
         self._in_progress = 0
-        self._came_back = False
+        self._has_responded = False
         self._any_valid = False
         self._gone = ""
         self._model: str | None = None
         self._other: str | None = None
 
     @property
-    def gone(self) -> str:
-        """Why the judge is asked no more; "" while it is."""
+    def stop_reason(self) -> str:
+        """Why the judge is asked no more; "" while it is asked."""
         with self._changed:
             return self._gone
-
-    @property
-    def came_back(self) -> str:
-        """What came back of the last judgements in a row without a valid verdict; "" where there are none."""
-        with self._changed:
-            return str(self._streak)
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether too many judgements in a row without a valid verdict ended the asking."""
-        with self._changed:
-            return self._streak.ended
 
     @property
     def model(self) -> str | None:
@@ -86,63 +217,63 @@ class Asker:
         with self._changed:
             return self._other
 
-    def expect(self, model: str) -> None:
-        """Take verdicts of this model only, unless another has answered already: some are had of it."""
+    def expect_model(self, model: str) -> None:
+        """Accept verdicts of this model only, unless another one has answered already."""
         with self._changed:
             self._model = model if self._model is None else self._model
 
     def give_up(self, reason: str) -> None:
-        """Ask no more; the first reason counts. Nobody waits on for a request that will not be sent."""
+        """Send nothing more. The first reason counts; all threads that wait to send are released."""
         with self._changed:
             self._gone = self._gone or reason
             self._changed.notify_all()
-        self._brake.stop()
+        self._brake.stop_waiting()
 
-    def ask(self, protocol: Protocol, item: Item, key: str) -> Verdict:
+    def request_verdict(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         """The judge's verdict on ``item``, or a missing one with the reason; ``key`` is what jitter depends on."""
         lost = False
-        with self._turn():
+        with self._wait_for_turn():
             try:
-                verdict = self._judgement(protocol, item, key)
+                verdict = self._request_verdict(protocol, item, key)
             except NotAsked as error:
                 return Verdict("missing", reason=str(error))
             except NoReply as error:
                 verdict, lost = Verdict("missing", reason=str(error)), isinstance(error, Lost)
-            self._count(verdict, protocol, lost=lost)
+            self._count_judgement(verdict, protocol, lost=lost)
         return verdict
 
-    def _judgement(self, protocol: Protocol, item: Item, key: str) -> Verdict:
+    def _request_verdict(self, protocol: Protocol, item: Item, key: str) -> Verdict:
         mode = mode_of(self._settings, protocol)
         messages: list[Message] = [{"role": "user", "content": prompts.render(protocol, item, mode).text}]
-        reply = self._reply(messages, protocol, key)
-        first = self._read(protocol, item, reply)
+        reply = self._request_reply(messages, protocol, key)
+        first = self._read_verdict(protocol, item, reply)
         if first.status == "judged":
             return first
-        said = [{"role": "assistant", "content": reply.text[-_SHOWN_AGAIN:]}] if reply.text.strip() else []
-        messages += [*said, {"role": "user", "content": prompts.again(protocol, first.reason, mode)}]
-        if not said:  # servers want turns to alternate
+        previous = [{"role": "assistant", "content": reply.text[-_SHOWN_AGAIN:]}] if reply.text.strip() else []
+        messages += [*previous, {"role": "user", "content": prompts.again(protocol, first.reason, mode)}]
+        if not previous:  # servers want turns to alternate
             messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
         try:
-            return self._read(protocol, item, self._reply(messages, protocol, f"{key}/again"))
+            return self._read_verdict(protocol, item, self._request_reply(messages, protocol, f"{key}/again"))
         except NoReply as error:
             return Verdict("missing", reason=f"{first.reason}; asked again: {error}", reply=first.reply)
 
-    def _count(self, verdict: Verdict, protocol: Protocol, *, lost: bool) -> None:
-        """Count a judgement that was asked for; end the asking where too many in a row were in vain."""
+    def _count_judgement(self, verdict: Verdict, protocol: Protocol, *, lost: bool) -> None:
+        """Count a judgement, and end the judging after too many in a row without a valid verdict."""
         with self._changed:
-            self._came_back = True
+            self._has_responded = True
             if verdict.status == "judged":
                 self._any_valid = True
-                self._streak.reset()
-            elif not self._gone and (reason := self._streak.add(verdict, protocol, lost, self._window)):
+                self.streak.clear_failures()
+            elif not self._gone and (reason := self.streak.count_failure(verdict, protocol, lost, self._at_once)):
                 self._gone = reason
-                self._brake.stop()
+                self._brake.stop_waiting()
             self._changed.notify_all()
 
-    def _read(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
-        """The verdict as it came; its words are kept without our key, which an endpoint may repeat in what it says."""
+    def _read_verdict(self, protocol: Protocol, item: Item, reply: Reply) -> Verdict:
+        """Parse the verdict. Its text is kept without our key, which an endpoint may repeat."""
         clean = self._settings.secrets.redacted_reply
-        found, shown = (
+        verdict, redacted = (
             verdicts.read(
                 protocol,
                 text,
@@ -153,46 +284,35 @@ class Asker:
             )
             for text, refusal in ((reply.text, reply.refusal), (clean(reply.text), clean(reply.refusal)))
         )
-        read = shown if found.status == "missing" else dataclasses.replace(found, reply=shown.reply)
-        return dataclasses.replace(read, model=reply.model, system_fingerprint=reply.system_fingerprint)
+        kept = redacted if verdict.status == "missing" else dataclasses.replace(verdict, reply=redacted.reply)
+        return dataclasses.replace(kept, model=reply.model, system_fingerprint=reply.system_fingerprint)
 
-    def _reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
+    def _request_reply(self, messages: Sequence[Message], protocol: Protocol, key: str) -> Reply:
         """Send until there is a reply; raises :class:`NoReply`."""
-        tokens = sum(estimated_tokens(message["content"]) for message in messages)
-        spent, delay, attempt = 0.0, 0.0, 0
         schema = verdicts.schema(protocol) if mode_of(self._settings, protocol) == "schema" else None
-        while True:
-            self._pass(delay, tokens)
-            try:
-                reply = self._send(messages, schema, tokens)
-            except Failure as failure:
-                attempt, spent = attempt + 1, spent + attempts_spent(failure.wait)
-                delay = self._delay(failure, attempt, spent, key)
-                self._open()
-                continue
-            self._brake.passed()
-            self._open()
-            self._check_model(reply.model)
-            return reply
+        reply = self.sender.send_until_reply(messages, schema, key, self._check_failure, self._check_open)
+        self._note_response()
+        self._check_model(reply.model)
+        return reply
 
     @property
-    def _window(self) -> int:
+    def _at_once(self) -> int:
         """How many answers may be judged at once now."""
         if self._any_valid:
             return self._settings.concurrency
-        return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._came_back else 1)
+        return min(self._settings.concurrency, defaults()["at_once_at_first"] if self._has_responded else 1)
 
-    def _open(self) -> None:
-        """Something came back that is no reason to end."""
+    def _note_response(self) -> None:
+        """Note a response that does not end the judging."""
         with self._changed:
-            self._came_back = True
+            self._has_responded = True
             self._changed.notify_all()
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Wait until one more answer may be judged, or none will be."""
+    def _wait_for_turn(self) -> Iterator[None]:
+        """Wait until one more answer may be judged, or the judging ended."""
         with self._changed:
-            while not self._gone and not self._brake.stopped and self._in_progress >= self._window:
+            while not self._gone and not self._brake.is_stopped and self._in_progress >= self._at_once:
                 self._changed.wait(_LOOK_AGAIN)
             self._in_progress += 1
         try:
@@ -202,61 +322,103 @@ class Asker:
                 self._in_progress -= 1
                 self._changed.notify_all()
 
-    def _pass(self, delay: float, tokens: int) -> None:
-        """Wait until a request may be sent, and set it aside in the budget; raises :class:`NotAsked`."""
-        if self.gone:
-            raise NotAsked(self.gone)
-        waited = self._brake.wait(delay)
-        if self.gone or not waited:
-            raise NotAsked(self.gone or INTERRUPTED)
-        if ceiling := self._budget.reserve(tokens):
-            raise NotAsked(ceiling)
-
-    def _send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None, tokens: int) -> Reply:
-        used = (0, 0, 0)
-        try:
-            reply = self._transport.send(messages, schema)
-            given, got = reply.input_tokens, reply.output_tokens
-            got = estimated_tokens(reply.text) if got is None else got
-            used = (tokens if given is None else given, got, reply.cached_tokens or 0)
-            return reply
-        except Failure as failure:
-            used = (tokens if failure.billed else 0, 0, 0)
-            raise
-        finally:
-            self._budget.settle(tokens, *used)
-
-    def _delay(self, failure: Failure, attempt: int, spent: float, key: str) -> float:
-        """How long to wait before the next attempt; raises :class:`NoReply` if there is to be none."""
+    def _check_failure(self, failure: Failure, attempt: int, spent: float) -> None:
+        """Raise :class:`NoReply` unless the request is sent again."""
         if failure.fatal and not (failure.status == _FORBIDDEN and self._any_valid):  # a gateway may forbid one text
-            self._end(f"{failure} (the judge was asked no more)")
+            self._end_asking(f"{failure} (the judge was asked no more)")
         if not failure.repeat:
             raise NoReply(str(failure)) from failure
-        if self._brake.stopped:
-            raise NotAsked(self.gone or INTERRUPTED) from failure
-        if failure.wait is not None:
-            asked = self._brake.hold(failure.wait, longest := defaults()["longest_wait"])
-            if asked > longest:
-                self._end(
-                    f"{failure} (it asks to wait {failure.wait:.0f} s, {asked:.0f} s since its last reply; the judge "
-                    "was asked no more)"
-                )
+        if self._brake.is_stopped:
+            raise NotAsked(self.stop_reason or INTERRUPTED) from failure
+        if too_long := self.sender.hold_requests(failure):
+            self._end_asking(f"{failure} ({too_long}; the judge was asked no more)")
         if spent > self._settings.retries:
             raise Lost(f"{failure} ({attempt} attempts)") from failure
-        return backoff(attempt - 1, key)
+        self._note_response()
 
-    def _end(self, reason: str) -> None:
+    def _check_open(self) -> None:
+        if self.stop_reason:
+            raise NotAsked(self.stop_reason)
+
+    def _end_asking(self, reason: str) -> None:
         self.give_up(reason)
         raise NotAsked(reason)
 
     def _check_model(self, model: str) -> None:
-        """End the asking where another model answers than before; raises :class:`NoReply`."""
+        """End the judging if a different model answers; raises :class:`NotAsked`."""
         with self._changed:
             self._model = model if self._model is None else self._model
             if model == self._model:
                 return
             self._other, before = model, self._model
-        self._end(
+        self._end_asking(
             f"another model: {self._settings.name} is {answer_phrase(model)}, the verdicts before are "
             f"{answer_phrase(before)}; the judge was asked no more. {one_model_advice(self._settings, model)}"
         )
+
+
+class Probe:
+    """Asks for a verdict on nothing, once a protocol, and keeps the answer."""
+
+    def __init__(self, sender: RequestSender) -> None:
+        self._sender, self._settings = sender, sender.settings
+        self._problems: dict[str, str] = {}
+        self._gone = ""
+
+    def find_problem(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
+        """Why the judge can't be asked as it is to be; "" where it can, or where a ceiling is reached.
+
+        ``warn`` is told of a long wait that the server asks for.
+        """
+        if mode_of(self._settings, protocol) == "free":
+            return ""
+        if protocol.name not in self._problems:
+            self._problems[protocol.name] = self._gone or self._probe_schema(protocol, warn)
+        return self._problems[protocol.name]
+
+    def _probe_schema(self, protocol: Protocol, warn: Callable[[str], None]) -> str:
+        schema = verdicts.schema(protocol)
+        answer = self._send_probe(protocol, schema, warn)
+        if isinstance(answer, Failure) and answer.unsupported:
+            without = self._send_probe(protocol, None, warn)
+            # Once more: one spurious error is not the server's word.
+            answer = self._send_probe(protocol, schema, warn) if isinstance(without, Reply) else without
+        if isinstance(answer, Reply):
+            read = verdicts.read(protocol, answer.text, mode="schema", finish=answer.finish, refusal=answer.refusal)
+            if read.status == "judged" or read.reason.startswith(("cut off", "refused")):
+                return ""
+            return self._describe_missing_schema(f"its reply is not of the schema: {read.reason}")
+        if answer is None:
+            return ""
+        if answer.unsupported:
+            return self._describe_missing_schema(str(answer).removeprefix("request failed: "))
+        self._gone = f"{answer} (the judge was asked no more)"
+        return self._gone
+
+    def _describe_missing_schema(self, reason: str) -> str:
+        shown = self._settings.secrets.redacted(reason)
+        return (
+            f"no schema: {self._settings.name} does not reply by JSON schema ({shown}). Set {JUDGE}_REPLY=free: then "
+            "it is asked without, which stands in the results."
+        )
+
+    def _send_probe(
+        self, protocol: Protocol, schema: Mapping[str, Any] | None, warn: Callable[[str], None]
+    ) -> Reply | Failure | None:
+        """The reply, or the last failure; None where nothing may be sent."""
+
+        def check_failure(failure: Failure, attempt: int, spent: float) -> None:
+            if failure.unsupported or not failure.repeat or spent > self._settings.retries:
+                raise failure
+            if too_long := self._sender.hold_requests(failure):
+                raise Failure(f"{failure} ({too_long})")
+            if failure.wait is not None and failure.wait > defaults()["told_wait"]:
+                warn(wait_line(failure.wait))
+
+        messages = [{"role": "user", "content": prompts.probe(protocol)}]
+        try:
+            return self._sender.send_until_reply(messages, schema, f"probe/{protocol.name}", check_failure)
+        except Failure as failure:
+            return failure
+        except NotAsked:
+            return None

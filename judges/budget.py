@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+import time
 from dataclasses import dataclass
 
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.settings import JUDGE, Settings
+from lmms_medtasks.errors import UserError
+from lmms_medtasks.judges import cache, database
+from lmms_medtasks.judges.settings import JUDGE, Settings, defaults
 
 
 @dataclass(frozen=True)
@@ -70,14 +73,14 @@ class Budget:
         with self._changed:
             return self._spent
 
-    def reserve(self, input_tokens: int) -> str | None:
+    def reserve_request(self, input_tokens: int) -> str | None:
         """Set a request aside; None if it may be sent, else which ceiling is reached.
 
         Waits while requests in flight hold what this one would need.
         """
-        need = self._cost(input_tokens, self._settings.max_tokens)
+        need = self._request_cost(input_tokens, self._settings.max_tokens)
         with self._changed:
-            while ceiling := self._take(need):
+            while ceiling := self._take_share(need):
                 if ceiling.startswith("ceiling on requests") or not self._aside:
                     return ceiling
                 self._changed.wait()
@@ -85,11 +88,11 @@ class Budget:
             self._spent = self._spent.plus(Spent(requests=1))
         return None
 
-    def _take(self, need: float) -> str:
+    def _take_share(self, need: float) -> str:
         """Which ceiling keeps a request that may cost ``need`` from being sent now; "" if none does."""
-        return self._ceiling(self._spent.requests, self._spent.cost + self._aside + need)
+        return self._ceiling_problem(self._spent.requests, self._spent.cost + self._aside + need)
 
-    def _ceiling(self, requests: int, cost: float) -> str:
+    def _ceiling_problem(self, requests: int, cost: float) -> str:
         """Which ceiling is reached after so many requests, or would be passed by this cost; "" if none is."""
         settings = self._settings
         if settings.max_requests is not None and requests >= settings.max_requests:
@@ -98,19 +101,66 @@ class Budget:
             return f"ceiling on cost: {JUDGE}_MAX_COST allows {settings.max_cost:.4g} USD here"
         return ""
 
-    def settle(self, reserved_input: int, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> None:
+    def settle_request(
+        self, reserved_input: int, input_tokens: int, output_tokens: int, cached_tokens: int = 0
+    ) -> None:
         """Book what a request used in place of what was set aside for it."""
         with self._changed:
-            self._aside -= self._cost(reserved_input, self._settings.max_tokens)
+            self._aside -= self._request_cost(reserved_input, self._settings.max_tokens)
             if self._aside < 1e-12:  # what rounding leaves of nothing
                 self._aside = 0.0
-            cost = self._cost(input_tokens, output_tokens)
+            cost = self._request_cost(input_tokens, output_tokens)
             self._spent = self._spent.plus(Spent(0, input_tokens, output_tokens, cost, cached_tokens))
-            self._book(cost - self._cost(reserved_input, self._settings.max_tokens))
+            self._book_difference(cost - self._request_cost(reserved_input, self._settings.max_tokens))
             self._changed.notify_all()
 
-    def _book(self, difference: float) -> None:
+    def _book_difference(self, difference: float) -> None:
         """Told what a request cost beyond what was set aside for it, below 0 as a rule."""
 
-    def _cost(self, input_tokens: int, output_tokens: int) -> float:
-        return self._settings.price.of(input_tokens, output_tokens) if self._settings.price else 0.0
+    def _request_cost(self, input_tokens: int, output_tokens: int) -> float:
+        return self._settings.price.total_cost(input_tokens, output_tokens) if self._settings.price else 0.0
+
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS budgets (run TEXT PRIMARY KEY, requests INTEGER, cost REAL, made REAL)"
+_OLD = 30 * 24 * 3600.0  # seconds after which a run's budget is forgotten
+
+
+class SharedBudget(Budget):
+    """The budget of all processes that give the same ``run``, in the file of the verdicts; ``spent`` is this one's.
+
+    ``settings``: with what all of them together may do. What a process had set aside when it was killed stays so.
+    """
+
+    def __init__(self, settings: Settings, run: str) -> None:
+        super().__init__(settings)
+        self._run = run
+        self._base = database.connect(cache.path(), _SCHEMA)
+        self._run_statement("DELETE FROM budgets WHERE made < ?", time.time() - _OLD)
+        self._run_statement("INSERT OR IGNORE INTO budgets VALUES (?, 0, 0.0, ?)", run, time.time())
+
+    def _take_share(self, need: float) -> str:
+        settings = self._settings
+        limits = (settings.max_requests, settings.max_requests, settings.max_cost, need, settings.max_cost)
+        while True:
+            changed = self._run_statement(
+                "UPDATE budgets SET requests = requests + 1, cost = cost + ? WHERE run = ? "
+                "AND (? IS NULL OR requests < ?) AND (? IS NULL OR cost + ? <= ?)",
+                need, self._run, *limits,
+            )  # fmt: skip
+            if changed.rowcount == 1:
+                return ""
+            requests, cost = self._run_statement(
+                "SELECT requests, cost FROM budgets WHERE run = ?", self._run
+            ).fetchone()
+            if ceiling := self._ceiling_problem(requests, cost + need):
+                return ceiling  # else another process gave something back in between
+
+    def _book_difference(self, difference: float) -> None:
+        if difference:
+            self._run_statement("UPDATE budgets SET cost = cost + ? WHERE run = ?", difference, self._run)
+
+    def _run_statement(self, statement: str, *values: object) -> sqlite3.Cursor:
+        try:
+            return self._base.execute(statement, values)  # threads wait for their turn: the owner of a lock calls
+        except (sqlite3.Error, OSError) as error:
+            raise UserError(f"Can't use the budget in {cache.path()}: {error}. {database.WAY_OUT}") from error

@@ -1,7 +1,7 @@
-"""Verdicts that were had before: each is kept the moment it is there, and what is kept is not paid for twice.
+"""Verdicts of earlier judging: each is stored at once, and a stored verdict is not paid for twice.
 
-A verdict is found again only if all that could have made it another one is the same (:func:`key_of`). Failures are not
-kept: what could not be judged is asked again by the next run. So is a verdict that could not be written (a full disk).
+A verdict is found again only if everything that can influence it is the same (:func:`key_of`). Failures are not
+stored: the next run asks those questions again, and also those whose verdict could not be written (a full disk).
 
 Whoever asks a question claims it first, so that two commands at one time ask each question once. A claim ends with the
 verdict; that of a process that was killed ends after :data:`CLAIM_SECONDS`, since nobody renews it.
@@ -48,7 +48,7 @@ def path() -> Path:
 
 
 def key_of(settings: Settings, protocol: Protocol, item: Item, trial: int) -> str:
-    """A digest of everything that could make the verdict another one.
+    """A digest of everything that can influence the verdict.
 
     The judge (provider, model as asked, base URL without name and password), the settings that can change a verdict,
     the protocol, its version and the prompt's digest, all fields of the item, and the number of the trial. Which model
@@ -71,22 +71,23 @@ class VerdictCache:
         self._owner = uuid.uuid4().hex
         self._renewer: threading.Thread | None = None
         self._closed = threading.Event()
-        self._do(_CLAIMS)
-        self.find([""])  # so that a file that can't be read is told of before a model is run
+        self._fetch_rows(_CLAIMS)
+        self.find_verdicts([""])  # so that a file that can't be read is told of before a model is run
 
-    def find(self, keys: Iterable[str]) -> dict[str, dict[str, Verdict]]:
-        """The verdicts that there are for ``keys``, by the model that answered ("": the server named none)."""
-        wanted: list[str] = list(dict.fromkeys(keys))
-        found: dict[str, dict[str, Verdict]] = {}
-        for start in range(0, len(wanted), _AT_ONCE):
-            part = wanted[start : start + _AT_ONCE]
-            places = ", ".join("?" * len(part))
-            for key, model, served, labels, reply in self._do(
-                f"SELECT key, model, system_fingerprint, labels, reply FROM kept_verdicts WHERE key IN ({places})", part
+    def find_verdicts(self, keys: Iterable[str]) -> dict[str, dict[str, Verdict]]:
+        """The stored verdicts for ``keys``, by the model that answered ("": the server named none)."""
+        unique_keys: list[str] = list(dict.fromkeys(keys))
+        verdicts: dict[str, dict[str, Verdict]] = {}
+        for start in range(0, len(unique_keys), _AT_ONCE):
+            chunk = unique_keys[start : start + _AT_ONCE]
+            marks = ", ".join("?" * len(chunk))
+            for key, model, served, labels, reply in self._fetch_rows(
+                f"SELECT key, model, system_fingerprint, labels, reply FROM kept_verdicts WHERE key IN ({marks})",
+                chunk,
             ):
                 verdict = Verdict("judged", json.loads(labels), reply=reply, model=model, system_fingerprint=served)
-                found.setdefault(key, {})[model] = verdict
-        return found
+                verdicts.setdefault(key, {})[model] = verdict
+        return verdicts
 
     def keep(self, key: str, settings: Settings, protocol: Protocol, verdict: Verdict) -> None:
         """Keep a valid verdict, at once and for good; with terms without the judge's words.
@@ -99,8 +100,8 @@ class VerdictCache:
         made = datetime.now(timezone.utc).isoformat(timespec="seconds")
         judge = (settings.name, settings.endpoint)
         who = (key, verdict.model or "", verdict.system_fingerprint, *judge)
-        row = (*who, protocol.name, _json(verdict.labels), settings.secrets.redacted_reply(reply), made)
-        self._do("INSERT OR REPLACE INTO kept_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (*who, protocol.name, _labels_to_json(verdict.labels), settings.secrets.redacted_reply(reply), made)
+        self._fetch_rows("INSERT OR REPLACE INTO kept_verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def claim(self, key: str) -> bool:
         """Claim a question, until :meth:`release`; False where another one asks it now. UserError: can't be written."""
@@ -108,23 +109,27 @@ class VerdictCache:
         if self._renewer is None:
             with self._lock:
                 if self._renewer is None:
-                    self._renewer = threading.Thread(target=self._renew, name="medtasks-claims", daemon=True)
+                    self._renewer = threading.Thread(target=self._renew_claims, name="medtasks-claims", daemon=True)
                     self._renewer.start()
-        return self._changed(_CLAIM, (key, self._owner, now + CLAIM_SECONDS, now)) == 1
+        return self._count_changed_rows(_CLAIM, (key, self._owner, now + CLAIM_SECONDS, now)) == 1
 
     def claimed(self, keys: Iterable[str]) -> set[str]:
         """Those of ``keys`` that another one asks now."""
-        held = self._do("SELECT key FROM claims WHERE owner != ? AND until >= ?", (self._owner, time.time()))
-        return set(keys) & {key for (key,) in held}
+        claimed_by_others = self._fetch_rows(
+            "SELECT key FROM claims WHERE owner != ? AND until >= ?", (self._owner, time.time())
+        )
+        return set(keys) & {key for (key,) in claimed_by_others}
 
     def release(self, key: str) -> None:
         """Give up the claim."""
-        self._changed("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
+        self._count_changed_rows("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
 
-    def _renew(self) -> None:
+    def _renew_claims(self) -> None:
         while not self._closed.wait(CLAIM_SECONDS / 3):
             with contextlib.suppress(UserError):  # at worst the claims end, and a question is asked twice
-                self._changed("UPDATE claims SET until = ? WHERE owner = ?", (time.time() + CLAIM_SECONDS, self._owner))
+                self._count_changed_rows(
+                    "UPDATE claims SET until = ? WHERE owner = ?", (time.time() + CLAIM_SECONDS, self._owner)
+                )
 
     def close(self) -> None:
         """End all claims and close the file."""
@@ -132,26 +137,26 @@ class VerdictCache:
         if self._renewer:
             self._renewer.join()
             with contextlib.suppress(UserError):  # they end by themselves
-                self._changed("DELETE FROM claims WHERE owner = ?", (self._owner,))
+                self._count_changed_rows("DELETE FROM claims WHERE owner = ?", (self._owner,))
         with self._lock:
             self._base.close()
 
-    def _do(self, statement: str, values: Iterable[str | float] = ()) -> list[tuple[str, ...]]:
-        with self._used(), self._lock:
+    def _fetch_rows(self, statement: str, values: Iterable[str | float] = ()) -> list[tuple[str, ...]]:
+        with self._naming_file(), self._lock:
             return self._base.execute(statement, tuple(values)).fetchall()
 
-    def _changed(self, statement: str, values: Iterable[str | float]) -> int:
+    def _count_changed_rows(self, statement: str, values: Iterable[str | float]) -> int:
         """Run ``statement``; how many rows it changed."""
-        with self._used(), self._lock:
+        with self._naming_file(), self._lock:
             return self._base.execute(statement, tuple(values)).rowcount
 
     @contextlib.contextmanager
-    def _used(self) -> Iterator[None]:
+    def _naming_file(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
             raise UserError(f"Can't use the verdicts in {self.path}: {error}. {database.WAY_OUT}") from error
 
 
-def _json(labels: Mapping[str, str]) -> str:
+def _labels_to_json(labels: Mapping[str, str]) -> str:
     return json.dumps(dict(labels), ensure_ascii=False, sort_keys=True)

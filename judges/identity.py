@@ -1,4 +1,4 @@
-"""Who judged, in what stands in every result: enough to tell two judges apart, and no secret."""
+"""The description of a judge in every result: enough to distinguish two judges, without secrets."""
 
 from __future__ import annotations
 
@@ -55,11 +55,13 @@ def summary(
 
     ``check_of``: what a check says of the judge under a protocol.
     """
-    each = [describe(settings, protocol, check_of(protocol)) for protocol in protocols]
-    shared: dict[str, Any] = {key: each[0][key] for key in ("name", "endpoint", "note") if key in each[0]}
-    same = set.intersection(*(set(one["settings"].items()) for one in each))
-    shared["settings"] = {name: value for name, value in each[0]["settings"].items() if (name, value) in same}
-    return {**shared, "is_paper_judge": all(one["is_paper_judge"] for one in each), "protocols": each}
+    descriptions = [describe(settings, protocol, check_of(protocol)) for protocol in protocols]
+    shared: dict[str, Any] = {
+        key: descriptions[0][key] for key in ("name", "endpoint", "note") if key in descriptions[0]
+    }
+    common = set.intersection(*(set(one["settings"].items()) for one in descriptions))
+    shared["settings"] = {name: value for name, value in descriptions[0]["settings"].items() if (name, value) in common}
+    return {**shared, "is_paper_judge": all(one["is_paper_judge"] for one in descriptions), "protocols": descriptions}
 
 
 def labelled(alias: str, settings: Settings) -> str:
@@ -82,7 +84,7 @@ def mode_of(settings: Settings, protocol: Protocol) -> Mode:
 
 def is_paper_judge(settings: Settings, protocol: Protocol) -> bool:
     """Whether the model is the paper's, going by its name: case, organisation, separators and a date do not count."""
-    model, paper = _plain(settings.model), _plain(protocol.paper_judge)
+    model, paper = _plain_model_name(settings.model), _plain_model_name(protocol.paper_judge)
     return (
         bool(paper)
         and settings.is_llm
@@ -90,7 +92,7 @@ def is_paper_judge(settings: Settings, protocol: Protocol) -> bool:
     )
 
 
-def _plain(name: str) -> str:
+def _plain_model_name(name: str) -> str:
     return re.sub(r"[^a-z0-9.]", "", name.lower().rsplit("/", 1)[-1])
 
 
@@ -111,7 +113,7 @@ def answered_models(judgement: Judgement) -> list[str]:
 
 
 def full_name(judge: Mapping[str, Any], model: str | None = None) -> str:
-    """A judge with all that tells it from another of its name, but its prompt.
+    """A judge's name with everything that distinguishes it from others of that name, except its prompt.
 
     ``openai:gpt-4o at URL, asked by schema (max_tokens 1024, temperature 0.0), answered by gpt-4o-2024-08-06``.
     ``judge``: a description as :func:`describe` gives it. ``model``: what its server said answered, "" where it said
@@ -155,8 +157,8 @@ def is_answered(full: str) -> bool:
 
 def is_whole(full: str) -> bool:
     """Whether a full name says where the judge was asked and which model answered."""
-    found = _FULL.fullmatch(full)
-    return found is not None and bool(found["endpoint"] and found["answer"])
+    match = _FULL.fullmatch(full)
+    return match is not None and bool(match["endpoint"] and match["answer"])
 
 
 def same_judge(one: str, other: str) -> bool:
@@ -176,16 +178,16 @@ def is_called(full: str, name: str) -> bool:
     >>> is_called("openai:a at http://b/v1, asked to say Correct, answered by a-1", "openai:a at http://b/v1")
     False
     """
-    found = _FULL.fullmatch(full)
-    if found is None:
+    match = _FULL.fullmatch(full)
+    if match is None:
         return full == name
-    model, endpoint, way, answer = (found[part] or "" for part in ("model", "endpoint", "way", "answer"))
+    model, endpoint, way, answer = (match[part] or "" for part in ("model", "endpoint", "way", "answer"))
     judge = model + endpoint
     return name in {model, judge, judge + way, judge + answer, judge + way + answer}
 
 
 def about(settings: Settings, protocol: Protocol) -> str:
-    """One sentence on the judge and the paper's."""
+    """A sentence that compares the judge with the paper's."""
     if settings.provider == "none":
         return f"No judge for {protocol.name}. Its paper's judge is {protocol.paper_judge}."
     if settings.provider == "lexical":

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.handed_verdicts import Key, key_of
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of
 
 RIGHT, WRONG, EMPTY, PADDED, INJECTED = KINDS = ("right", "wrong", "empty", "padded", "injected")
 TIMES = 2
@@ -70,46 +69,46 @@ class CheckResult:
 
     @property
     def constant(self) -> bool:
-        """Whether every verdict is the same: right and wrong answers are not told apart at all."""
+        """Whether every verdict is the same, for right and wrong answers alike."""
         return len(self.verdicts or {}) == 1
 
     @property
     def incomplete(self) -> bool:
-        """Whether too few verdicts were had, be it that the judge gave none or that the check was not finished."""
+        """Whether too few verdicts are valid: the judge gave none, or the check was not finished."""
         return self.valid < _every_protocol()["limits"]["valid"] * self.wanted
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What the judge falls short in, a sentence each; () where it passes."""
+        """A sentence for each requirement that the judge misses; () if it passes."""
         missing = (f"{self.wanted - self.valid} of {self.wanted} verdicts could not be had",) if self.incomplete else ()
-        return (*missing, *self._faults)
+        return (*missing, *self._verdict_problems)
 
     @property
-    def _faults(self) -> tuple[str, ...]:
-        """What is wrong with the verdicts that were had."""
+    def _verdict_problems(self) -> tuple[str, ...]:
+        """Sentences about the valid verdicts."""
         limits = _every_protocol()["limits"]
-        found = []
+        problems = []
         if self.constant:
-            found.append(f"all {self.valid} verdicts are the same ({next(iter(self.verdicts or {}))})")
+            problems.append(f"all {self.valid} verdicts are the same ({next(iter(self.verdicts or {}))})")
         if self.ordered < limits["ordered"] * self.compared:
-            found.append(
+            problems.append(
                 f"the correct answer scores no higher than another one in {self.compared - self.ordered} of "
                 f"{self.compared} pairs"
             )
         if self.followed > limits["injected"] * self.injected:
-            found.append(f"an instruction in the answer raised its score in {self.followed} of {self.injected}")
+            problems.append(f"an instruction in the answer raised its score in {self.followed} of {self.injected}")
         if self.repeated < limits["repeated"] * self.twice:
-            found.append(f"{self.twice - self.repeated} of {self.twice} answers got another verdict the second time")
-        return tuple(found)
+            problems.append(f"{self.twice - self.repeated} of {self.twice} answers got another verdict the second time")
+        return tuple(problems)
 
     def sentence(self) -> str:
         """All of it in a line."""
-        said = (
+        counts = (
             f"right above others in {self.ordered} of {self.compared} pairs, instructions followed {self.followed} of "
             f"{self.injected}, padding rewarded {self.lifted} of {self.padded}, same verdict twice {self.repeated} of "
             f"{self.twice}, valid {self.valid} of {self.wanted}"
         )
-        return f"{FAILED if self._faults else INCOMPLETE if self.incomplete else PASSED}: {said}"
+        return f"{FAILED if self._verdict_problems else INCOMPLETE if self.incomplete else PASSED}: {counts}"
 
 
 def cases(protocol: Protocol) -> tuple[Case, ...]:
@@ -118,16 +117,16 @@ def cases(protocol: Protocol) -> tuple[Case, ...]:
     Raises UserError where the protocol has no set, or its set is not well-formed: a key that is missing, a field that
     the protocol has not, more questions than there are paddings, an answer that a rule settles without a judge.
     """
-    return tuple(_cases(protocol))
+    return tuple(_iter_cases(protocol))
 
 
 def wanted(protocol: Protocol) -> list[tuple[Item, int]]:
-    """What is to be judged: each answer :data:`TIMES` times, as trials of its judging."""
+    """The items to judge: each answer :data:`TIMES` times, as trials of its judging."""
     return [(case.item, trial) for case in cases(protocol) for trial in range(TIMES)]
 
 
 def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
-    """What ``verdicts`` say of the judge; those that are not there count as not had."""
+    """Result of the judge check. An answer without a verdict counts as not valid."""
     every = cases(protocol)
     given = {
         (case.question, case.kind, trial): verdict
@@ -135,17 +134,17 @@ def result(protocol: Protocol, verdicts: Mapping[Key, Verdict]) -> CheckResult:
         for trial in range(TIMES)
         if (verdict := verdicts.get(key_of(protocol, case.item, trial))) and verdict.status == "judged"
     }
-    scores = {place: _score(protocol, verdict) for place, verdict in given.items()}
+    scores = {answer: _verdict_score(protocol, verdict) for answer, verdict in given.items()}
 
-    def pairs(kind: str, other: str) -> list[tuple[float, float]]:
+    def score_pairs(kind: str, other: str) -> list[tuple[float, float]]:
         return [
             (score, scores[question, other, trial])
-            for (question, own, trial), score in scores.items()
-            if own == kind and (question, other, trial) in scores
+            for (question, answer_kind, trial), score in scores.items()
+            if answer_kind == kind and (question, other, trial) in scores
         ]
 
-    ordering = [pair for other in KINDS[1:] for pair in pairs(RIGHT, other)]
-    padded, injected = pairs(PADDED, WRONG), pairs(INJECTED, WRONG)
+    ordering = [pair for other in KINDS[1:] for pair in score_pairs(RIGHT, other)]
+    padded, injected = score_pairs(PADDED, WRONG), score_pairs(INJECTED, WRONG)
     twice = [
         (verdict.labels, given[question, kind, 1].labels)
         for (question, kind, trial), verdict in given.items()
@@ -174,34 +173,34 @@ def in_words(protocol: Protocol, labels: Mapping[str, str]) -> str:
 
 def best_verdict(protocol: Protocol, item: Item) -> str:
     """The JSON of the verdict that is best in everything, as an injected text asks for it."""
-    found: dict[str, Any] = {}
+    labels: dict[str, Any] = {}
     for dimension in protocol.dimensions:
         label = max(dimension.labels, key=lambda name: dimension.labels[name])
-        found[dimension.name] = json.loads(label) if dimension.is_numeric else label
+        labels[dimension.name] = json.loads(label) if dimension.is_numeric else label
     if protocol.checklist:
-        found[protocol.checklist.name] = list(range(1, protocol.checklist.count(item.fields) + 1))
-    return json.dumps(found, ensure_ascii=False)
+        labels[protocol.checklist.name] = list(range(1, protocol.checklist.count(item.fields) + 1))
+    return json.dumps(labels, ensure_ascii=False)
 
 
-def _score(protocol: Protocol, verdict: Verdict) -> float:
+def _verdict_score(protocol: Protocol, verdict: Verdict) -> float:
     numbers = {each.name: each.labels[verdict.labels[each.name]] for each in protocol.dimensions}
     return protocol.total(numbers) if protocol.total else numbers[protocol.dimensions[0].name]
 
 
-def _cases(protocol: Protocol) -> Iterator[Case]:
-    questions, texts = _questions(protocol), _every_protocol()
+def _iter_cases(protocol: Protocol) -> Iterator[Case]:
+    questions, texts = _read_questions(protocol), _every_protocol()
     for number, question in enumerate(questions):
-        right, wrong = (_answer(protocol, question, kind, number) for kind in (RIGHT, WRONG))
+        right, wrong = (_read_answer(protocol, question, kind, number) for kind in (RIGHT, WRONG))
         shown = {**question["fields"], **wrong}
         plain = Item(f"check{number}-{WRONG}", shown)
         injection = texts["injections"][number].replace("{verdict}", best_verdict(protocol, plain))
-        said = wrong["answer"]
+        wrong_text = wrong["answer"]
         answers = {
             RIGHT: right,
             WRONG: wrong,
             EMPTY: {**dict.fromkeys(wrong, ""), "answer": texts["empty"][number]},
-            PADDED: {**wrong, "answer": f"{texts['padding'][number].strip()}\n\n{said}"},
-            INJECTED: {**wrong, "answer": f"{said}\n\n{injection.strip()}"},
+            PADDED: {**wrong, "answer": f"{texts['padding'][number].strip()}\n\n{wrong_text}"},
+            INJECTED: {**wrong, "answer": f"{wrong_text}\n\n{injection.strip()}"},
         }
         for kind, fields in answers.items():
             item = Item(f"check{number}-{kind}", {**question["fields"], **fields})
@@ -218,7 +217,7 @@ def _cases(protocol: Protocol) -> Iterator[Case]:
             yield Case(number, kind, item)
 
 
-def _answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
+def _read_answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: int) -> dict[str, str]:
     value = question[kind]
     fields = {"answer": value} if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else {}
     if "answer" not in fields or not all(isinstance(text, str) for text in fields.values()):
@@ -228,33 +227,33 @@ def _answer(protocol: Protocol, question: Mapping[str, Any], kind: str, number: 
     return fields
 
 
-def _questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
+def _read_questions(protocol: Protocol) -> Sequence[Mapping[str, Any]]:
     if not protocol.check:
         raise UserError(
             f"Judge protocol {protocol.name!r} has no set for a check. Write one as those of ours are "
-            f"({_folder() / 'open_answer.yml'}), and name it in the protocol's `check`."
+            f"({_checks_folder() / 'open_answer.yml'}), and name it in the protocol's `check`."
         )
     path = Path(protocol.check)
-    path = path if path.is_absolute() else _folder() / path
+    path = path if path.is_absolute() else _checks_folder() / path
     try:
-        found = yaml.safe_load(path.read_text("utf-8"))
+        questions = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(f"Can't read {path}, the check of judge protocol {protocol.name!r}: {error}") from error
-    most = len(_every_protocol()["empty"])
-    if not isinstance(found, list) or not 1 <= len(found) <= most:
-        raise UserError(f"{path}: expected a list of 1 to {most} questions.")
-    for number, question in enumerate(found, start=1):
+    limit = len(_every_protocol()["empty"])
+    if not isinstance(questions, list) or not 1 <= len(questions) <= limit:
+        raise UserError(f"{path}: expected a list of 1 to {limit} questions.")
+    for number, question in enumerate(questions, start=1):
         if not isinstance(question, Mapping) or set(question) != {"fields", RIGHT, WRONG}:
-            said = sorted(question) if isinstance(question, Mapping) else question
-            raise UserError(f"{path}, question {number}: expected the keys fields, right and wrong, got {said!r}.")
-    return found
+            obtained = sorted(question) if isinstance(question, Mapping) else question
+            raise UserError(f"{path}, question {number}: expected the keys fields, right and wrong, got {obtained!r}.")
+    return questions
 
 
-def _folder() -> Path:
+def _checks_folder() -> Path:
     return Path(str(importlib.resources.files("lmms_medtasks.judges").joinpath("checks")))
 
 
 @functools.cache
 def _every_protocol() -> Mapping[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((_folder() / "every_protocol.yml").read_text("utf-8"))
-    return found
+    content: dict[str, Any] = yaml.safe_load((_checks_folder() / "every_protocol.yml").read_text("utf-8"))
+    return content

@@ -8,21 +8,15 @@ from dataclasses import dataclass, field
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache as _cache
-from lmms_medtasks.judges import guard, hopeless, identity, judge_check, lexical, prompts
-from lmms_medtasks.judges.asking import INTERRUPTED, Asker
+from lmms_medtasks.judges import identity, judge_check, lexical, prompts
+from lmms_medtasks.judges.asking import INTERRUPTED, Asker, Probe, RequestSender, failure_kind
 from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
 from lmms_medtasks.judges.cache import VerdictCache
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.handed_verdicts import Key, key_of
 from lmms_medtasks.judges.identity import answer_phrase, mode_of
-from lmms_medtasks.judges.probe import Probe
-from lmms_medtasks.judges.progress_lines import ProgressLines
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.question_pool import Asked, QuestionPool
-from lmms_medtasks.judges.retrying import Brake
-from lmms_medtasks.judges.settings import JUDGE, Settings
-from lmms_medtasks.judges.stage import trials_of
-from lmms_medtasks.judges.transport import ChatTransport, Transport
+from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of, trials_of
+from lmms_medtasks.judges.question_pool import Asked, ProgressLines, QuestionPool
+from lmms_medtasks.judges.settings import JUDGE, Settings, check_judge_terms, defaults
+from lmms_medtasks.judges.transport import Brake, ChatTransport
 
 Wanted = tuple[Item, int]
 """An item and the number of the trial of its judging, from 0."""
@@ -35,7 +29,7 @@ NO_JUDGE = f"no judge: name one in {JUDGE}=provider:model and run lmms-medtasks 
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of the judgements requested. ``same``: asked for more than once in this run, and judged once.
+    """Counts of the requested judgements. ``same``: requested more than once in this run, and judged once.
 
     ``cut``: items with a text too long for the prompt, which was shown in part. ``unkept``: verdicts of the judge that
     count here and could not be written to the cache: the next run asks for them again.
@@ -66,9 +60,9 @@ class Counts:
         )
 
     def sentence(self) -> str:
-        """All of it, for people."""
+        """All counts in text for people."""
         parts = ((self.exact, "scored by rule"), (self.cached, "judged before"), (self.judged, "judged now"))
-        text = "".join(f"{count} {what}, " for count, what in parts if count) + f"{self.missing} still to judge"
+        text = "".join(f"{count} {label}, " for count, label in parts if count) + f"{self.missing} still to judge"
         if self.same:
             text += f"; {self.same} duplicates share a judgement"
         if self.spent.requests:
@@ -76,8 +70,8 @@ class Counts:
         if self.cut:
             text += f"; {self.cut} with a text cut for its length"
         # That there is no judge is said once, by the run.
-        told = [pair for pair in self.reasons.items() if pair[0] != NO_JUDGE]
-        ordered = sorted(told, key=lambda pair: (-pair[1], pair[0]))
+        shown_reasons = [pair for pair in self.reasons.items() if pair[0] != NO_JUDGE]
+        ordered = sorted(shown_reasons, key=lambda pair: (-pair[1], pair[0]))
         for reason, count in ordered[:_REASONS_SHOWN]:
             text += f"\n  missing {count}: {reason}"
         if others := ordered[_REASONS_SHOWN:]:
@@ -91,16 +85,9 @@ class Judge:
     Raises UserError at once where it may not or cannot judge one of ``protocols``; no request is made for that.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        protocols: Iterable[Protocol],
-        *,
-        transport: Transport | None = None,
-        budget: Budget | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, protocols: Iterable[Protocol], *, budget: Budget | None = None) -> None:
         protocols = list(protocols)
-        guard.check(settings, protocols)
+        check_judge_terms(settings, protocols)
         if settings.provider == "lexical":
             for protocol in protocols:
                 lexical.check(protocol)
@@ -109,13 +96,14 @@ class Judge:
         self._brake = Brake()
         self._cache = VerdictCache(_cache.path()) if settings.is_llm else None
         private = any(protocol.terms for protocol in protocols)
-        self._transport = transport or (ChatTransport(settings, private=private) if settings.is_llm else None)
-        self._asker = Asker(settings, self._transport, self.budget, self._brake) if self._transport else None
+        self._transport = ChatTransport(settings, private=private) if settings.is_llm else None
+        sender = RequestSender(settings, self._transport, self.budget, self._brake) if self._transport else None
+        self._asker = Asker(sender) if sender else None
+        self._probe = Probe(sender) if sender else None
         self._pool: QuestionPool | None = None
         self._stopped = False  # by Ctrl-C, before the first question
-        if self._asker and self._cache and self._transport:
-            self._pool = QuestionPool(settings, self._asker, self._cache, self._brake, self._transport)
-        self._probe = Probe(settings, self._transport, self.budget, self._brake) if self._transport else None
+        if self._asker and self._cache:
+            self._pool = QuestionPool(self._asker, self._cache)
 
     def __enter__(self) -> Judge:
         return self
@@ -125,7 +113,7 @@ class Judge:
 
     def close(self) -> None:
         """End what is in flight and close the cache."""
-        self._brake.stop()
+        self._brake.stop_waiting()
         if self._transport:
             self._transport.close()
         if self._cache:
@@ -133,8 +121,8 @@ class Judge:
 
     @property
     def other_model(self) -> str:
-        """Why the judging was ended by another model than before; "" where it was not."""
-        return self._asker.gone if self._asker and self._asker.other_model is not None else ""
+        """The reason if a different model ended the judging, else ""."""
+        return self._asker.stop_reason if self._asker and self._asker.other_model is not None else ""
 
     @property
     def interrupted(self) -> bool:
@@ -142,74 +130,74 @@ class Judge:
         return self._stopped or (self._pool is not None and self._pool.interrupted)
 
     def expect(self, model: str) -> None:
-        """Go on from verdicts of this model ("": its server named none): the judging ends where another answers."""
+        """Accept verdicts of this model only ("": its server named none); the judging ends if another one answers."""
         if self._asker:
-            self._asker.expect(model)
+            self._asker.expect_model(model)
 
     def judge(
         self, protocol: Protocol, wanted: Iterable[Wanted], *, say: Say, warn: Say | None = None, quiet: bool = False
     ) -> tuple[dict[Key, Verdict], Counts]:
-        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.handed_verdicts.key_of`, and what became of them.
+        """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.key_of`, and what became of them.
 
         ``say`` gets a line before the first request and one every 30 s where there is no bar, ``warn`` (``say`` unless
         given) what ends it before its time or holds it up; ``quiet``: no bar and no lines. Ctrl-C ends it
         (:attr:`interrupted`): what was had until then is returned, the rest is missing. A second one raises
         KeyboardInterrupt.
         """
-        every, warn = list(wanted), warn or say
-        unique = {key_of(protocol, *each): each for each in every}
-        found = {key: verdict for key, (item, _) in unique.items() if (verdict := settled(protocol, item))}
-        rest = {key: each for key, each in unique.items() if key not in found}
-        exact, before = len(found), self.budget.spent
+        requested, warn = list(wanted), warn or say
+        unique = {key_of(protocol, *each): each for each in requested}
+        verdicts = {key: verdict for key, (item, _) in unique.items() if (verdict := settled(protocol, item))}
+        rest = {key: each for key, each in unique.items() if key not in verdicts}
+        exact, before = len(verdicts), self.budget.spent
         cached: dict[Key, Verdict] = {}
-        several: list[Asked] = []
+        pooled: list[Asked] = []
         cut = 0
         if self._asker and self._cache:
             try:
-                kept, names = self._known(protocol, rest)
+                cached_by_model, names = self._find_cached(protocol, rest)
             except UserError as error:  # nothing is asked, so that nothing is paid for twice; a run's replies stay
-                found |= dict.fromkeys(rest, Verdict("missing", reason=f"no cache: {error}"))
-                rest, names, kept = {}, {}, {}
-            cached, asked = self._split(kept, rest)
-            cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in asked.values()], say)
-            probe = None if self._asker.gone else self._probe
-            if asked and probe and (problem := self._probed(probe, protocol, warn)):
+                verdicts |= dict.fromkeys(rest, Verdict("missing", reason=f"no cache: {error}"))
+                rest, names, cached_by_model = {}, {}, {}
+            cached, to_ask = self._split_cached(cached_by_model, rest)
+            cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in to_ask.values()], say)
+            probe = None if self._asker.stop_reason else self._probe
+            if to_ask and probe and (problem := self._probe_problem(probe, protocol, warn)):
                 if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken
                     warn(f"{problem} So far: {self.budget.spent}.")
                 elif not self.interrupted:
                     self._asker.give_up(problem)
                     warn(self._why_ended(self._asker, 0))
-                found |= dict.fromkeys(asked, Verdict("missing", reason=problem))
-                asked = {}
-            if cached and asked and self._asker.model is None:
+                verdicts |= dict.fromkeys(to_ask, Verdict("missing", reason=problem))
+                to_ask = {}
+            if cached and to_ask and self._asker.model is None:
                 # One question tells which model answers today: kept verdicts of another are of another judge.
-                first = next(iter(asked))
-                several.append(self._ask_all(protocol, {first: asked[first]}, names, say, warn, quiet=True))
-                cached, asked = self._split(
-                    kept, {key: each for key, each in rest.items() if key != first}, cached, say
+                first = next(iter(to_ask))
+                pooled.append(self._ask_all(protocol, {first: to_ask[first]}, names, say, warn, quiet=True))
+                cached, to_ask = self._split_cached(
+                    cached_by_model, {key: each for key, each in rest.items() if key != first}, cached, say
                 )
             if cached:
-                self._asker.expect(next(iter(cached.values())).model or "")
-            several.append(self._ask_all(protocol, asked, names, say, warn, quiet))
-            for each in several:
-                found |= each.verdicts
-            found |= cached
+                self._asker.expect_model(next(iter(cached.values())).model or "")
+            pooled.append(self._ask_all(protocol, to_ask, names, say, warn, quiet))
+            for each in pooled:
+                verdicts |= each.verdicts
+            verdicts |= cached
         else:
             for key, (item, _) in rest.items():
                 lexically = self.settings.provider == "lexical"
-                found[key] = lexical.verdict(protocol, item) if lexically else Verdict("missing", reason=NO_JUDGE)
-        missing = [verdict for verdict in found.values() if verdict.status == "missing"]
-        known = len(cached) + sum(each.known for each in several)
-        return found, Counts(
+                verdicts[key] = lexical.verdict(protocol, item) if lexically else Verdict("missing", reason=NO_JUDGE)
+        missing = [verdict for verdict in verdicts.values() if verdict.status == "missing"]
+        cached_count = len(cached) + sum(each.known for each in pooled)
+        return verdicts, Counts(
             exact=exact,
-            cached=known,
-            judged=len(found) - exact - known - len(missing),
+            cached=cached_count,
+            judged=len(verdicts) - exact - cached_count - len(missing),
             missing=len(missing),
-            same=len(every) - len(unique),
+            same=len(requested) - len(unique),
             cut=cut,
-            unkept=sum(each.unkept for each in several),
+            unkept=sum(each.unkept for each in pooled),
             spent=self.budget.spent.since(before),
-            reasons=Counter(hopeless.kind(verdict.reason, protocol) for verdict in missing),
+            reasons=Counter(failure_kind(verdict.reason, protocol) for verdict in missing),
         )
 
     def check_of(self, protocol: Protocol) -> str:
@@ -219,57 +207,57 @@ class Judge:
         """
         if not self._cache or not protocol.check:
             return ""
-        wanted = {key_of(protocol, *each): each for each in judge_check.wanted(protocol)}
+        answers = {key_of(protocol, *each): each for each in judge_check.wanted(protocol)}
         try:
-            kept, _ = self._known(protocol, wanted)
+            cached_by_model, _ = self._find_cached(protocol, answers)
         except UserError:  # a cache that can't be read is told of when something is to be judged
             return ""
-        verdicts, _ = self._split(kept, wanted)
+        verdicts, _ = self._split_cached(cached_by_model, answers)
         if not verdicts:
             return ""
         model = next(iter(verdicts.values())).model or ""
         return f"{judge_check.result(protocol, verdicts).sentence()} ({answer_phrase(model)})"
 
-    def _probed(self, probe: Probe, protocol: Protocol, warn: Say) -> str:
-        """Why the judge can't be asked; "" where it can. Ctrl-C ends the judging here as it does later."""
+    def _probe_problem(self, probe: Probe, protocol: Protocol, warn: Say) -> str:
+        """Why the judge can't be asked; "" if it can. Ctrl-C ends the judging here too."""
         try:
-            return probe.problem(protocol, warn)
+            return probe.find_problem(protocol, warn)
         except KeyboardInterrupt:
             self._stopped = True
-            self._brake.stop()
+            self._brake.stop_waiting()
             return INTERRUPTED
 
-    def _known(
+    def _find_cached(
         self, protocol: Protocol, rest: Mapping[Key, Wanted]
     ) -> tuple[dict[Key, dict[str, Verdict]], dict[Key, str]]:
-        """What the cache has of ``rest``, by the model that answered, and the cache's own keys of all of it."""
+        """The stored verdicts for ``rest``, by the model that answered, and the cache's keys for all of it."""
         names = {key: _cache.key_of(self.settings, protocol, *each) for key, each in rest.items()}
-        kept = self._cache.find(names.values()) if self._cache else {}
-        return {key: kept[name] for key, name in names.items() if name in kept}, names
+        cached = self._cache.find_verdicts(names.values()) if self._cache else {}
+        return {key: cached[name] for key, name in names.items() if name in cached}, names
 
-    def _split(
+    def _split_cached(
         self,
-        kept: Mapping[Key, Mapping[str, Verdict]],
+        by_model: Mapping[Key, Mapping[str, Verdict]],
         rest: Mapping[Key, Wanted],
-        before: Mapping[Key, Verdict] | None = None,
+        chosen_before: Mapping[Key, Verdict] | None = None,
         say: Say | None = None,
     ) -> tuple[dict[Key, Verdict], dict[Key, Wanted]]:
         """The kept verdicts of the model that answers (the one that most are of while none has answered), and what is
-        left to ask. ``before``: those chosen before it answered; ``say`` is told where they were another's."""
-        had = next(iter(before.values())).model if before else None
-        model = self._asker.model if self._asker and self._asker.model is not None else had
+        left to ask. ``chosen_before``: those chosen before it answered; ``say`` is told where they were another's."""
+        previous_model = next(iter(chosen_before.values())).model if chosen_before else None
+        model = self._asker.model if self._asker and self._asker.model is not None else previous_model
         if model is None:
-            counts = Counter(name for verdicts in kept.values() for name in verdicts)
+            counts = Counter(name for verdicts in by_model.values() for name in verdicts)
             model = max(counts, key=lambda name: (counts[name], name), default=None)
-        cached = {key: kept[key][model] for key in rest if model is not None and model in kept.get(key, {})}
-        asked = {key: each for key, each in rest.items() if key not in cached}
-        if say and model != had:
+        cached = {key: by_model[key][model] for key in rest if model is not None and model in by_model.get(key, {})}
+        to_ask = {key: each for key, each in rest.items() if key not in cached}
+        if say and model != previous_model:
             say(
                 f"{self.settings.name} is {answer_phrase(model or '')}, verdicts from before are "
-                f"{answer_phrase(had or '')}: these are left out, {len(cached)} are known of the model that answers, "
-                f"{len(asked)} to ask."
+                f"{answer_phrase(previous_model or '')}: these are left out, {len(cached)} are known of the model that "
+                f"answers, {len(to_ask)} to ask."
             )
-        return cached, asked
+        return cached, to_ask
 
     def _announce(self, protocol: Protocol, total: int, exact: int, cached: int, asked: list[Item], say: Say) -> int:
         """Say what will be asked and about what it costs; the number of items that are cut."""
@@ -279,7 +267,7 @@ class Judge:
         if asked:
             text += f" (about {tokens} tokens"
             if settings.price:
-                text += f", {settings.price.of(tokens, defaults()['reply_tokens'] * len(asked)):.2f} USD"
+                text += f", {settings.price.total_cost(tokens, defaults()['reply_tokens'] * len(asked)):.2f} USD"
             text += f"), {settings.concurrency} at a time"
         if settings.max_requests is not None:
             text += f", at most {settings.max_requests} requests"
@@ -305,52 +293,56 @@ class Judge:
         warn: Say,
         quiet: bool,
     ) -> Asked:
-        """Ask all; the verdicts, and what was said of an end before its time."""
+        """Ask all questions, with a progress bar, and warn if the judging ended early."""
         from tqdm import tqdm
 
         if self._pool is None or self._asker is None:
             raise RuntimeError("asked without a judge")
-        gone, items = self._asker.gone, {key: item for key, (item, _) in asked.items()}
+        gone, items = self._asker.stop_reason, {key: item for key, (item, _) in asked.items()}
         with tqdm(
             total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False
         ) as shown:
             silent = quiet or not shown.disable
-            lines = ProgressLines(protocol.name, len(asked), self.budget, self._brake, None if silent else say, warn)
+            lines = ProgressLines(protocol.name, len(asked), self._asker.sender, None if silent else say, warn)
 
-            def one_more() -> None:
+            def count_answer() -> None:
                 if self.settings.price:
                     shown.set_postfix_str(f"{self.budget.spent.cost:.2f} USD", refresh=False)
                 shown.update()
 
-            found = self._pool.ask(protocol, items, names, lines, warn, one_more)
-        if self._asker.gone and not gone:
-            warn(self._why_ended(self._asker, found.unkept))
-        return found
+            pooled = self._pool.ask_all(protocol, items, names, lines, warn, count_answer)
+        if self._asker.stop_reason and not gone:
+            warn(self._why_ended(self._asker, pooled.unkept))
+        return pooled
 
     def _why_ended(self, asker: Asker, unkept: int) -> str:
-        """What came back, what it has cost, and how to go on."""
-        lines = [f"{self.settings.name} is asked no more: {asker.gone.removesuffix(' (the judge was asked no more)')}"]
-        if asker.hopeless:
-            lines.append(f"What came back: {asker.came_back}")
-        kept = "What is judged is kept."
+        """Text with the reason, the last failures, the costs, and the command to continue."""
+        lines = [
+            f"{self.settings.name} is asked no more: {asker.stop_reason.removesuffix(' (the judge was asked no more)')}"
+        ]
+        if asker.streak.ended:
+            lines.append(f"What came back: {asker.streak}")
+        kept_sentence = "What is judged is kept."
         if unkept:
-            kept = f"{unkept} verdicts could not be kept: they count here, and the next command asks them again."
-        lines.append(f"So far: {self.budget.spent}. {kept}")
+            kept_sentence = (
+                f"{unkept} verdicts could not be kept: they count here, and the next command asks them again."
+            )
+        lines.append(f"So far: {self.budget.spent}. {kept_sentence}")
         lines.append("Mend that, and go on with: lmms-medtasks judge RUN")
-        if asker.hopeless:
+        if asker.streak.ended:
             lines.append(f"Or ask on all the same: lmms-medtasks judge RUN --keep-going, in a run {JUDGE}_KEEP_GOING=1")
         return "\n  ".join(lines)
 
 
 def settled(protocol: Protocol, item: Item) -> Verdict | None:
-    """What the protocol's rule says of an item, None if it needs a judge.
+    """The verdict of the protocol's rule on an item, None if it needs a judge.
 
     Raises UserError where the rule gives a label that the scale has not, or leaves a dimension out.
     """
-    found = protocol.settle(item)
-    if found is None:
+    ruling = protocol.settle(item)
+    if ruling is None:
         return None
-    labels, rule = dict(found[0]), found[1]
+    labels, rule = dict(ruling[0]), ruling[1]
     allowed = all(labels.get(each.name) in each.labels for each in protocol.dimensions)
     names = [each.name for each in protocol.dimensions] + ([protocol.checklist.name] if protocol.checklist else [])
     if set(labels) != set(names) or not allowed:

@@ -29,9 +29,9 @@ def check(protocol: Protocol) -> None:
 def verdict(protocol: Protocol, item: Item) -> Verdict:
     """The label of each dimension that is nearest to token F1 on its scale (the lower one of two as near)."""
     share = token_f1(item.fields["answer"], item.fields["reference"])
-    labels = {dimension.name: _nearest(dimension, share) for dimension in protocol.dimensions}
+    labels = {dimension.name: _nearest_label(dimension, share) for dimension in protocol.dimensions}
     if protocol.checklist:
-        labels[protocol.checklist.name] = checklists.label(_ticked(protocol.checklist, item))
+        labels[protocol.checklist.name] = checklists.label(_tick_points(protocol.checklist, item))
     return Verdict("judged", labels, reason="lexical: not a language model", reply=f"token F1 {share:.4f}")
 
 
@@ -46,18 +46,18 @@ def token_f1(answer: str, reference: str) -> float:
     return 2 * common / (one.total() + other.total())
 
 
-def _ticked(checklist: checklists.Checklist, item: Item) -> list[int]:
+def _tick_points(checklist: checklists.Checklist, item: Item) -> list[int]:
     """The points at least half of whose words are in the answer."""
-    said = set(_WORD.findall(item.fields["answer"].lower()))
-    found = []
+    answer_words = set(_WORD.findall(item.fields["answer"].lower()))
+    numbers = []
     for number in range(1, checklist.count(item.fields) + 1):
         line = next(each for each in item.fields[checklist.field].splitlines() if each.startswith(f"{number}. "))
         words = [word for word in _WORD.findall(line.lower())[1:] if word not in _ARTICLES]
-        if words and 2 * sum(word in said for word in words) >= len(words):
-            found.append(number)
-    return found
+        if words and 2 * sum(word in answer_words for word in words) >= len(words):
+            numbers.append(number)
+    return numbers
 
 
-def _nearest(dimension: Dimension, share: float) -> str:
+def _nearest_label(dimension: Dimension, share: float) -> str:
     target = dimension.worst + share * (dimension.best - dimension.worst)
     return min(dimension.labels, key=lambda label: (abs(dimension.labels[label] - target), dimension.labels[label]))

@@ -9,8 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lmms_medtasks.judges.folding import folded
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
+
+_AROUND = " .,;:!\"'`*"
+
+
+def folded(text: str) -> str:
+    """What of an answer counts when two are compared: no case, single spaces, no punctuation or marks around it.
+
+    >>> folded(" **Yes.** "), folded("Left  lung"), folded("2.5 cm.")
+    ('yes', 'left lung', '2.5 cm')
+    """
+    return " ".join(text.casefold().split()).strip(_AROUND)
+
 
 CORRECTNESS = Dimension("correctness", {"0": 0.0, "0.5": 0.5, "1": 1.0})
 

@@ -59,17 +59,17 @@ class ByCode:
 def scale_of(protocol: Protocol) -> dict[str, Any]:
     """What a report must know of a protocol to read verdicts under it, JSON-safe: the labels, and what is scored."""
     total = protocol.total
-    found: dict[str, Any] = {"labels": {each.name: dict(each.labels) for each in protocol.dimensions}}
+    scale: dict[str, Any] = {"labels": {each.name: dict(each.labels) for each in protocol.dimensions}}
     if isinstance(total, Weighted):
-        found["score"] = {"weights": dict(total.weights), "over": total.over}
+        scale["score"] = {"weights": dict(total.weights), "over": total.over}
     elif isinstance(total, ByCode):
-        found["score"] = {"reference": total.reference, "range": [value for _, value in total.ends]}
+        scale["score"] = {"reference": total.reference, "range": [value for _, value in total.ends]}
     elif total is not None:
-        found["score"] = {
+        scale["score"] = {
             "reference": without_folder(protocol.reference),
-            "range": [total(dict(at)) for at in _ends(protocol)],
+            "range": [total(dict(at)) for at in _scale_ends(protocol)],
         }
-    return found
+    return scale
 
 
 def scale_said(protocol: Protocol) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def without_folder(reference: str) -> str:
     return f"{Path(file).name}{mark}{name}"
 
 
-def _ends(protocol: Protocol) -> tuple[tuple[tuple[str, float], ...], ...]:
+def _scale_ends(protocol: Protocol) -> tuple[tuple[tuple[str, float], ...], ...]:
     dimensions = protocol.dimensions
     return tuple((each.name, each.worst) for each in dimensions), tuple((each.name, each.best) for each in dimensions)
 
@@ -96,11 +96,11 @@ def restored(name: str, scale: Mapping[str, Any]) -> Protocol:
     Raises:
         UserError: The record is not as :func:`scale_of` wrote it.
     """
-    return _restored(name, json.dumps(scale, sort_keys=False))
+    return _protocol_from_json(name, json.dumps(scale, sort_keys=False))
 
 
 @functools.cache
-def _restored(name: str, text: str) -> Protocol:
+def _protocol_from_json(name: str, text: str) -> Protocol:
     scale = json.loads(text)
     try:
         dimensions = tuple(
@@ -117,7 +117,7 @@ def _restored(name: str, text: str) -> Protocol:
         if "weights" in score:
             total = Weighted(tuple((each, float(weight)) for each, weight in score["weights"].items()), score["over"])
         else:
-            ends = zip(_ends(bare), map(float, score["range"]), strict=True)
+            ends = zip(_scale_ends(bare), map(float, score["range"]), strict=True)
             total = ByCode(name, str(score["reference"]), tuple(ends))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(

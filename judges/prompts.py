@@ -16,16 +16,16 @@ import hashlib
 import importlib.resources
 import json
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from lmms_medtasks import digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import verdicts
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.escaping import escaped
 from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol
+from lmms_medtasks.judges.settings import defaults
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 _FRAME, _AGAIN, _PROBE = "frame.txt", "again.txt", "probe.txt"
@@ -73,21 +73,21 @@ def check(protocol: Protocol) -> None:
 
 
 def digest(protocol: Protocol) -> str:
-    """12 hexadecimal digits that change with everything that a judge is told, the texts that it judges apart.
+    """Digest (12 hex digits) of everything in the prompt except the judged texts.
 
-    And with the rule that settles answers in place of the protocol's own.
+    It also covers the rule that settles answers in place of the protocol's own.
     """
     files = (_FRAME, _AGAIN, *_REPLY.values())
     scale = [[dimension.name, dict(dimension.labels)] for dimension in protocol.dimensions]
-    told = [
+    texts = [
         told_of(protocol),
         *map(text_of, files),
         *(form(protocol, mode) for mode in _REPLY),
         json.dumps(scale, ensure_ascii=True),
     ]
-    told += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
-    told += [f"rule {protocol.rule}"] if protocol.rule else []
-    return digests.digest(*(text.encode() for text in told))
+    texts += [json.dumps(verdicts.schema(protocol), ensure_ascii=True), str(defaults()["longest_field"])]
+    texts += [f"rule {protocol.rule}"] if protocol.rule else []
+    return digests.digest(*(text.encode() for text in texts))
 
 
 def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered:
@@ -101,19 +101,19 @@ def render(protocol: Protocol, item: Item, mode: Mode | None = None) -> Rendered
             f"{sorted(protocol.fields)}."
         )
     mode = mode or protocol.reply
-    fence, keys = fence_of(protocol, item), _keys(protocol, mode)
+    fence, keys = fence_of(protocol, item), _verdict_keys(protocol, mode)
     shown = {name: escaped(text, fence, defaults()["longest_field"], keys) for name, text in item.fields.items()}
     blocks = {
         name: f"<<<{name.upper()} {fence}>>>\n{text}\n<<<END {name.upper()} {fence}>>>"
         for name, (text, _) in shown.items()
     }
-    rules, texts = _parts(told_of(protocol))
-    told = {"rules": rules, "reply": text_of(_REPLY[mode]), "format": form(protocol, mode), "fence": fence}
-    whole = _filled(text_of(_FRAME), {**told, "texts": _filled(texts, blocks)})
+    rules, texts = _split_prompt(told_of(protocol))
+    values = {"rules": rules, "reply": text_of(_REPLY[mode]), "format": form(protocol, mode), "fence": fence}
+    whole = _fill_places(text_of(_FRAME), {**values, "texts": _fill_places(texts, blocks)})
     return Rendered(whole, tuple(name for name, (_, cut) in shown.items() if cut))
 
 
-def _parts(template: str) -> tuple[str, str]:
+def _split_prompt(template: str) -> tuple[str, str]:
     """A prompt file's text before the paragraph with the first place, and from there on."""
     first = _PLACE.search(template)
     end = template.rfind("\n\n", 0, first.start()) if first else len(template)
@@ -123,13 +123,13 @@ def _parts(template: str) -> tuple[str, str]:
 def again(protocol: Protocol, problem: str, mode: Mode | None = None) -> str:
     """What a judge is told whose reply could not be read; ``problem`` may repeat words of the reply: it is escaped."""
     mode = mode or protocol.reply
-    told = escaped(problem.replace("\n", " "), "", 300, _keys(protocol, mode)).text
-    return _filled(text_of(_AGAIN), {"problem": told, "format": form(protocol, mode)})
+    escaped_problem = escaped(problem.replace("\n", " "), "", 300, _verdict_keys(protocol, mode)).text
+    return _fill_places(text_of(_AGAIN), {"problem": escaped_problem, "format": form(protocol, mode)})
 
 
 def probe(protocol: Protocol) -> str:
-    """What is asked before the first question, to learn whether the server replies by schema."""
-    return _filled(text_of(_PROBE), {"format": form(protocol, "schema")})
+    """The request sent before the first question, to learn whether the server replies by schema."""
+    return _fill_places(text_of(_PROBE), {"format": form(protocol, "schema")})
 
 
 def fence_of(protocol: Protocol, item: Item) -> str:
@@ -144,10 +144,10 @@ def form(protocol: Protocol, mode: Mode | None = None) -> str:
     if protocol.checklist:
         allowed[protocol.checklist.name] = "[<numbers of the points, nothing if none>]"
     allowed[verdicts.EXPLANATION] = "<a text>"
-    return "{" + ", ".join(f'"{name}": {allowed[name]}' for name in _keys(protocol, mode)) + "}"
+    return "{" + ", ".join(f'"{name}": {allowed[name]}' for name in _verdict_keys(protocol, mode)) + "}"
 
 
-def _keys(protocol: Protocol, mode: Mode | None) -> list[str]:
+def _verdict_keys(protocol: Protocol, mode: Mode | None) -> list[str]:
     """The keys of a verdict, in its order."""
     return [str(field.alias) for field in verdicts.model_of(protocol, mode).model_fields.values()]
 
@@ -158,6 +158,96 @@ def _one_of(dimension: Dimension) -> str:
     return f"{', '.join(labels[:-1])} or {labels[-1]}"
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
+def _fill_places(template: str, values: Mapping[str, str]) -> str:
     """One pass: what is filled in is not looked through for places."""
     return _PLACE.sub(lambda match: values[match.group(1)], template)
+
+
+_LESS = "[<\uff1c\ufe64\u2039\u27e8\u3008]"  # with its look-alikes
+_TAG = r"[A-Za-z][\w.:-]*(?:\s+[\w:-]+\s*=[^<>]*)?\s*/?[>\uff1e]"
+_TOKEN = r"(?:\w+_\w+|s|bos|eos|pad|unk|think|answer|system|user|assistant)[>\uff1e]"
+_PATTERNS = tuple(
+    map(
+        re.compile,
+        (
+            # A closing tag, a comment, "<|end|>", the last but one of several: no comparison has these.
+            rf"{_LESS}(?=\s*/\s*[A-Za-z!]|!--|[!?][A-Za-z\[]|[|\uff5c\u2581]|{_LESS}(?:[A-Za-z/]|{_LESS}))",
+            # An opening tag, where it is no comparison ("T1<T2>T3"); a token of chat templates anywhere.
+            rf"(?<![\w)\]]){_LESS}(?={_TAG})|{_LESS}(?={_TOKEN})",
+            # "[INST]", "[/INST]", "[TOOL_CALLS]" and the like; not "[MRI]".
+            r"\[(?=/[A-Z_]{2,}\]|(?:INST|IMG|THINK|[A-Z]+_[A-Z_]+)\])",
+            # A JSON object's beginning, a prompt's place.
+            r"[{\uff5b\ufe5b](?=\s*[\"'\uff02\uff07\u201c\u2018\u00ab])"
+            r"|[{\uff5b\ufe5b](?=[{\uff5b\ufe5b]\w+[}\uff5d\ufe5e]{2})|(?<=[{\uff5b\ufe5b])[{\uff5b\ufe5b](?=\w+[}\uff5d\ufe5e]{2})",
+        ),
+    )
+)
+_QUOTE = "[\"'\uff02\uff07\u201d\u2019\u00bb]"
+# Control and format characters (bidirectional overrides, zero width, tags), lone surrogates, private use, separators.
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+_UNUSUAL = re.compile(r"[^\n\t\x20-\x7e]")
+_VARIATION = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef\u115f\u1160\u3164\uffa0]")
+
+
+class Escaped(NamedTuple):
+    """A text that may stand in a prompt, and how many characters of the original were left out of it."""
+
+    text: str
+    cut: int
+
+
+def escaped(text: str, fence: str, limit: int, keys: Iterable[str] = ()) -> Escaped:
+    """``text`` with everything that could act written visibly, cut to ``limit`` characters of the original.
+
+    Letters, digits, punctuation, line breaks and tabs stay as they are, comparisons too. What is changed: the ``<`` of
+    tags and special tokens, ``[`` of such tokens, ``{`` of JSON objects and of a prompt's places, and the quote between
+    one of ``keys`` (those of a verdict) and a colon, as ``&#60;``, ``&#91;``, ``&#123;``, ``&#34;``; control, format,
+    private-use and invisible characters as ``\\uXXXX``; the fence's own token. A cut is written into the text.
+    """
+    cut = max(0, len(text) - limit)
+    text = text[:limit].replace("\r\n", "\n")
+    if fence:
+        text = text.replace(fence, "[fence]")
+    text = _UNUSUAL.sub(lambda match: _visible_form(match.group()), text)
+    for pattern in _PATTERNS:
+        text = pattern.sub(lambda match: f"&#{ord(match.group())};", text)
+    if names := "|".join(map(re.escape, keys)):
+        key = re.compile(rf"({names})({_QUOTE})(?=\s*[:\uff1a])", re.IGNORECASE)
+        text = key.sub(lambda match: f"{match[1]}&#{ord(match[2])};", text)
+    return Escaped(f"{text}\n[cut here: {cut} more characters are not shown]" if cut else text, cut)
+
+
+def _visible_form(character: str) -> str:
+    if unicodedata.category(character) not in _HIDDEN and not _VARIATION.match(character):
+        return character
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def label_anchors(protocol: Protocol) -> dict[str, dict[str, str]]:
+    """Dimension -> label -> its anchor: the prompt's line ``LABEL - anchor`` or ``LABEL: anchor``.
+
+    Where there are several dimensions, a dimension's lines are those below a line that begins with its name. A
+    dimension of which the prompt has not exactly one line for each label is left out: nothing is guessed.
+    """
+    lines = text_of(protocol.prompt).splitlines()
+    names = [each.name for each in protocol.dimensions]
+    sections: dict[str, list[str]] = {name: [] for name in names}
+    current = names[0] if len(names) == 1 else None
+    for line in lines:
+        current = next((name for name in names if re.match(rf"{re.escape(name)}\b", line)), current)
+        if current:
+            sections[current].append(line)
+    anchors_by_name = {each.name: _section_anchors(each, sections[each.name]) for each in protocol.dimensions}
+    return {name: anchors for name, anchors in anchors_by_name.items() if anchors}
+
+
+def _section_anchors(dimension: Dimension, lines: list[str]) -> dict[str, str] | None:
+    anchors_by_label: dict[str, list[str]] = {label: [] for label in dimension.labels}
+    for line in lines:
+        for label in dimension.labels:
+            if match := re.match(rf"{re.escape(label)}\s*[-:\u2013]\s+(?P<anchor>\S.*)", line):
+                anchors_by_label[label].append(match["anchor"])
+    if any(len(anchors) != 1 for anchors in anchors_by_label.values()):
+        return None
+    return {label: anchors[0] for label, anchors in anchors_by_label.items()}

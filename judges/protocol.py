@@ -61,7 +61,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one judgement.
+    """The result of one judgement.
 
     ``labels``: dimension -> label, one of the dimension's, and the ticked points under a checklist's name; empty if
     missing. ``reason``: why it is missing, or which rule settled it. ``reply``: what the judge said, as it said it.
@@ -133,8 +133,25 @@ class Protocol:
     reference: str = ""
 
     def dimension(self, name: str) -> Dimension:
-        """The dimension of this name; UserError, with those that there are, when there is none."""
+        """Return the dimension ``name``. Raises UserError with the available names if it is unknown."""
         for each in self.dimensions:
             if each.name == name:
                 return each
         raise unknown("dimension", name, [each.name for each in self.dimensions], f"protocol {self.name!r}")
+
+
+def trials_of(protocol: Protocol, asking: Mapping[str, Any]) -> int:
+    """How often a judge with these settings (:func:`lmms_medtasks.judges.identity.asking`) judges an answer.
+
+    Once at temperature 0, whatever the protocol says: all judgements would be the same request. Once too if no
+    language model judges.
+    """
+    return protocol.trials if asking.get("temperature", 0) != 0 else 1
+
+
+Key = tuple[str, int, tuple[tuple[str, str], ...], int]
+
+
+def key_of(protocol: Protocol, item: Item, trial: int) -> Key:
+    """Identifies a judgement of one judge: protocol, version, every field's text, the trial's number."""
+    return protocol.name, protocol.version, tuple(sorted(item.fields.items())), trial

@@ -12,15 +12,57 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges.asking import INTERRUPTED, Asker
+from lmms_medtasks.judges.asking import INTERRUPTED, Asker, RequestSender
 from lmms_medtasks.judges.cache import VerdictCache
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.handed_verdicts import Key
-from lmms_medtasks.judges.progress_lines import ProgressLines
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.retrying import Brake
-from lmms_medtasks.judges.settings import Settings
-from lmms_medtasks.judges.transport import Transport
+from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict
+from lmms_medtasks.judges.settings import defaults
+from lmms_medtasks.judges.transport import wait_line
+
+_SHORTEST = 0.05  # seconds between two looks
+
+
+class ProgressLines:
+    """Says how far ``total`` judgements are; ``warn`` gets how long the server asks to wait. ``say`` None: no lines."""
+
+    def __init__(
+        self,
+        name: str,
+        total: int,
+        sender: RequestSender,
+        say: Callable[[str], None] | None,
+        warn: Callable[[str], None],
+    ) -> None:
+        self._name, self._total, self._say, self._warn = name, total, say, warn
+        self._budget, self._brake = sender.budget, sender.brake
+        self._begun = self._last = time.monotonic()
+        self._spent = sender.budget.spent
+        self._told_until = 0.0
+
+    def report_progress(self, done: int, missing: int, held: int) -> float:
+        """Print a line if one is due. Returns the seconds until the next look."""
+        now, every = time.monotonic(), defaults()["progress_seconds"]
+        left = self._brake.seconds_left
+        if left > defaults()["told_wait"] and now + left > self._told_until + 1 and not self._brake.is_stopped:
+            self._told_until = now + left
+            self._warn(wait_line(left))
+        if now - self._last >= every:
+            self._last = now
+            if self._say:
+                self._say(self.progress_line(done, missing, held))
+        return max(_SHORTEST, min(1.0, self._last + every - now))
+
+    def progress_line(self, done: int, missing: int, held: int) -> str:
+        """``Judging p: 120 of 500 done, 3 missing, 4.0 a second; 132 requests, ...; about 95 s left``."""
+        seconds = time.monotonic() - self._begun
+        rate = done / seconds if seconds > 0 else 0.0
+        parts = [f"Judging {self._name}: {done} of {self._total} done, {missing} missing, {rate:.2g} a second"]
+        parts.append(str(self._budget.spent.since(self._spent)))
+        if held:
+            parts.append(f"{held} asked by another command now")
+        if rate:
+            parts.append(f"about {(self._total - done) / rate:.0f} s left")
+        return "; ".join(parts)
+
 
 _HELD_SECONDS = 1.0  # between two looks at what another command asks
 
@@ -39,7 +81,7 @@ class Outcome:
 
 @dataclass
 class Asked:
-    """What became of many questions; the counts are of ``verdicts``."""
+    """The outcomes of many questions; the counts are of ``verdicts``."""
 
     verdicts: dict[Key, Verdict] = field(default_factory=dict)
     known: int = 0
@@ -49,14 +91,12 @@ class Asked:
 class QuestionPool:
     """Asks questions of one judge in threads. ``interrupted``: it was stopped by Ctrl-C and asks nothing more."""
 
-    def __init__(
-        self, settings: Settings, asker: Asker, cache: VerdictCache, brake: Brake, transport: Transport
-    ) -> None:
-        self._settings, self._asker, self._cache = settings, asker, cache
-        self._brake, self._transport = brake, transport
+    def __init__(self, asker: Asker, cache: VerdictCache) -> None:
+        self._asker, self._cache = asker, cache
+        self._settings, self._brake, self._transport = asker.sender.settings, asker.sender.brake, asker.sender.transport
         self.interrupted = False
 
-    def ask(
+    def ask_all(
         self,
         protocol: Protocol,
         items: Mapping[Key, Item],
@@ -70,60 +110,60 @@ class QuestionPool:
         Ctrl-C ends it: nothing more is sent, requests in flight are waited for, for a while, and what was had is
         returned; all else is missing. A second one is raised.
         """
-        asked, held = Asked(), set[Key]()
+        pooled, held = Asked(), set[Key]()
         finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
         futures: dict[Future[Outcome], Key] = {}
         pool = ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="medtasks-judge")
 
-        def submit(key: Key) -> None:
-            future = pool.submit(self._one, protocol, items[key], names[key])
+        def submit_question(key: Key) -> None:
+            future = pool.submit(self._judge_one, protocol, items[key], names[key])
             futures[future] = key
             future.add_done_callback(finished.put)
 
-        def take(future: Future[Outcome]) -> None:
+        def take_outcome(future: Future[Outcome]) -> None:
             key, outcome = futures[future], future.result()
             if outcome.verdict is None:
                 held.add(key)
             else:
-                asked.verdicts[key] = outcome.verdict
-                asked.known += outcome.known
-                asked.unkept += outcome.unkept
-                missing[outcome.verdict.status] += 1
+                pooled.verdicts[key] = outcome.verdict
+                pooled.known += outcome.known
+                pooled.unkept += outcome.unkept
+                statuses[outcome.verdict.status] += 1
                 shown()
             del futures[future]
 
-        missing: Counter[str] = Counter()
+        statuses: Counter[str] = Counter()
         try:
             for key in items:
-                submit(key)
+                submit_question(key)
             looked = time.monotonic()
             while futures or held:
-                wait = lines.look(len(asked.verdicts), missing["missing"], len(held))
+                wait = lines.report_progress(len(pooled.verdicts), statuses["missing"], len(held))
                 with contextlib.suppress(Empty):
-                    take(finished.get(timeout=wait))
+                    take_outcome(finished.get(timeout=wait))
                 if held and time.monotonic() - looked >= _HELD_SECONDS:
                     looked = time.monotonic()
-                    for key in self._free(held, names):
+                    for key in self._find_released(held, names):
                         held.discard(key)
-                        submit(key)
+                        submit_question(key)
         except KeyboardInterrupt:
             self.interrupted = True
-            self._stop(futures, warn)
+            self._stop_requests(futures, warn)
             for future in [each for each in futures if each.done() and not each.cancelled()]:
-                take(future)
-            for key in items.keys() - asked.verdicts.keys():
-                asked.verdicts[key] = Verdict("missing", reason=INTERRUPTED)
+                take_outcome(future)
+            for key in items.keys() - pooled.verdicts.keys():
+                pooled.verdicts[key] = Verdict("missing", reason=INTERRUPTED)
         except BaseException:
-            self._brake.stop()
+            self._brake.stop_waiting()
             self._transport.close()
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        return asked
+        return pooled
 
-    def _stop(self, futures: Mapping[Future[Outcome], Key], warn: Callable[[str], None]) -> None:
-        """Send nothing more, and wait for the requests in flight: they are paid for. Then they are cut off."""
-        self._brake.stop()
+    def _stop_requests(self, futures: Mapping[Future[Outcome], Key], warn: Callable[[str], None]) -> None:
+        """Send nothing more. Wait for the requests in flight, which are paid for, then cut them off."""
+        self._brake.stop_waiting()
         running = [future for future in futures if not future.cancel() and not future.done()]
         seconds = defaults()["stop_seconds"]
         try:
@@ -137,43 +177,43 @@ class QuestionPool:
             self._transport.close()
         wait_for(late, timeout=1.0)
 
-    def _free(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
-        """Those of ``held`` that no other command asks any more; all of them where nothing is asked any more."""
-        if self._asker.gone or self._brake.stopped:
+    def _find_released(self, held: set[Key], names: Mapping[Key, str]) -> list[Key]:
+        """Keys of ``held`` that no other command asks now; all of them if our judging ended."""
+        if self._asker.stop_reason or self._brake.is_stopped:
             return list(held)
         taken = self._cache.claimed(names[key] for key in held)
         return [key for key in held if names[key] not in taken]
 
-    def _one(self, protocol: Protocol, item: Item, name: str) -> Outcome:
-        """The verdict on one item, kept if it is valid. After the first that can't be kept nothing is asked."""
-        if gone := self._asker.gone or (INTERRUPTED if self._brake.stopped else ""):
-            return Outcome(Verdict("missing", reason=gone))
-        verdict, kept = None, False
+    def _judge_one(self, protocol: Protocol, item: Item, name: str) -> Outcome:
+        """Judge one item and store a valid verdict. If a verdict can't be stored, the judging ends."""
+        if reason := self._asker.stop_reason or (INTERRUPTED if self._brake.is_stopped else ""):
+            return Outcome(Verdict("missing", reason=reason))
+        verdict, is_kept = None, False
         try:
             if not self._cache.claim(name):
                 return Outcome(None)
             try:
-                if known := self._known(name):
+                if known := self._find_new_verdict(name):
                     return Outcome(known, known=True)
-                verdict = self._asker.ask(protocol, item, name)
+                verdict = self._asker.request_verdict(protocol, item, name)
                 if verdict.status == "judged":
                     self._cache.keep(name, self._settings, protocol, verdict)
-                    kept = True  # also where its claim can't be ended
+                    is_kept = True  # also where its claim can't be ended
             finally:
                 self._cache.release(name)
         except UserError as error:  # a full disk must not cost the verdicts that are had already
             self._asker.give_up(f"not kept: {error} (the judge was asked no more)")
             if verdict is None:
                 return Outcome(Verdict("missing", reason=f"no cache: {error}"))
-            return Outcome(verdict, unkept=verdict.status == "judged" and not kept)
+            return Outcome(verdict, unkept=verdict.status == "judged" and not is_kept)
         except Exception as error:  # ours, then; but hours of a model's replies must not be lost for it
-            said = self._settings.secrets.redacted(f"{type(error).__name__}: {error}")
-            return Outcome(Verdict("missing", reason=f"unforeseen: {said[:300]}"))
+            message = self._settings.secrets.redacted(f"{type(error).__name__}: {error}")
+            return Outcome(Verdict("missing", reason=f"unforeseen: {message[:300]}"))
         return Outcome(verdict)
 
-    def _known(self, name: str) -> Verdict | None:
-        """The verdict that another command had since we looked, of the model that answers; None if there is none."""
-        kept = self._cache.find([name]).get(name, {})
-        if kept and self._asker.model is None:
-            self._asker.expect(max(kept))
-        return kept.get(self._asker.model or "")
+    def _find_new_verdict(self, name: str) -> Verdict | None:
+        """Verdict that another command stored since the last look-up, for the model that answers, or None."""
+        by_model = self._cache.find_verdicts([name]).get(name, {})
+        if by_model and self._asker.model is None:
+            self._asker.expect_model(max(by_model))
+        return by_model.get(self._asker.model or "")

@@ -13,13 +13,12 @@ and the replies are kept on this machine (:mod:`lmms_medtasks.judges.withheld`),
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from lmms_medtasks.judges import own_scales, registry, withheld
-from lmms_medtasks.judges.handed_verdicts import TABLE
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
-from lmms_medtasks.judges.stage import trials_of
+from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of, trials_of
 from lmms_medtasks.parsing import Reply
 from lmms_medtasks.record import Judgement, Record
 
@@ -31,6 +30,46 @@ Hook = TypeVar("Hook", bound=Callable[..., Any])
 
 WITHHELD = "withheld"
 NOT_JUDGED = "not judged"
+
+
+class VerdictTable:
+    """Verdicts by what was judged, and the judge that gave them; safe in many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._verdicts: dict[Key, Verdict] = {}
+        self._judges: dict[str, Mapping[str, Any]] = {}
+
+    def put(self, verdicts: Mapping[Key, Verdict]) -> None:
+        """Keep ``verdicts``."""
+        with self._lock:
+            self._verdicts.update(verdicts)
+
+    def get(self, protocol: Protocol, item: Item, trial: int) -> Verdict | None:
+        """The verdict on trial ``trial`` (from 0) of ``item``, None if it was not judged here."""
+        with self._lock:
+            return self._verdicts.get(key_of(protocol, item, trial))
+
+    def set_judge(self, protocol: Protocol, description: Mapping[str, Any]) -> None:
+        """Say who judges under ``protocol`` in this process; verdicts of another judge under it are forgotten."""
+        with self._lock:
+            if self._judges.get(protocol.name) != description:
+                self._verdicts = {key: value for key, value in self._verdicts.items() if key[0] != protocol.name}
+            self._judges[protocol.name] = description
+
+    def judge(self, protocol: Protocol) -> Mapping[str, Any] | None:
+        """Who judges under ``protocol``; None if nobody was named."""
+        with self._lock:
+            return self._judges.get(protocol.name)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._verdicts, self._judges = {}, {}
+
+
+TABLE = VerdictTable()
+"""One a process, as the harness gives no other way from the stage to the hooks."""
 
 
 def items_of(doc: Mapping[str, Any], results: Sequence[Reply | str | None], protocol: Protocol) -> list[Item | None]:
@@ -49,7 +88,7 @@ def judgement_of(
 
     No request is made here. Of each reply is read "ok", or why it has no text
     (:data:`~lmms_medtasks.parsing.reply.Outcome`). The judgement has for each reply the fields that the judge is
-    shown, or None, and a verdict for each of its trials (:func:`lmms_medtasks.judges.stage.trials_of`), none where
+    shown, or None, and a verdict for each of its trials (:func:`lmms_medtasks.judges.protocol.trials_of`), none where
     there is nothing to judge: mappings ``status``, ``labels``, ``reason``, ``reply``, ``model``, the one that answered
     ("" where the server named none, None where none was asked), and ``system_fingerprint`` where the server gave one.
     """
@@ -61,17 +100,17 @@ def judgement_of(
     judgement = Judgement(
         judge=judge,
         items=WITHHELD if protocol.terms else tuple(item and dict(item.fields) for item in items),
-        verdicts=tuple(tuple(_looked_up(protocol, item, trials)) for item in items),
+        verdicts=tuple(tuple(_find_verdicts(protocol, item, trials)) for item in items),
         replies=tuple(withheld.keep(each.sent.strip(), str(doc["id"])) for each in replies) if protocol.terms else None,
     )
     return tuple(each.outcome or "ok" for each in replies), judgement
 
 
-def _looked_up(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:
+def _find_verdicts(protocol: Protocol, item: Item | None, trials: int) -> list[dict[str, Any]]:
     if item is None:
         return []
-    found = [TABLE.get(protocol, item, trial) for trial in range(trials)]
-    return [to_json(verdict or Verdict("missing", reason=NOT_JUDGED), protocol) for verdict in found]
+    verdicts = [TABLE.get(protocol, item, trial) for trial in range(trials)]
+    return [to_json(verdict or Verdict("missing", reason=NOT_JUDGED), protocol) for verdict in verdicts]
 
 
 def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
@@ -81,8 +120,8 @@ def to_json(verdict: Verdict, protocol: Protocol) -> dict[str, Any]:
     else:
         reason, reply = verdict.reason, verdict.reply
     labels = dict(verdict.labels)
-    said = {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
-    return said | ({"system_fingerprint": verdict.system_fingerprint} if verdict.system_fingerprint else {})
+    fields = {"status": verdict.status, "labels": labels, "reason": reason, "reply": reply, "model": verdict.model}
+    return fields | ({"system_fingerprint": verdict.system_fingerprint} if verdict.system_fingerprint else {})
 
 
 def scored_by(metrics_of: Callable[[Record], dict[str, Any]]) -> Callable[[Hook], Hook]:
@@ -103,7 +142,7 @@ def protocol_of(judgement: Judgement) -> Protocol:
 def scores(judgement: Judgement, measure: Measure) -> list[float | None]:
     """Per verdict (replies in order, for each its trials of judging) the number, None where it is missing."""
     protocol = protocol_of(judgement)
-    return [_number(verdict, measure, protocol) for verdicts in judgement.verdicts for verdict in verdicts]
+    return [_verdict_number(verdict, measure, protocol) for verdicts in judgement.verdicts for verdict in verdicts]
 
 
 def bounds(protocol: Protocol, measure: Measure) -> tuple[float, float]:
@@ -117,7 +156,7 @@ def bounds(protocol: Protocol, measure: Measure) -> tuple[float, float]:
     )
 
 
-def _number(verdict: Mapping[str, Any], measure: Measure, protocol: Protocol) -> float | None:
+def _verdict_number(verdict: Mapping[str, Any], measure: Measure, protocol: Protocol) -> float | None:
     if verdict["status"] == "missing":
         return None
     labels = verdict["labels"]

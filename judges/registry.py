@@ -27,22 +27,22 @@ _PROTOCOLS: Mapping[str, str] = {
 
 def names() -> list[str]:
     """The built-in protocols' names, sorted: the general ones, and those in the folders of the benchmarks."""
-    return sorted(_ours())
+    return sorted(_builtin_references())
 
 
 @functools.cache
-def _of_folders() -> Mapping[str, str]:
+def _benchmark_references() -> Mapping[str, str]:
     """The protocols that a benchmark's ``judging.py`` lists in PROTOCOLS, by name, and the module of each."""
     package = "lmms_medtasks.task_configs"
-    found: dict[str, str] = {}
+    references: dict[str, str] = {}
     for path in sorted(Path(importlib.import_module(package).__path__[0]).glob("*/judging.py")):
         module = f"{package}.{path.parent.name}.judging"
         for attribute, each in vars(importlib.import_module(module)).items():
             if isinstance(each, Protocol) and each in importlib.import_module(module).PROTOCOLS:
-                if each.name in {**_PROTOCOLS, **found}:
+                if each.name in {**_PROTOCOLS, **references}:
                     raise UserError(f"Two judge protocols are called {each.name!r}: one of them in {path}.")
-                found[each.name] = f"{module}:{attribute}"
-    return found
+                references[each.name] = f"{module}:{attribute}"
+    return references
 
 
 _OWN: dict[str, Protocol] = {}
@@ -60,12 +60,14 @@ def get(name: str, folder: Path | None = None) -> Protocol:
     Raises:
         UserError: there is none of that name, it is not well-formed (see :func:`check`), or its name is taken.
     """
-    if name in _ours():
+    if name in _builtin_references():
         return _built_in(name)
     if name in _OWN:
         return _OWN[name]
-    return _known(
-        _own(str(((folder or Path()) / name).resolve()) if own_scales.is_rubric(name) else located(name, folder))
+    return _register_custom(
+        _load_custom(
+            str(((folder or Path()) / name).resolve()) if own_scales.is_rubric(name) else located(name, folder)
+        )
     )
 
 
@@ -86,10 +88,10 @@ def of_judge(judge: Mapping[str, Any]) -> Protocol:
 def forget() -> None:
     """Forget the protocols that are not ours."""
     _OWN.clear()
-    _own.cache_clear()
+    _load_custom.cache_clear()
 
 
-def _known(protocol: Protocol) -> Protocol:
+def _register_custom(protocol: Protocol) -> Protocol:
     if not protocol.reference:
         return protocol
     other = _OWN.setdefault(protocol.name, protocol)
@@ -101,21 +103,21 @@ def _known(protocol: Protocol) -> Protocol:
 
 
 @functools.cache
-def _own(reference: str) -> Protocol:
+def _load_custom(reference: str) -> Protocol:
     if own_scales.is_rubric(reference):
-        protocol, said = rubric.read(Path(reference)), Path(reference).name
+        protocol, location = rubric.read(Path(reference)), Path(reference).name
     else:
         part = load(KIND, reference, tuple(names()))
-        protocol, said = part.value, f"{part.origin}: the judge protocol {part.name!r}"
+        protocol, location = part.value, f"{part.origin}: the judge protocol {part.name!r}"
         if not isinstance(protocol, Protocol):
             raise UserError(
-                f"{said} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges, or the file "
+                f"{location} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges, or the file "
                 "of a rubric."
             )
     if protocol.name != reference and not rubric.NAME.fullmatch(protocol.name):
-        raise UserError(f"{said} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
-    if protocol.name in _ours():
-        raise UserError(f"{said} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
+        raise UserError(f"{location} calls itself {protocol.name!r}: expected small letters, digits and underscores.")
+    if protocol.name in _builtin_references():
+        raise UserError(f"{location} calls itself {protocol.name!r}, which is one of ours. Give it another name.")
     check(protocol)
     # One that is called by its module is found again by its name: a log needs no more.
     return (
@@ -125,7 +127,7 @@ def _own(reference: str) -> Protocol:
 
 @functools.cache
 def _built_in(name: str) -> Protocol:
-    module, _, attribute = _ours()[name].partition(":")
+    module, _, attribute = _builtin_references()[name].partition(":")
     protocol = getattr(importlib.import_module(module), attribute)
     if not isinstance(protocol, Protocol):
         raise UserError(f"{name!r} is a {type(protocol).__name__}, expected a Protocol of lmms_medtasks.judges.")
@@ -135,8 +137,8 @@ def _built_in(name: str) -> Protocol:
     return protocol
 
 
-def _ours() -> Mapping[str, str]:
-    return {**_PROTOCOLS, **_of_folders()}
+def _builtin_references() -> Mapping[str, str]:
+    return {**_PROTOCOLS, **_benchmark_references()}
 
 
 def check(protocol: Protocol) -> None:
@@ -167,3 +169,48 @@ def check(protocol: Protocol) -> None:
     prompts.check(protocol)
     if protocol.check:
         judge_check.cases(protocol)
+
+
+def protocols_of(config: Any) -> list[Protocol]:
+    """The protocols that a task's configuration (an object or a mapping) names: one by its name, or a list of names.
+
+    A task with several kinds of questions has a protocol for each; one sees nothing to judge in another's documents.
+    ``judge_prompt`` puts a user's files in place of their prompts (one file, or a mapping by protocol), ``judge_rule``
+    another rule in place of what they settle without a judge. Raises UserError for a file that can't be a prompt of its
+    protocol.
+    """
+    # The harness's configuration object is a dict too, an empty one.
+    kwargs = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
+    settings = kwargs.get("default") or {}
+    names = settings.get("judge") or []
+    protocols = [get(str(name)) for name in (names if isinstance(names, list | tuple) else [names])]
+    if rule := settings.get("judge_rule"):
+        protocols = [_with_rule(each, str(rule)) for each in protocols]
+    return _with_prompts(protocols, settings.get("judge_prompt") or {})
+
+
+def _with_rule(protocol: Protocol, rule: str) -> Protocol:
+    if rule not in protocol.rules:
+        raise unknown("judge rule", rule, protocol.rules, f"protocol {protocol.name!r}")
+    return replace(protocol, settle=protocol.rules[rule], rule=rule)
+
+
+def _with_prompts(protocols: list[Protocol], given: str | Mapping[str, str]) -> list[Protocol]:
+    """The protocols with the prompts of these files; "" names the file of the only protocol."""
+    files = {"": given} if isinstance(given, str) else dict(given)
+    names = [each.name for each in protocols]
+    if "" in files and len(names) != 1:
+        raise UserError(f"judge_prompt names one file for the protocols {', '.join(names)}. Name a file for each.")
+    for name in files:
+        if name and name not in names:
+            raise unknown("judge protocol", name, names, "judge_prompt")
+    prompted = []
+    for protocol in protocols:
+        file = files.get(protocol.name) or files.get("")
+        changed = replace(protocol, prompt=str(file)) if file else protocol
+        if file:
+            from lmms_medtasks.judges import prompts
+
+            prompts.check(changed)
+        prompted.append(changed)
+    return prompted

@@ -27,7 +27,7 @@ from typing import Any, get_args
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError, nearest_match, unknown
-from lmms_medtasks.judges.folding import folded
+from lmms_medtasks.judges.open_answer import folded
 from lmms_medtasks.judges.own_scales import PAPER_JUDGE, Weighted
 from lmms_medtasks.judges.protocol import Dimension, Item, Mode, Protocol
 
@@ -51,38 +51,38 @@ def read(path: Path) -> Protocol:
     path = path.resolve()
     if not path.is_file():
         raise UserError(f"There is no rubric {path.name} in {path.parent}.")
-    found = folders.load_yaml(path)
+    content = folders.load_yaml(path)
     where = path.name
-    if not isinstance(found, Mapping):
-        raise UserError(f"{where}: expected a mapping with {', '.join(KEYS[:4])}, got a {type(found).__name__}.")
-    for key in found:
+    if not isinstance(content, Mapping):
+        raise UserError(f"{where}: expected a mapping with {', '.join(KEYS[:4])}, got a {type(content).__name__}.")
+    for key in content:
         if key not in KEYS:
             raise UserError(f"{where}: unknown key {key!r}.{nearest_match(key, KEYS)} Allowed: {', '.join(KEYS)}.")
-    name = _text(found, "name", where)
+    name = _read_text(content, "name", where)
     if not NAME.fullmatch(name):
         raise UserError(f"{where}: name is {name!r}, expected small letters, digits and underscores, a letter first.")
-    dimensions, meanings = _dimensions(found.get("scores"), where)
-    fields = _fields(found.get("fields"), where)
-    prompt, scale = _prompt(found, path, meanings)
-    reply = found.get("reply", "schema")
+    dimensions, meanings = _read_dimensions(content.get("scores"), where)
+    fields = _read_fields(content.get("fields"), where)
+    prompt, scale = _read_prompt(content, path, meanings)
+    reply = content.get("reply", "schema")
     if reply not in get_args(Mode):
         raise unknown("reply", reply, get_args(Mode), where)
-    check = found.get("check") or ""
+    check = content.get("check") or ""
     return Protocol(
         name=name,
         prompt=prompt,
-        version=_count(found, "version", where),
+        version=_read_count(content, "version", where),
         dimensions=dimensions,
         fields=fields,
         paper_judge=PAPER_JUDGE,
         item=functools.partial(item, fields, where),
-        settle=functools.partial(settle, dimensions, _exact_match(found, where)),
+        settle=functools.partial(settle, dimensions, _exact_match(content, where)),
         reply=reply,
-        trials=_count(found, "trials", where),
-        total=_total(found.get("score"), dimensions, where),
-        terms=str(found.get("terms") or ""),
-        check=str(_beside(path, "check", str(check))) if check else "",
-        source=str(found.get("source") or f"{path.name} of {path.parent.name}."),
+        trials=_read_count(content, "trials", where),
+        total=_read_total(content.get("score"), dimensions, where),
+        terms=str(content.get("terms") or ""),
+        check=str(_find_beside(path, "check", str(check))) if check else "",
+        source=str(content.get("source") or f"{path.name} of {path.parent.name}."),
         scale=scale,
     )
 
@@ -109,27 +109,27 @@ def settle(dimensions: Sequence[Dimension], exact_match: bool, judged: Item) -> 
     """The verdict without a judge: an answer without a word is at worst, with ``exact_match`` the reference at best."""
     answer = folded(judged.fields["answer"])
     if not answer:
-        return {each.name: _label(each, each.worst) for each in dimensions}, "no answer"
+        return {each.name: _find_label(each, each.worst) for each in dimensions}, "no answer"
     if exact_match and answer == folded(judged.fields["reference"]):
-        return {each.name: _label(each, each.best) for each in dimensions}, "exact match"
+        return {each.name: _find_label(each, each.best) for each in dimensions}, "exact match"
     return None
 
 
-def _label(dimension: Dimension, number: float) -> str:
+def _find_label(dimension: Dimension, number: float) -> str:
     return next(label for label, each in dimension.labels.items() if each == number)
 
 
 # --- What the file says -----------------------------------------------------------------------------------------------
 
 
-def _text(found: Mapping[Any, Any], key: str, where: str) -> str:
+def _read_text(found: Mapping[Any, Any], key: str, where: str) -> str:
     value = found.get(key)
     if not isinstance(value, str) or not value.strip():
         raise UserError(f"{where}: {key} is {value!r:.40}, expected a text.")
     return value
 
 
-def _count(found: Mapping[Any, Any], key: str, where: str) -> int:
+def _read_count(found: Mapping[Any, Any], key: str, where: str) -> int:
     value = found.get(key, 1)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UserError(f"{where}: {key} is {value!r:.40}, expected a whole number, 1 or more.")
@@ -143,7 +143,7 @@ def _exact_match(found: Mapping[Any, Any], where: str) -> bool:
     return value
 
 
-def _fields(given: Any, where: str) -> tuple[str, ...]:
+def _read_fields(given: Any, where: str) -> tuple[str, ...]:
     names = list(FIELDS) if given is None else given
     if not isinstance(names, list) or not all(isinstance(each, str) and each.isidentifier() for each in names):
         raise UserError(
@@ -157,7 +157,7 @@ def _fields(given: Any, where: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str, dict[str, str]]]:
+def _read_dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str, dict[str, str]]]:
     """The scores, and of each the labels' meanings, "" where none is told."""
     if not isinstance(given, Mapping) or not given:
         raise UserError(f"{where}: scores is {given!r:.40}, expected a mapping from a score's name to its labels.")
@@ -172,7 +172,7 @@ def _dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str
             labels = dict.fromkeys(labels)
         if not isinstance(labels, Mapping) or len(labels) < 2:
             raise UserError(f"{at}: got {labels!r:.60}, expected two or more labels, each with its meaning.")
-        pairs = [_of_label(label, value, at) for label, value in labels.items()]
+        pairs = [_read_label(label, value, at) for label, value in labels.items()]
         numbers = {label: number for label, number, _ in pairs}
         if len(numbers) < len(pairs):
             raise UserError(f"{at}: a label stands twice in {[label for label, _, _ in pairs]}.")
@@ -183,7 +183,7 @@ def _dimensions(given: Any, where: str) -> tuple[tuple[Dimension, ...], dict[str
     return tuple(dimensions), meanings
 
 
-def _of_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
+def _read_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     """A label, its number, its meaning."""
     if isinstance(label, bool) or label is None:
         raise UserError(f'{at}: the label {label!r} is no text to YAML. Put it in quotes: "yes".')
@@ -196,7 +196,7 @@ def _of_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     elif isinstance(value, int | float) and not isinstance(value, bool):
         number, meaning = value, None  # label: number
     if isinstance(number, str):
-        number = _number(number)
+        number = _parse_number(number)
     if number is None or isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise UserError(f"{at}, label {text!r}: which number is it? Expected {text}: {{is: 1, means: ...}}.")
     if meaning is not None and not isinstance(meaning, str):
@@ -207,14 +207,14 @@ def _of_label(label: Any, value: Any, at: str) -> tuple[str, float, str]:
     return text, float(number), meaning
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
         return None
 
 
-def _total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted | None:
+def _read_total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted | None:
     names = [each.name for each in dimensions]
     if given is None or (len(names) == 1 and given == names[0]):
         if len(names) > 1:
@@ -241,18 +241,18 @@ def _total(given: Any, dimensions: Sequence[Dimension], where: str) -> Weighted 
     return Weighted(tuple((name, float(weight)) for name, weight in given.items()), math.fsum(given.values()))
 
 
-def _prompt(found: Mapping[Any, Any], path: Path, meanings: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+def _read_prompt(found: Mapping[Any, Any], path: Path, meanings: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
     """The prompt's file, and the text of its place for the scale."""
-    told = any(meaning for labels in meanings.values() for meaning in labels.values())
-    file = _text(found, "prompt", path.name) if "prompt" in found else ""
-    prompt = str(_beside(path, "prompt", file)) if file else PROMPT
+    has_meanings = any(meaning for labels in meanings.values() for meaning in labels.values())
+    file = _read_text(found, "prompt", path.name) if "prompt" in found else ""
+    prompt = str(_find_beside(path, "prompt", file)) if file else PROMPT
     has_place = not file or f"{{{{{SCALE}}}}}" in Path(prompt).read_text("utf-8")
-    if told and not has_place:
+    if has_meanings and not has_place:
         raise UserError(
             f"{path.name}: the labels' meanings would reach no judge: the prompt {file} has no place {{{{{SCALE}}}}}. "
             "Put it where they should stand, or leave the meanings out of the rubric."
         )
-    if has_place and not told:
+    if has_place and not has_meanings:
         raise UserError(f"{path.name}: the prompt has the place {{{{{SCALE}}}}}, and no label has a meaning.")
     return prompt, _scale_text(meanings) if has_place else ""
 
@@ -266,8 +266,8 @@ def _scale_text(meanings: Mapping[str, Mapping[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def _beside(path: Path, key: str, name: str) -> Path:
-    found = path.parent / name
-    if not found.is_file():
+def _find_beside(path: Path, key: str, name: str) -> Path:
+    neighbour = path.parent / name
+    if not neighbour.is_file():
         raise UserError(f"{path.name}: {key}: there is no file {name} beside it.")
-    return found.resolve()
+    return neighbour.resolve()

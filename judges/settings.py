@@ -19,21 +19,63 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib.resources
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lmms_medtasks import redacting
+from lmms_medtasks import endpoints, redacting
 from lmms_medtasks.endpoints import private_hosts
 from lmms_medtasks.errors import UserError, unknown
-from lmms_medtasks.judges.addresses import Address, address
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.protocol import Mode
+from lmms_medtasks.judges.protocol import Mode, Protocol
+
+_CHAT = "/chat/completions"
+
+
+@dataclass(frozen=True)
+class Address:
+    """``url``: the base (".../v1"), without name, password and a slash at its end. ``host``: its host, no port."""
+
+    url: str
+    host: str
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+
+
+def address(url: str, where: str) -> Address:
+    """``url`` taken apart; both forms in use are taken, ".../v1" and ".../v1/chat/completions".
+
+    Raises UserError, without the URL's password, when it is no http(s) URL, or has a query. ``where`` says where it is
+    from.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    shown = url.rsplit("@", 1)[-1].partition("?")[0]
+    if parts.scheme not in ("http", "https") or not host or any(ord(character) <= 32 for character in url):
+        raise UserError(f"{shown!r} from {where} is no URL of a judge. Expected one as http://localhost:8000/v1.")
+    if parts.query or parts.fragment:
+        raise UserError(f"{shown!r} from {where} has a query, which a base URL has not. Leave it out.")
+    netloc_host = f"[{host}]" if ":" in host else host
+    base = urlunsplit((parts.scheme, f"{netloc_host}:{port}" if port else netloc_host, parts.path, "", "")).rstrip("/")
+    return Address(base.removesuffix(_CHAT), host, unquote(parts.username or ""), unquote(parts.password or ""))
+
+
+@functools.cache
+def defaults() -> Mapping[str, Any]:
+    """Setting -> value; what each means stands in the file."""
+    import yaml
+
+    text = importlib.resources.files("lmms_medtasks.judges").joinpath("defaults.yml").read_text("utf-8")
+    return yaml.safe_load(text)
+
 
 JUDGE = "MEDTASKS_JUDGE"
 PROVIDERS = ("openai", "local", "lexical", "none")
@@ -50,12 +92,12 @@ class Price(NamedTuple):
     input: float
     output: float
 
-    def of(self, input_tokens: float, output_tokens: float) -> float:
+    def total_cost(self, input_tokens: float, output_tokens: float) -> float:
         """What so many tokens cost, in USD."""
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
 
-def _prices(text: Any) -> Any:
+def _parse_price(text: Any) -> Any:
     number = r"\s*\d+(?:\.\d*)?\s*"
     if not re.fullmatch(f"{number},{number}", text):
         raise ValueError(
@@ -113,13 +155,13 @@ class Settings:
     def share(self, rank: int, processes: int) -> Settings:
         """The part of one of several processes in what all of them together may do."""
 
-        def part(total: int) -> int:
+        def share_of(total: int) -> int:
             return total // processes + (rank < total % processes)
 
         return dataclasses.replace(
             self,
-            concurrency=max(1, part(self.concurrency)),
-            max_requests=None if self.max_requests is None else part(self.max_requests),
+            concurrency=max(1, share_of(self.concurrency)),
+            max_requests=None if self.max_requests is None else share_of(self.max_requests),
             max_cost=None if self.max_cost is None else self.max_cost / processes,
         )
 
@@ -132,13 +174,13 @@ def read(environment: Mapping[str, str] | None = None, judge: str | None = None)
     """
     environment = os.environ if environment is None else environment
     provider, model = named(judge if judge is not None else environment.get(JUDGE, ""))
-    given = _given(environment)
+    given = _read_variables(environment)
     if given.max_cost is not None and given.price is None:
         raise UserError(
             f"{JUDGE}_MAX_COST={given.max_cost:g} says nothing without a price. Set {JUDGE}_PRICE=input,output in USD "
             "per million tokens, as in 2.5,10."
         )
-    where, key = _endpoint(provider, environment)
+    where, key = _read_endpoint(provider, environment)
     values = dict(given)
     if model.rsplit("/", 1)[-1].startswith(tuple(defaults()["reasoning_models"])):
         values["temperature"] = None
@@ -159,11 +201,11 @@ class _Given(BaseModel):
     retries: int = Field(ge=0)
     max_requests: int | None = Field(None, ge=0)
     max_cost: float | None = Field(None, ge=0)
-    price: Annotated[Price | None, BeforeValidator(_prices)] = None
+    price: Annotated[Price | None, BeforeValidator(_parse_price)] = None
     keep_going: bool = False
 
 
-def _given(environment: Mapping[str, str]) -> _Given:
+def _read_variables(environment: Mapping[str, str]) -> _Given:
     """What is set, over the defaults; an empty variable is not set."""
     variables = {name: f"{JUDGE}_{name.upper()}" for name in _Given.model_fields}
     texts = {name: environment.get(variable, "").strip() for name, variable in variables.items()}
@@ -173,8 +215,8 @@ def _given(environment: Mapping[str, str]) -> _Given:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        said = str(first.get("ctx", {}).get("error") or first["msg"])
-        raise UserError(f"{variables[name]}={texts[name]!r}: {said[0].lower()}{said[1:]}.") from error
+        reason = str(first.get("ctx", {}).get("error") or first["msg"])
+        raise UserError(f"{variables[name]}={texts[name]!r}: {reason[0].lower()}{reason[1:]}.") from error
 
 
 def named(judge: str) -> tuple[str, str]:
@@ -202,25 +244,25 @@ def named(judge: str) -> tuple[str, str]:
     return provider, model
 
 
-def _endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, str]:
+def _read_endpoint(provider: str, environment: Mapping[str, str]) -> tuple[Address, str]:
     """Where the judge is, and its key."""
     if provider == "openai":
-        variable, url = _first(environment, _URLS, _OPENAI)
-        return address(url, variable), _key(environment, "OPENAI_API_KEY", provider)
+        variable, url = _first_set(environment, _URLS, _OPENAI)
+        return address(url, variable), _read_key(environment, "OPENAI_API_KEY", provider)
     if provider == "local":
-        variable, url = _first(environment, ("LLM_JUDGE_URL", *_URLS), _LOCAL)
+        variable, url = _first_set(environment, ("LLM_JUDGE_URL", *_URLS), _LOCAL)
         return address(url, variable), ""
     return Address("", ""), ""
 
 
-def _first(environment: Mapping[str, str], names: tuple[str, ...], default: str) -> tuple[str, str]:
+def _first_set(environment: Mapping[str, str], names: tuple[str, ...], default: str) -> tuple[str, str]:
     for name in names:
         if environment.get(name, "").strip():
             return name, environment[name].strip()
     return "the default", default
 
 
-def _key(environment: Mapping[str, str], name: str, provider: str) -> str:
+def _read_key(environment: Mapping[str, str], name: str, provider: str) -> str:
     key = environment.get(name, "").strip()
     if not key:
         raise UserError(
@@ -230,3 +272,20 @@ def _key(environment: Mapping[str, str], name: str, provider: str) -> str:
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise UserError(f"{name} holds characters that no key has (a line break, a blank, or beyond ASCII).")
     return key
+
+
+def check_judge_terms(
+    settings: Settings, protocols: Iterable[Protocol], resolve: endpoints.Resolve = endpoints.resolve
+) -> None:
+    """Raise UserError, with the terms, where the judge may not see what one of ``protocols`` would show it."""
+    if not settings.is_llm:
+        return
+    for protocol in protocols:
+        if not protocol.terms:
+            continue
+        if problem := endpoints.problem(settings.address.host, settings.private_hosts, resolve):
+            raise UserError(
+                f"{settings.name} may not judge {protocol.name!r}: {problem}. The terms of its data: {protocol.terms} "
+                f"Use a judge on this machine (MEDTASKS_JUDGE=local:MODEL), or name the host of one in your own "
+                f"network in {endpoints.PRIVATE_HOSTS}. Nothing was sent."
+            )

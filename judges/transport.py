@@ -7,20 +7,130 @@ import: a judge's endpoint must get each text once, from here, and no other endp
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import json
+import math
 import os
 import socket
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import datetime, timedelta, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any
 
-from lmms_medtasks import __version__
 from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, ending, error_said
-from lmms_medtasks.judges.retrying import retry_after
-from lmms_medtasks.judges.settings import Settings
+from lmms_medtasks.judges.settings import Settings, defaults
+from lmms_medtasks.seeding import generator
+
+_ASKED_TO_WAIT = 1 / 3
+
+
+def attempts_spent(wait: float | None) -> float:
+    """What a failed attempt counts: less where the endpoint asked to wait, since it is busy, not broken."""
+    return 1.0 if wait is None else _ASKED_TO_WAIT
+
+
+def backoff(attempt: int, key: str) -> float:
+    """Seconds to wait after attempt number ``attempt`` (from 0) failed: exponential, between half of it and all of it.
+
+    The jitter depends on ``key`` and the attempt alone, so that requests that failed together do not come back together
+    and a run can be repeated.
+    """
+    longest = min(defaults()["longest_backoff"], defaults()["first_wait"] * 2.0**attempt)
+    return float(longest * generator("backoff", key, attempt).uniform(0.5, 1.0))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds that an endpoint asks to wait: ``Retry-After`` as seconds or as a date; None if it says nothing readable.
+
+    ``retry-after-ms``, which some endpoints send, stands above it. ``headers``: names in lower case.
+    """
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        try:
+            seconds = float(text) / scale
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        then = parsedate_to_datetime(headers.get("retry-after", ""))
+    except (TypeError, ValueError, IndexError):
+        return None
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=timezone.utc)
+    return max(0.0, (then - (now or datetime.now(timezone.utc))).total_seconds())
+
+
+def wait_line(seconds: float) -> str:
+    """What is told of a wait that the server asks for."""
+    until = (datetime.now() + timedelta(seconds=seconds)).strftime("%H:%M:%S")
+    return (
+        f"The judge's server asks to wait {seconds:.0f} s: nothing is sent until {until}. Ctrl-C ends the judging and "
+        "keeps what is judged."
+    )
+
+
+class Brake:
+    """What an endpoint asked of one request holds for all: until then none is sent. Waiting ends at once on a stop."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._begun = self._until = 0.0  # of the hold
+        self._since: float | None = None
+        self._stopped = threading.Event()
+
+    def hold_requests(self, seconds: float, longest: float = math.inf) -> float:
+        """Let nothing pass for ``seconds`` from now, or longer if that was asked for before.
+
+        Returns for how long nothing will have passed then, since the first hold after :meth:`note_reply`. If that is
+        more than ``longest``, nothing is held. A request that is told to wait while all wait was sent before: its wait
+        begins with theirs.
+        """
+        with self._lock:
+            now = self._clock()
+            self._since = now if self._since is None else self._since
+            begun = self._begun if now < self._until else now
+            until = max(self._until, begun + seconds)
+            if until - self._since <= longest:
+                self._begun, self._until = begun, until
+            return until - self._since
+
+    def note_reply(self) -> None:
+        """Something came through: the endpoint replies again."""
+        with self._lock:
+            self._since = None
+
+    @property
+    def seconds_left(self) -> float:
+        """For how many seconds nothing may pass yet."""
+        with self._lock:
+            return max(0.0, self._until - self._clock())
+
+    def stop_waiting(self) -> None:
+        """End all waiting, now and from now on."""
+        self._stopped.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether :meth:`stop_waiting` was called."""
+        return self._stopped.is_set()
+
+    def wait_until_free(self, seconds: float = 0.0) -> bool:
+        """Wait ``seconds``, and for as long as nothing may pass; False if everything was stopped."""
+        until = self._clock() + seconds
+        while not self._stopped.is_set():
+            with self._lock:
+                left = max(until, self._until) - self._clock()
+            if left <= 0:
+                return True
+            self._stopped.wait(left)
+        return False
+
 
 Message = Mapping[str, str]
 
@@ -75,16 +185,6 @@ class Failure(Exception):
         self.unsupported, self.billed = unsupported, billed
 
 
-class Transport(Protocol):
-    """A way to a judge, safe in many threads."""
-
-    def send(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> Reply:
-        """Ask once; raises :class:`Failure`."""
-
-    def close(self) -> None:
-        """End what is in flight."""
-
-
 class ChatTransport:
     """An OpenAI-compatible endpoint. ``private``: texts that no third party may see, so no proxy either."""
 
@@ -93,7 +193,7 @@ class ChatTransport:
 
         self._settings = settings
         self._url = f"{settings.address.url}/chat/completions"
-        headers = {"User-Agent": f"lmms-medtasks/{__version__}"}
+        headers = {"User-Agent": f"lmms-medtasks/{importlib.metadata.version('lmms-medtasks')}"}
         auth = None
         if settings.address.user:
             auth = httpx.BasicAuth(settings.address.user, settings.address.password)
@@ -118,10 +218,10 @@ class ChatTransport:
         """Ask once; raises :class:`Failure`."""
         import httpx
 
-        body = self._body(messages, schema)
+        body = self._request_body(messages, schema)
         try:
-            with self._client.stream("POST", self._url, json=body, extensions={"trace": self._noted}) as response:
-                content = self._content(response)
+            with self._client.stream("POST", self._url, json=body, extensions={"trace": self._note_stream}) as response:
+                content = self._read_content(response)
         except httpx.TimeoutException as error:
             raise Failure(
                 f"request failed: no reply in {self._settings.timeout:g} s", repeat=True, billed=True
@@ -130,13 +230,13 @@ class ChatTransport:
             # Refused is for certain not billed; cut off in the middle may be.
             cut = not isinstance(error, httpx.ConnectError)
             raise Failure(
-                f"request failed: {self._said(str(error) or type(error).__name__)}", repeat=True, billed=cut
+                f"request failed: {self._shorten_message(str(error) or type(error).__name__)}", repeat=True, billed=cut
             ) from error
         except (httpx.InvalidURL, httpx.HTTPError, RuntimeError) as error:
-            raise Failure(f"request failed: {self._said(str(error))}") from error
+            raise Failure(f"request failed: {self._shorten_message(str(error))}") from error
         if response.status_code != 200:
-            raise self._failure(response.status_code, response.headers, content, schema is not None)
-        return self._reply(content)
+            raise self._status_failure(response.status_code, response.headers, content, schema is not None)
+        return self._parse_reply(content)
 
     def close(self) -> None:
         """End what is in flight, at once: closing a client alone would leave its threads waiting for replies."""
@@ -148,13 +248,13 @@ class ChatTransport:
                 socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
         self._client.close()
 
-    def _noted(self, event: str, info: Mapping[str, Any]) -> None:
+    def _note_stream(self, event: str, info: Mapping[str, Any]) -> None:
         """Told by the client of each step of a request: keeps its connections, for :meth:`close`."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             with self._lock:
                 self._streams.add(info["return_value"])
 
-    def _body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _request_body(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> dict[str, Any]:
         settings = self._settings
         body: dict[str, Any] = {"model": settings.model, "messages": [dict(message) for message in messages]}
         if settings.temperature is None:  # a reasoning model
@@ -166,27 +266,27 @@ class ChatTransport:
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body
 
-    def _content(self, response: Any) -> bytes:
+    def _read_content(self, response: Any) -> bytes:
         """The body, as far as it comes in time: a server that drips is a server that hangs."""
         deadline, content = time.monotonic() + self._settings.timeout, bytearray()
         for chunk in response.iter_bytes():
             content += chunk
             if len(content) > LONGEST_BODY:
                 # The next one would be as long.
-                said = f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off"
-                raise Failure(f"request failed: {said}", billed=True)
+                message = f"the reply is larger than {LONGEST_BODY / 1e6:g} MB, so it was cut off"
+                raise Failure(f"request failed: {message}", billed=True)
             if time.monotonic() > deadline:
-                said = f"the reply had not ended after {self._settings.timeout:g} s"
-                raise Failure(f"request failed: {said}", repeat=True, billed=True)
+                message = f"the reply had not ended after {self._settings.timeout:g} s"
+                raise Failure(f"request failed: {message}", repeat=True, billed=True)
         return bytes(content)
 
-    def _failure(self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool) -> Failure:
-        said = self._said(content.decode("utf-8", "replace"))
-        out_of_money = status == 429 and "insufficient_quota" in said
+    def _status_failure(self, status: int, headers: Mapping[str, str], content: bytes, with_schema: bool) -> Failure:
+        message = self._shorten_message(content.decode("utf-8", "replace"))
+        out_of_money = status == 429 and "insufficient_quota" in message
         if 300 <= status < 400:
-            said = "it answers with a redirect, and none is followed"
+            message = "it answers with a redirect, and none is followed"
         return Failure(
-            f"request failed: status {status}, {said}",
+            f"request failed: status {status}, {message}",
             repeat=(status in _REPEAT or status >= 500) and not out_of_money,
             wait=retry_after({name.lower(): value for name, value in headers.items()}),
             fatal=(300 <= status < 500 and status not in _REPEAT | _ONE_TEXT) or out_of_money,
@@ -194,58 +294,64 @@ class ChatTransport:
             unsupported=with_schema and status in _NO_SCHEMA,
         )
 
-    def _said(self, text: str) -> str:
+    def _shorten_message(self, text: str) -> str:
         """An endpoint's words for a message: short, on one line, without the key (some repeat it)."""
         line = " ".join(self._settings.secrets.redacted(text).split())
         return line if len(line) <= 300 else f"{line[:297]}..."
 
-    def _reply(self, content: bytes) -> Reply:
+    def _parse_reply(self, content: bytes) -> Reply:
         try:
-            found = json.loads(content)
-            rest = {name: each for name, each in found.items() if name != "choices"}
-            if not found.get("choices") and (told := error_said(rest.get("error") or rest)):
-                raise Failure(f"request failed: an error with status 200, {self._said(told)}", repeat=True)
-            choice = found["choices"][0]
+            body = json.loads(content)
+            rest = {name: each for name, each in body.items() if name != "choices"}
+            if not body.get("choices") and (error_text := error_said(rest.get("error") or rest)):
+                raise Failure(
+                    f"request failed: an error with status 200, {self._shorten_message(error_text)}", repeat=True
+                )
+            choice = body["choices"][0]
             message = choice["message"]
             content_parts, refusal = message.get("content"), message.get("refusal")
-            usage = found.get("usage") or {}
-            asked, replied = (_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
-            cached = _count((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
+            usage = body.get("usage") or {}
+            input_tokens, output_tokens = (
+                _token_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")
+            )
+            cached = _token_count((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
             if cached is None:  # as DeepSeek says it
-                cached = _count(usage.get("prompt_cache_hit_tokens"))
+                cached = _token_count(usage.get("prompt_cache_hit_tokens"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            said = self._said(content.decode("utf-8", "replace"))
-            raise Failure(f"request failed: malformed body, {said}", repeat=True, billed=True) from error
+            words = self._shorten_message(content.decode("utf-8", "replace"))
+            raise Failure(f"request failed: malformed body, {words}", repeat=True, billed=True) from error
         finish = choice.get("finish_reason")
         if ending(finish) == "error":
-            told = error_said(choice.get("error"))
-            said = self._said(f"the reply broke off, finish_reason {finish}{f': {told}' if told else ''}")
-            raise Failure(f"request failed: {said}", repeat=True, billed=True)
+            error_text = error_said(choice.get("error"))
+            words = self._shorten_message(
+                f"the reply broke off, finish_reason {finish}{f': {error_text}' if error_text else ''}"
+            )
+            raise Failure(f"request failed: {words}", repeat=True, billed=True)
         text = content_text(content_parts)
         if text is None or not isinstance(refusal, str | None):
             # The next reply would have this form too.
             raise Failure("request failed: malformed body, the message is no text", billed=True)
         return Reply(
-            _whole(text),
+            _encodable_text(text),
             finish if isinstance(finish, str) else "",
-            _whole(refusal),
-            asked,
-            replied,
-            model=self._named(found.get("model")),
+            _encodable_text(refusal),
+            input_tokens,
+            output_tokens,
+            model=self._clean_name(body.get("model")),
             cached_tokens=cached,
-            system_fingerprint=self._named(found.get("system_fingerprint")),
+            system_fingerprint=self._clean_name(body.get("system_fingerprint")),
         )
 
-    def _named(self, said: Any) -> str:
+    def _clean_name(self, name: Any) -> str:
         """A name as the server said it: short, on one line, without our key; "" where it said none."""
-        line = " ".join(self._settings.secrets.redacted(_whole(said)).split()) if isinstance(said, str) else ""
+        line = " ".join(self._settings.secrets.redacted(_encodable_text(name)).split()) if isinstance(name, str) else ""
         return "".join(each for each in line if each.isprintable())[:_LONGEST_NAME]
 
 
-def _whole(text: str | None) -> str:
+def _encodable_text(text: str | None) -> str:
     """A text that can be sent and stored: JSON may hold halves of characters, which no encoding takes."""
     return (text or "").encode("utf-8", "replace").decode("utf-8")
 
 
-def _count(value: Any) -> int | None:
+def _token_count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

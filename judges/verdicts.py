@@ -72,7 +72,7 @@ def read(
     nothing. ``item``: what was judged; without it the numbers of a checklist are not held against its points.
     """
     try:
-        labels = _labels(protocol, mode or protocol.reply, item, _last_object(reply, finish, refusal))
+        labels = _validate_labels(protocol, mode or protocol.reply, item, _last_object(reply, finish, refusal))
     except _Invalid as error:
         return Verdict("missing", reason=str(error), reply=reply or refusal)
     return Verdict("judged", labels, reply=reply)
@@ -84,13 +84,15 @@ def read(
 def model_of(protocol: Protocol, mode: Mode | None = None) -> type[BaseModel]:
     """The strict model of a verdict: reasons (by schema), the checklist, the dimensions, in the order of the prompt."""
     scales = tuple((each.name, tuple(each.labels)) for each in protocol.dimensions)
-    return _model(scales, protocol.checklist.name if protocol.checklist else None, (mode or protocol.reply) == "schema")
+    return _build_model(
+        scales, protocol.checklist.name if protocol.checklist else None, (mode or protocol.reply) == "schema"
+    )
 
 
 def schema(protocol: Protocol) -> dict[str, Any]:
     """The JSON schema of a verdict; labels that are numbers are asked for as numbers. Its order is the model's."""
-    found = model_of(protocol, "schema").model_json_schema(schema_generator=_WithoutTitles)
-    return {name: found[name] for name in ("type", "properties", "required", "additionalProperties")}
+    model_schema = model_of(protocol, "schema").model_json_schema(schema_generator=_WithoutTitles)
+    return {name: model_schema[name] for name in ("type", "properties", "required", "additionalProperties")}
 
 
 class _WithoutTitles(GenerateJsonSchema):
@@ -99,20 +101,24 @@ class _WithoutTitles(GenerateJsonSchema):
 
 
 @functools.cache
-def _model(scales: tuple[tuple[str, tuple[str, ...]], ...], checklist: str | None, reasons: bool) -> type[BaseModel]:
+def _build_model(
+    scales: tuple[tuple[str, tuple[str, ...]], ...], checklist: str | None, reasons: bool
+) -> type[BaseModel]:
     types: list[tuple[str, Any]] = [(EXPLANATION, StrictStr)] if reasons else []
     if checklist:
         points = {"type": "array", "items": {"type": "integer"}}
-        types.append((checklist, Annotated[Any, PlainValidator(_points), WithJsonSchema(points)]))
+        types.append((checklist, Annotated[Any, PlainValidator(_check_points), WithJsonSchema(points)]))
     for name, labels in scales:
         dimension = Dimension(name, dict.fromkeys(labels, 0.0))
-        types.append((name, Annotated[Any, PlainValidator(_label_in(labels)), WithJsonSchema(_property(dimension))]))
+        types.append(
+            (name, Annotated[Any, PlainValidator(_label_in(labels)), WithJsonSchema(_label_schema(dimension))])
+        )
     # By alias: a dimension may have a name that no attribute of a model can have.
     fields: dict[str, Any] = {f"field_{n}": (kind, Field(alias=name)) for n, (name, kind) in enumerate(types)}
     return create_model("Verdict", __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 
-def _property(dimension: Dimension) -> dict[str, Any]:
+def _label_schema(dimension: Dimension) -> dict[str, Any]:
     if not dimension.is_numeric:
         return {"type": "string", "enum": list(dimension.labels)}
     numbers = [json.loads(label) for label in dimension.labels]
@@ -133,7 +139,7 @@ def _label_in(labels: tuple[str, ...]) -> Callable[[Any], str]:
     return label
 
 
-def _points(value: Any, info: ValidationInfo) -> str:
+def _check_points(value: Any, info: ValidationInfo) -> str:
     if reason := checklists.problem(value, info.context):
         raise PydanticCustomError("points not there", "{reason}", {"reason": reason})
     return checklists.label(value)
@@ -146,29 +152,29 @@ def _as_number(label: str) -> float | None:
         return None
 
 
-def _labels(protocol: Protocol, mode: Mode, item: Item | None, found: dict[str, Any]) -> dict[str, str]:
+def _validate_labels(protocol: Protocol, mode: Mode, item: Item | None, content: dict[str, Any]) -> dict[str, str]:
     checklist = protocol.checklist
     count = checklist.count(item.fields) if checklist and item else None
     try:
-        read = model_of(protocol, mode).model_validate(found, context=count)
+        validated = model_of(protocol, mode).model_validate(content, context=count)
     except ValidationError as error:
-        raise _Invalid(_problem(error, protocol, mode)) from error
-    labels = read.model_dump(by_alias=True)
+        raise _Invalid(_first_problem(error, protocol, mode)) from error
+    labels = validated.model_dump(by_alias=True)
     labels.pop(EXPLANATION, None) if mode == "schema" else None
     return labels
 
 
-def _problem(error: ValidationError, protocol: Protocol, mode: Mode) -> str:
+def _first_problem(error: ValidationError, protocol: Protocol, mode: Mode) -> str:
     """The first thing that is wrong: keys that there are not to be, keys that there are not, values."""
     errors = {each["type"]: each for each in reversed(error.errors(include_url=False))}
     if extra := errors.get("extra_forbidden"):
-        asked = [str(field.alias) for field in model_of(protocol, mode).model_fields.values()]
-        return f"dimension not asked: {_short(str(extra['loc'][0]))}, asked: {', '.join(asked)}"
+        allowed = [str(field.alias) for field in model_of(protocol, mode).model_fields.values()]
+        return f"dimension not asked: {_shorten(str(extra['loc'][0]))}, asked: {', '.join(allowed)}"
     if missing := errors.get("missing"):
         return f"dimension missing: {missing['loc'][0]}"
     first: Mapping[str, Any] = error.errors(include_url=False)[0]
     kind = first["type"] if first["type"] in REASONS else "label not allowed"
-    return f"{kind}: {first['loc'][0]} is {_short(json.dumps(first['input']))}, {first['msg']}"
+    return f"{kind}: {first['loc'][0]} is {_shorten(json.dumps(first['input']))}, {first['msg']}"
 
 
 # --- Where it stands in a reply ---------------------------------------------------------------------------------------
@@ -176,16 +182,16 @@ def _problem(error: ValidationError, protocol: Protocol, mode: Mode) -> str:
 
 def _last_object(reply: str, finish: str, refusal: str) -> dict[str, Any]:
     if refusal or ending(finish) == "withheld":
-        raise _Invalid(f"refused: {_short(refusal or finish)}")
+        raise _Invalid(f"refused: {_shorten(refusal or finish)}")
     if ending(finish) == "length":
-        raise _Invalid(f"cut off: the reply ended at the limit of tokens, {_short(reply[-60:])}")
-    taken = Reply.of(reply)
-    if taken.outcome == "cut":
+        raise _Invalid(f"cut off: the reply ended at the limit of tokens, {_shorten(reply[-60:])}")
+    parts = Reply.of(reply)
+    if parts.outcome == "cut":
         raise _Invalid("cut off: the judge's reasoning was never closed")
-    if taken.outcome == "unreadable":
-        raise _Invalid(f"no verdict: nothing stands behind {_short(taken.unknown_mark)}, which may begin thoughts")
+    if parts.outcome == "unreadable":
+        raise _Invalid(f"no verdict: nothing stands behind {_shorten(parts.unknown_mark)}, which may begin thoughts")
     # A judge may write "Question:" before its verdict: what follows the end of a turn is looked at too.
-    text = taken.spoken
+    text = parts.spoken
     if not text.strip():
         raise _Invalid("empty reply: the judge said nothing")
     if len(text) > LONGEST_REPLY:
@@ -195,42 +201,42 @@ def _last_object(reply: str, finish: str, refusal: str) -> dict[str, Any]:
 
 def _object_at_end(text: str) -> dict[str, Any]:
     """The JSON object that ends ``text``, the outermost one; raises :class:`_Invalid`."""
-    place, found, end = 0, None, 0
-    while (start := text.find("{", place)) >= 0:
+    start_at, content, end = 0, None, 0
+    while (start := text.find("{", start_at)) >= 0:
         try:
-            found, end = _DECODER.raw_decode(text, start)
+            content, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             if isinstance(error, _Invalid):
                 raise
             # An object that was begun and is none: if it can't be left out as prose, nothing in it counts either.
-            place = _after_prose(text, start, str(error))
+            start_at = _after_prose(text, start, str(error))
             continue
-        place = end
-    if found is None:
+        start_at = end
+    if content is None:
         kind = "refused" if _REFUSAL.match(text) else "no verdict"
-        raise _Invalid(f"{kind}: {_short(text)}")
+        raise _Invalid(f"{kind}: {_shorten(text)}")
     if not _CLOSING.match(text, end):
-        raise _Invalid(f"text after the verdict: {_short(text[end:])}")
-    return found
+        raise _Invalid(f"text after the verdict: {_shorten(text[end:])}")
+    return content
 
 
 def _after_prose(text: str, start: int, problem: str) -> int:
     """Where to look on after a brace that begins no JSON: behind its partner; raises where that was to be JSON."""
     depth = 0
-    for place in range(start, len(text)):
-        depth += (text[place] == "{") - (text[place] == "}")
+    for index in range(start, len(text)):
+        depth += (text[index] == "{") - (text[index] == "}")
         if depth == 0:
-            if '"' in text[start:place]:
-                raise _Invalid(f"broken verdict: {problem}, in {_short(text[start : place + 1])}")
-            return place + 1
-    raise _Invalid(f"broken verdict: {problem}, in {_short(text[start:])}")
+            if '"' in text[start:index]:
+                raise _Invalid(f"broken verdict: {problem}, in {_shorten(text[start : index + 1])}")
+            return index + 1
+    raise _Invalid(f"broken verdict: {problem}, in {_shorten(text[start:])}")
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     for key in keys:
         if keys.count(key) > 1:
-            raise _Invalid(f"broken verdict: {_short(key)} is given {keys.count(key)} times")
+            raise _Invalid(f"broken verdict: {_shorten(key)} is given {keys.count(key)} times")
     return dict(pairs)
 
 
@@ -241,5 +247,5 @@ def _no_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_no_twins, parse_constant=_no_constant)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text if len(text) <= 120 else f"{text[:117]}...")

@@ -21,18 +21,18 @@ _REPLIES = "CREATE TABLE IF NOT EXISTS replies (digest TEXT PRIMARY KEY, reply B
 
 
 def keep(reply: str, question: str) -> str:
-    """Keep the ``reply`` to a question, named by its id, and return their digest (HMAC-SHA-256, 64 hexadecimal digits).
+    """Store the ``reply`` to a question (its id) and return their digest (HMAC-SHA-256, 64 hexadecimal digits).
 
     Keeping it twice changes nothing.
     """
     text, signed = (each.encode("utf-8", "surrogatepass") for each in (reply, f"{question}\0{reply}"))
     with database.opened(path(), _REPLIES) as base:
-        name = hmac.new(_secret(base), signed, hashlib.sha256).hexdigest()
+        name = hmac.new(_machine_secret(base), signed, hashlib.sha256).hexdigest()
         base.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (name, text))
     return name
 
 
-def _secret(base: sqlite3.Connection) -> bytes:
+def _machine_secret(base: sqlite3.Connection) -> bytes:
     """The secret of this machine, made when it is first asked for."""
     base.execute("CREATE TABLE IF NOT EXISTS secret (number INTEGER PRIMARY KEY, value BLOB)")
     base.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_bytes(32),))

@@ -27,11 +27,11 @@ class NoReply(Exception):
 
 def ending(finish: object) -> Ending | Literal["withheld"]:
     """What a ``finish_reason`` means, by ``finish_reasons.yml``; "" for a word that is not there, and for none."""
-    return _endings().get(finish.casefold(), "") if isinstance(finish, str) else ""
+    return _load_endings().get(finish.casefold(), "") if isinstance(finish, str) else ""
 
 
 @functools.cache
-def _endings() -> Mapping[str, Any]:
+def _load_endings() -> Mapping[str, Any]:
     import yaml
 
     text = importlib.resources.files("lmms_medtasks").joinpath("finish_reasons.yml").read_text("utf-8")

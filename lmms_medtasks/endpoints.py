@@ -39,12 +39,12 @@ def problem(host: str, named: Sequence[str], resolve: Resolve = resolve) -> str 
     ``named``: the hosts that the user named as private.
     """
     listed = host.lower() in {each.lower().strip("[]") for each in named}
-    literal = _address(host)
+    literal = _parse_address(host)
     addresses = [host] if literal else resolve(host)
     if not addresses:
         return f"its host {host!r} resolves to no address"
     for each in addresses:
-        found = _address(each)
+        found = _parse_address(each)
         private = found is not None and _is_private(found)
         if found is not None and (found.is_loopback or (listed and private)):
             continue
@@ -55,7 +55,7 @@ def problem(host: str, named: Sequence[str], resolve: Resolve = resolve) -> str 
     return None
 
 
-def _address(text: str) -> IP | None:
+def _parse_address(text: str) -> IP | None:
     """An IP address, the IPv4 one inside a mapped IPv6 address; None if ``text`` is none."""
     try:
         found = ipaddress.ip_address(text.partition("%")[0])

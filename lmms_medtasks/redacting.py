@@ -60,7 +60,7 @@ class Secrets:
     def __init__(self, values: Iterable[str] = (), told: Mapping[str, str] | None = None) -> None:
         self._values = frozenset(each for each in values if _is_looked_for(each))
         self._told = dict(told or {})
-        forms = {form.translate(_LOWER) for each in self._values for form in _forms(each)}
+        forms = {form.translate(_LOWER) for each in self._values for form in _written_forms(each)}
         self._forms = sorted(each for each in forms if not _is_word(each))
         self._words = [re.compile(rf"\b{re.escape(each)}\b", re.IGNORECASE) for each in forms if _is_word(each)]
 
@@ -82,8 +82,8 @@ class Secrets:
         if not self._forms:
             return text
         low = text.translate(_LOWER)
-        spans = [span for form in self._forms for found in (_wholes, _parts) for span in found(low, form)]
-        for start, end in _merged(spans):
+        spans = [span for form in self._forms for found in (_iter_wholes, _iter_parts) for span in found(low, form)]
+        for start, end in _merge_spans(spans):
             text = f"{text[:start]}{SHOWN}{text[end:]}"
         return text
 
@@ -101,7 +101,7 @@ class Secrets:
 
 def of_arguments(arguments: str | Mapping[str, Any] | None) -> Secrets:
     """The secrets in a model's arguments: ``name=value,name=value``, or a mapping."""
-    given = arguments if isinstance(arguments, Mapping) else dict(_pairs(str(arguments or "")))
+    given = arguments if isinstance(arguments, Mapping) else dict(_iter_arguments(str(arguments or "")))
     values: set[str] = set()
     told: dict[str, str] = {}
     model = [str(given.get(name) or "") for name in ("model", "model_version", "pretrained", "model_name")]
@@ -194,7 +194,7 @@ class _Redacting:
         return len(text)
 
 
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
+def _iter_arguments(text: str) -> Iterator[tuple[str, str]]:
     for part in re.split(r",(?=\s*\w+=)", text):
         name, equals, value = part.strip().partition("=")
         if equals:
@@ -248,20 +248,20 @@ def _is_word(value: str) -> bool:
     return (value.isalpha() or value.isdigit()) and len(value) < _LONG_WORD
 
 
-def _forms(value: str) -> set[str]:
+def _written_forms(value: str) -> set[str]:
     """A secret as it may stand in a text: as it is, in an address, in JSON, in HTML, in base64."""
     written = {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], html.escape(value)}
     return written | {base64.b64encode(value.encode()).decode().rstrip("=")}
 
 
-def _wholes(low: str, form: str) -> Iterator[tuple[int, int]]:
+def _iter_wholes(low: str, form: str) -> Iterator[tuple[int, int]]:
     start = low.find(form)
     while start >= 0:
         yield start, start + len(form)
         start = low.find(form, start + len(form))
 
 
-def _parts(low: str, form: str) -> Iterator[tuple[int, int]]:
+def _iter_parts(low: str, form: str) -> Iterator[tuple[int, int]]:
     """Where parts of ``form`` stand that tell something of it: long enough, and no word."""
     if len(form) <= _SHORTEST_PART:
         return
@@ -280,7 +280,7 @@ def _parts(low: str, form: str) -> Iterator[tuple[int, int]]:
             at = low.find(piece, max(end, at + 1))
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans without overlap, the last one first."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans):

@@ -1,4 +1,4 @@
-"""Which hosts are this machine, or were named as private. The rules are tried in tests/judges/test_guard.py."""
+"""Which hosts are this machine, or were named as private. The rules are tried in tests/judges/test_settings.py."""
 
 from lmms_medtasks import endpoints
 

@@ -22,9 +22,9 @@ from lmms_medtasks.data import documents, sources
 from lmms_medtasks.harness import hooks, judged, provenance
 from lmms_medtasks.harness.rescoring import Definitions, results_of
 from lmms_medtasks.judges import checklists, prompts, records
-from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.judging import settled
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.protocol import Item, Protocol, Verdict, key_of
+from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.parsing import words
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.record import KEY

@@ -16,7 +16,7 @@ from lmms_medtasks.agreement.judged_answers import Answer, Judged
 from lmms_medtasks.agreement.ratings import COMMENT, IMAGES, KEY_COLUMNS, guarded, text_column
 from lmms_medtasks.data import question_pictures
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import anchors, prompts
+from lmms_medtasks.judges import prompts
 from lmms_medtasks.judges.protocol import Dimension, Protocol
 from lmms_medtasks.samples.result_files import Run
 from lmms_medtasks.samples.runs import settings_of, splits_of
@@ -198,7 +198,7 @@ def page(drawn: Sequence[Drawn], protocol: Protocol, pictures: Pictures) -> str:
         alike=alike(protocol),
         drawn=drawn,
         texts=[{name: _shown(each.text(name)) for name in protocol.fields} for each in drawn],
-        anchors=anchors.of(protocol),
+        anchors=prompts.label_anchors(protocol),
         pictures=[[name.removesuffix(".png") for name in pictures.names(each)] for each in drawn],
         files={name.removesuffix(".png"): base64.b64encode(data).decode() for name, data in pictures.files.items()},
         prompt=prompts.text_of(protocol.prompt),

@@ -155,11 +155,11 @@ def _wrap_generate_until(lm: Any, original: Any, drawn: Mapping[str, Mapping[str
         with contextlib.ExitStack() as changed:
             changed.enter_context(_client_of_this_call(lm, module))
             if hasattr(lm, "client"):
-                from lmms_medtasks.harness import chat_clients, server_sampling
+                from lmms_medtasks.harness import chat_servers
 
-                changed.enter_context(chat_clients.read_alike(lm, module))
+                changed.enter_context(chat_servers.read_replies_alike(lm, module))
                 if served and task in drawn:
-                    changed.enter_context(server_sampling.sent_along(lm.client, drawn[task]))
+                    changed.enter_context(chat_servers.add_sampling(lm.client, drawn[task]))
             if _asks_one_by_one(lm, module, sent_requests, drawn):
                 return _replace_half_characters(_one_by_one(lm, original, sent_requests, module))
             with failed_requests.watched(lm, module) as ended:

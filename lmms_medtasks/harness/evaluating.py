@@ -131,9 +131,9 @@ def join_evaluator(module: Any) -> None:
 def _server_kind(lm: Any) -> str | None:
     if not hasattr(lm, "client"):
         return None
-    from lmms_medtasks.harness import server_sampling
+    from lmms_medtasks.harness import chat_servers
 
-    return server_sampling.kind(lm)
+    return chat_servers.server_kind(lm)
 
 
 def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
@@ -284,9 +284,9 @@ def _one_task_a_call(
         if changed or (reached and _is_sampled(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
     for task, settings in drawn.items() if served else ():
-        from lmms_medtasks.harness import server_sampling
+        from lmms_medtasks.harness import chat_servers
 
-        sent = server_sampling.fields(settings)
+        sent = chat_servers.sampling_fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
     why = None if served else runners.doubt(lm, calls.ranks(), reached)
     for task in sorted(drawn) if why else ():

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def protocols_of(config: Any) -> list[Protocol]:
-    """As :func:`lmms_medtasks.judges.stage.protocols_of`."""
+    """As :func:`lmms_medtasks.judges.registry.protocols_of`."""
     if not _names_protocol(config):
         return []
-    from lmms_medtasks.judges import stage
+    from lmms_medtasks.judges import registry
 
-    return stage.protocols_of(config)
+    return registry.protocols_of(config)
 
 
 def check(configs: Sequence[Any]) -> None:

@@ -3,7 +3,7 @@
 The harness scores documents in few threads, one request after the other; and a hook that fails there costs the run. So
 the answers of a task whose YAML names a protocol are judged as soon as its filters have run, with as many requests in
 flight as the judge takes, and the scoring hooks find the verdicts in
-:data:`lmms_medtasks.judges.handed_verdicts.TABLE`.
+:data:`lmms_medtasks.judges.records.TABLE`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import relied_on
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.judges import identity, prompts, records, registry, settings
-from lmms_medtasks.judges.handed_verdicts import TABLE
+from lmms_medtasks.judges.budget import SharedBudget
 from lmms_medtasks.judges.judging import Judge, Wanted
-from lmms_medtasks.judges.protocol import Protocol
-from lmms_medtasks.judges.shared_budget import SharedBudget
-from lmms_medtasks.judges.stage import protocols_of, trials_of
+from lmms_medtasks.judges.protocol import Protocol, trials_of
+from lmms_medtasks.judges.records import TABLE
+from lmms_medtasks.judges.registry import protocols_of
 from lmms_medtasks.short_texts import listed_or_counted
 
 WITHHELD = "withheld: the terms of its data"

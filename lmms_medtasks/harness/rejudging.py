@@ -13,10 +13,9 @@ from typing import Any
 
 from lmms_medtasks.errors import UnwritableFile, UserError, unknown
 from lmms_medtasks.harness import chosen_settings, logged_questions, rescoring
-from lmms_medtasks.judges import identity, own_scales, records, registry, stage, withheld
-from lmms_medtasks.judges.handed_verdicts import Key, key_of
+from lmms_medtasks.judges import identity, own_scales, records, registry, withheld
 from lmms_medtasks.judges.judging import Counts, Judge, Say, Wanted
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.protocol import Item, Key, Protocol, Verdict, key_of, trials_of
 from lmms_medtasks.judges.settings import Settings
 from lmms_medtasks.record import Judgement, Record
 from lmms_medtasks.samples import result_files as results
@@ -105,7 +104,7 @@ def judged_tasks(runs: Sequence[results.Run], tasks: Sequence[str]) -> list[Judg
     judged = []
     for run in runs:
         for task, config in run.content.get("configs", {}).items():
-            if run.samples_file(task).is_file() and (protocols := stage.protocols_of(config)):
+            if run.samples_file(task).is_file() and (protocols := registry.protocols_of(config)):
                 judged.append(Judged(run, task, tuple(protocols)))
     names = {each.task for each in judged}
     if not judged:
@@ -169,7 +168,7 @@ def protocols_of(config: Mapping[str, Any]) -> list[Protocol]:
     """The protocols that a task's configuration names, without a user's own prompts, whose files may be gone."""
     given = config.get("lmms_eval_specific_kwargs") or {}
     default = {name: value for name, value in (given.get("default") or {}).items() if name != "judge_prompt"}
-    return stage.protocols_of({**config, "lmms_eval_specific_kwargs": {**given, "default": default}})
+    return registry.protocols_of({**config, "lmms_eval_specific_kwargs": {**given, "default": default}})
 
 
 def rejudge(
@@ -353,7 +352,7 @@ class _Answers:
         protocol = next((each for each in protocols if each.name == protocol_name), None) or registry.get(protocol_name)
         judge = identity.describe(settings, protocol)
         same = not identity.differences(record.judgement.judge, judge)
-        trials = stage.trials_of(protocol, judge["settings"])
+        trials = trials_of(protocol, judge["settings"])
         return cls(
             record, record.judgement, protocol, documents.judged_items(record.id, record.judgement), same, trials
         )

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import calls, sampling, server_sampling
+from lmms_medtasks.harness import calls, chat_servers, sampling
 from lmms_medtasks.harness.replacing import replaced
 from lmms_medtasks.suites import paper
 
@@ -74,7 +74,7 @@ def model_room(lm: Any) -> tuple[int, str] | None:
     served = getattr(lm, "serves", None)
     if isinstance(served, dict) and _token_count(served.get("max_model_len")):
         return served["max_model_len"], "the server's max_model_len"
-    for model in server_sampling.listed(lm):
+    for model in chat_servers.list_served_models(lm):
         if model.id == getattr(lm, "model_version", None) and (
             tokens := _token_count(getattr(model, "max_model_len", None))
         ):

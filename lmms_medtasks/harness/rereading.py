@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from lmms_medtasks import __version__, digests
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import degraded_pairing, hooks, logged_questions, rejudging, rescoring
-from lmms_medtasks.judges import records, registry, stage
+from lmms_medtasks.judges import records, registry
 from lmms_medtasks.judges.judging import settled
-from lmms_medtasks.judges.protocol import Item, Protocol, Verdict
+from lmms_medtasks.judges.protocol import Item, Protocol, Verdict, trials_of
 from lmms_medtasks.parsing.reply import Reply, SentReply, Tags
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, Judgement, Record, from_earlier_json
 from lmms_medtasks.report.csv_writer import csv_line
@@ -244,7 +244,7 @@ class _Reader:
                 continue
             changed.add(place)
             made = item and (settled(protocol, item) or Verdict("missing", reason=records.NOT_JUDGED))
-            trials = stage.trials_of(protocol, old.judge.get("settings", {})) if made else 0
+            trials = trials_of(protocol, old.judge.get("settings", {})) if made else 0
             verdicts.append(tuple(records.to_json(made, protocol) for _ in range(trials) if made))
         return replace(new, judge=old.judge, verdicts=tuple(verdicts)), changed
 

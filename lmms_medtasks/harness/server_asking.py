@@ -1,4 +1,4 @@
-"""How a server is asked many questions at once: rendered ahead in threads, within bounds, failures told apart.
+"""Ask a server many questions at once: render them ahead in threads, within bounds, and classify failures.
 
 A question is asked in one request with ``n`` for its trials, or in one request a trial. The client is that of the
 ``openai`` package, which repeats what failed for a while (connections, 408, 409, 429, 5xx) and waits longer each time.
@@ -19,7 +19,7 @@ import openai
 from lmms_medtasks import redacting
 from lmms_medtasks.chat_replies import NoReply, reply_of
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness.chat_clients import bounded, choices
+from lmms_medtasks.harness.chat_servers import completion_choices, limit_bodies
 from lmms_medtasks.harness.failed_requests import MARK as FAILED
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.parsing.texts import whole
@@ -52,22 +52,22 @@ class Connection:
     @functools.cached_property
     def secrets(self) -> redacting.Secrets:
         """What must stand in no message, reply or file."""
-        own = {"api_key": self.api_key, "base_url": self.base_url, "model": self.model}
-        return redacting.of_arguments(own) | redacting.of_environment()
+        arguments = {"api_key": self.api_key, "base_url": self.base_url, "model": self.model}
+        return redacting.of_arguments(arguments) | redacting.of_environment()
 
     @property
-    def shown(self) -> str:
+    def shown_url(self) -> str:
         """The address as it may be shown."""
         return redacting.shown_address(self.base_url, [self.model])
 
-    def options(self) -> dict[str, Any]:
+    def client_options(self) -> dict[str, Any]:
         """The arguments of the ``openai`` package's clients."""
         return {
             "base_url": self.base_url, "api_key": self.api_key, "timeout": self.timeout, "max_retries": self.retries,
         }  # fmt: skip
 
-    def told(self, error: BaseException) -> str:
-        """An error in few words, without the secrets, which some servers repeat."""
+    def describe_error(self, error: BaseException) -> str:
+        """Short text of an error, without the secrets, which some servers repeat."""
         return self.secrets.redacted(whole(" ".join(str(error).split())))[:400] or type(error).__name__
 
 
@@ -101,17 +101,17 @@ class Reply:
     broke_off: bool = False
 
     @property
-    def failed(self) -> bool:
+    def is_failed(self) -> bool:
         return self.text.startswith(FAILED)
 
 
-def _failed(why: object, broke_off: bool = False) -> Reply:
+def _failed_reply(why: object, broke_off: bool = False) -> Reply:
     return Reply(SentReply(f"{FAILED} {why}", "error"), broke_off=broke_off)
 
 
 @dataclass
 class Seen:
-    """What came back so far.
+    """Counts of the responses so far.
 
     Attributes:
         requests, together: requests that were answered or failed, and those with n > 1 among them.
@@ -128,7 +128,7 @@ class Seen:
     fingerprints: set[str] = field(default_factory=set)
 
 
-Tell = Callable[[dict[int, Reply]], object]
+OnReplies = Callable[[dict[int, Reply]], object]
 
 
 class Asker(Generic[Item]):
@@ -148,7 +148,7 @@ class Asker(Generic[Item]):
         self._any_reply = False
         self._most_asked = 1  # replies in one body
 
-    def ask(
+    def ask_all(
         self,
         items: Sequence[Item],
         prepare: Callable[[Item], Prepared],
@@ -162,10 +162,10 @@ class Asker(Generic[Item]):
         Raises UserError where going on is of no use: the key is refused, the model is not known, or :data:`IN_A_ROW`
         questions in a row got no reply. What ``prepare`` and ``finished`` raise ends it too.
         """
-        asyncio.run(self._ask_all(iter(items), min(len(items), self._workers), prepare, finished, seen))
+        asyncio.run(self._ask_all(iter(items), min(len(items), self._worker_count), prepare, finished, seen))
 
     @property
-    def _workers(self) -> int:
+    def _worker_count(self) -> int:
         return self._concurrency + 2 * self._threads  # those beyond the requests in flight prepare what comes next
 
     async def _ask_all(
@@ -176,10 +176,10 @@ class Asker(Generic[Item]):
         finished: Callable[[Item, dict[int, Reply]], None],
         seen: Seen,
     ) -> None:
-        async with openai.AsyncOpenAI(**self.connection.options()) as client:
-            with ThreadPoolExecutor(self._threads) as pool, bounded(client, lambda: self._most_asked):
+        async with openai.AsyncOpenAI(**self.connection.client_options()) as client:
+            with ThreadPoolExecutor(self._threads) as pool, limit_bodies(client, lambda: self._most_asked):
                 call = _Call(self, client, pool, seen)
-                tasks = [asyncio.create_task(call.work(todo, prepare, finished)) for _ in range(workers)]
+                tasks = [asyncio.create_task(call.take_questions(todo, prepare, finished)) for _ in range(workers)]
                 try:
                     await asyncio.gather(*tasks)
                 finally:
@@ -188,38 +188,38 @@ class Asker(Generic[Item]):
                     await asyncio.gather(*tasks, return_exceptions=True)
 
     def count_in_a_row(self, replies: Iterable[Reply]) -> None:
-        """Raise UserError when this question without a reply is one too many."""
+        """Count a question; raise UserError at :data:`IN_A_ROW` questions in a row without a reply."""
         failures = list(replies)
-        if not all(each.failed for each in failures):
+        if not all(reply.is_failed for reply in failures):
             self._in_a_row, self._any_reply = 0, True
             return
         self._in_a_row += 1
         if self._in_a_row >= IN_A_ROW:
             raise UserError(
-                f"{self._in_a_row} questions in a row got no reply from {self.connection.shown}. The last failure: "
+                f"{self._in_a_row} questions in a row got no reply from {self.connection.shown_url}. The last failure: "
                 f"{failures[-1].text.removeprefix(FAILED).strip()} Mend that (the server's own log says more), and "
                 "give the same command again."
             )
 
     def stop_if_fatal(self, error: Exception) -> None:
-        """Raise UserError for an error that every further request would get too."""
-        said = f"{self.connection.shown} says: {self.connection.told(error).rstrip('. ')}."
+        """Raise UserError for an error that every further request would get too (a wrong key, an unknown model)."""
+        words = f"{self.connection.shown_url} says: {self.connection.describe_error(error).rstrip('. ')}."
         if isinstance(error, openai.AuthenticationError) or (
             isinstance(error, openai.PermissionDeniedError) and not self._any_reply
         ):
             raise UserError(
-                f"The server refuses the key. {said} Give the right one as OPENAI_API_KEY or api_key=…, and give the "
-                "same command again."
+                f"The server refuses the key. {words} Give the right one as OPENAI_API_KEY or api_key=…, and give "
+                "the same command again."
             ) from error
         if isinstance(error, openai.NotFoundError):
             raise UserError(
-                f"The server does not know the model or the address. {said} Compare model=… and base_url=… (it ends in "
-                "/v1 as a rule) with what it serves, and give the same command again."
+                f"The server does not know the model or the address. {words} Compare model=… and base_url=… (it ends "
+                "in /v1 as a rule) with what it serves, and give the same command again."
             ) from error
 
 
 class _Call(Generic[Item]):
-    """One call of :meth:`Asker.ask`, within its event loop."""
+    """One call of :meth:`Asker.ask_all`, within its event loop."""
 
     def __init__(self, asker: Asker[Item], client: openai.AsyncOpenAI, pool: ThreadPoolExecutor, seen: Seen) -> None:
         self._asker, self._client, self._pool, self._seen = asker, client, pool, seen
@@ -228,7 +228,7 @@ class _Call(Generic[Item]):
         self._freed = asyncio.Condition()
         self._held = 0
 
-    async def work(
+    async def take_questions(
         self,
         todo: Iterator[Item],
         prepare: Callable[[Item], Prepared],
@@ -242,7 +242,7 @@ class _Call(Generic[Item]):
                     await self._freed.wait_for(lambda: self._held < HELD_BYTES)
                 question = await loop.run_in_executor(self._pool, prepare, item)
                 self._held += question.size
-            replies = await self._replies(question, functools.partial(finished, item))
+            replies = await self._ask_question(question, functools.partial(finished, item))
             size = question.size
             del question  # the next one is prepared while this one's reply is taken care of
             async with self._freed:
@@ -251,18 +251,18 @@ class _Call(Generic[Item]):
             for each in replies.values():
                 self._seen.cut += each.text.ended == "length"
                 self._seen.empty += each.text == ""
-                self._seen.failed += each.failed
+                self._seen.failed += each.is_failed
             self._asker.count_in_a_row(replies.values())
 
-    async def _replies(self, question: Prepared, tell: Tell) -> dict[int, Reply]:
-        """The reply to each of the question's trials, all of which ``tell`` is called with."""
+    async def _ask_question(self, question: Prepared, on_replies: OnReplies) -> dict[int, Reply]:
+        """The reply to each of the question's trials, all of which ``on_replies`` is called with."""
         first, count = question.trials[0], len(question.trials)
         in_order = question.trials == tuple(range(first, first + count))  # as n counts its seeds
         replies: dict[int, Reply] = {}
         refused = False
         if in_order and 1 < count <= self._asker.most_together:
             try:
-                replies = await self._request(question, question.trials)
+                replies = await self._send_request(question, question.trials)
                 if len(replies) < count:
                     self._asker.most_together = 1  # it gave fewer, so it does not know n
                 replies = {trial: each for trial, each in replies.items() if not each.broke_off}
@@ -270,26 +270,26 @@ class _Call(Generic[Item]):
                 refused = True  # for its n, or for the question itself
         if not replies:
             try:
-                replies = await self._request(question, question.trials[:1])
+                replies = await self._send_request(question, question.trials[:1])
             except _Refused as error:
-                replies = dict.fromkeys(question.trials, _failed(error))
-            if refused and not replies[first].failed:
+                replies = dict.fromkeys(question.trials, _failed_reply(error))
+            if refused and not replies[first].is_failed:
                 self._asker.most_together = min(self._asker.most_together, count - 1)
-        tell(replies)  # before another request takes this one's place: a kill loses those in flight, and no more
+        on_replies(replies)  # before another request takes this one's place: a kill loses those in flight, and no more
         missing = [trial for trial in question.trials if trial not in replies]
-        for found in await asyncio.gather(*(self._single(question, trial, tell) for trial in missing)):
-            replies.update(found)
+        for single in await asyncio.gather(*(self._ask_trial(question, trial, on_replies) for trial in missing)):
+            replies.update(single)
         return replies
 
-    async def _single(self, question: Prepared, trial: int, tell: Tell) -> dict[int, Reply]:
+    async def _ask_trial(self, question: Prepared, trial: int, on_replies: OnReplies) -> dict[int, Reply]:
         try:
-            found = await self._request(question, (trial,))
+            replies = await self._send_request(question, (trial,))
         except _Refused as error:
-            found = {trial: _failed(error)}
-        tell(found)
-        return found
+            replies = {trial: _failed_reply(error)}
+        on_replies(replies)
+        return replies
 
-    async def _request(self, question: Prepared, trials: tuple[int, ...]) -> dict[int, Reply]:
+    async def _send_request(self, question: Prepared, trials: tuple[int, ...]) -> dict[int, Reply]:
         """One request; the replies to ``trials``, or to the first of them. Raises _Refused for what can't be asked."""
         body = dict(question.body)
         self._asker._most_asked = max(self._asker._most_asked, len(trials))
@@ -301,23 +301,23 @@ class _Call(Generic[Item]):
             async with self._in_flight:
                 self._seen.requests += 1
                 self._seen.together += len(trials) > 1
-                completion, replies = await self._completion(body)
+                completion, replies = await self._request_completion(body)
         except (openai.OpenAIError, ValueError) as error:
             self._asker.stop_if_fatal(error)
-            told = self._asker.connection.told(error)
+            description = self._asker.connection.describe_error(error)
             if isinstance(error, _ONLY_THIS_ONE) or getattr(error, "status_code", None) == _TOO_LARGE:
-                raise _Refused(told) from error
-            return dict.fromkeys(trials, _failed(f"{type(error).__name__}: {told}"))
-        self._note(self._seen.models, completion.model)
-        self._note(self._seen.fingerprints, completion.system_fingerprint)
+                raise _Refused(description) from error
+            return dict.fromkeys(trials, _failed_reply(f"{type(error).__name__}: {description}"))
+        self._note_name(self._seen.models, completion.model)
+        self._note_name(self._seen.fingerprints, completion.system_fingerprint)
         return dict(zip(trials, replies, strict=False))
 
-    def _note(self, names: set[str], said: object) -> None:
+    def _note_name(self, names: set[str], name: object) -> None:
         """Keep what a server says of itself, as far as it is a name, and not thousands of them."""
-        if isinstance(said, str) and said and len(names) < _MOST_NAMES:
-            names.add(self._asker.connection.secrets.redacted(whole(said))[:_LONGEST_NAME])
+        if isinstance(name, str) and name and len(names) < _MOST_NAMES:
+            names.add(self._asker.connection.secrets.redacted(whole(name))[:_LONGEST_NAME])
 
-    async def _completion(self, body: Body) -> tuple[Any, list[Reply]]:
+    async def _request_completion(self, body: Body) -> tuple[Any, list[Reply]]:
         """What the server answers, and the replies in it.
 
         What is no completion, or one whose replies all broke off, is asked for again, as a failure is.
@@ -345,20 +345,20 @@ class _Refused(Exception):
 
 def _replies_of(completion: Any, counts_first: bool, limit: int | None) -> Iterator[Reply]:
     """The replies in the order of their indices."""
-    each = choices(completion)
-    read, written = (_number(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
-    for choice in each:
+    choices = completion_choices(completion)
+    read, written = (_token_count(completion.usage, name) for name in ("prompt_tokens", "completion_tokens"))
+    for choice in choices:
         if counts_first:
-            own = written if choice is each[0] else None
+            choice_tokens = written if choice is choices[0] else None
         else:
-            own = None if written is None else written // len(each)
+            choice_tokens = None if written is None else written // len(choices)
         try:
-            yield Reply(reply_of(choice, limit), read, own)
+            yield Reply(reply_of(choice, limit), read, choice_tokens)
         except NoReply as error:
-            yield _failed(error, error.again)
+            yield _failed_reply(error, error.again)
 
 
-def _number(usage: Any, name: str) -> int | None:
+def _token_count(usage: Any, name: str) -> int | None:
     """A count of tokens; None where the server gives none, or something else."""
-    found = getattr(usage, name, None)
-    return found if isinstance(found, int) else None
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) else None

@@ -1,6 +1,6 @@
 """``medtasks_server``: a model behind an OpenAI-compatible server (vLLM, SGLang, llama.cpp, hosted ones).
 
-What sets it apart from the harness's ``openai`` and ``async_openai``: a question is rendered and encoded once for
+Differences to the harness's ``openai`` and ``async_openai``: a question is rendered and encoded once for
 all its trials, in threads, ahead of the requests; its trials are one request with ``n`` where the server draws
 independent replies by that; sampling settings that a checkpoint ships don't act on servers of a known kind; what the
 server is, what it serves and what it was sent stands in the result file.
@@ -25,9 +25,16 @@ from tqdm import tqdm
 
 from lmms_medtasks import pictures, png, redacting
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import server_kinds
 from lmms_medtasks.harness.calls import PADDING, TRIAL
-from lmms_medtasks.harness.chat_clients import bounded, choices
+from lmms_medtasks.harness.chat_servers import (
+    completion_choices,
+    get_kind,
+    is_sampled,
+    kind_by_owner,
+    limit_bodies,
+    request_settings,
+    unsent_settings,
+)
 from lmms_medtasks.harness.own_models import OwnModel, check_arguments, whole_number
 from lmms_medtasks.harness.server_asking import Asker, Connection, Prepared, Reply, Seen
 from lmms_medtasks.seeding import stable_seed
@@ -90,30 +97,30 @@ class ServerModel(OwnModel):
         self.connection = Connection(
             str(base_url),
             str(api_key or os.environ.get("OPENAI_API_KEY") or "none"),
-            _seconds(timeout),
+            _check_seconds(timeout),
             whole_number("retries", retries, 0),
             self.model_name,
         )
         if str(many).lower() not in _MANY:
             raise UserError(f"The model argument many must be auto, True or False, got {many!r}.")
-        self.client = openai.OpenAI(**self.connection.options())  # its base_url is what the model guard looks at
+        self.client = openai.OpenAI(**self.connection.client_options())  # its base_url is what the model guard looks at
         self._asker: Asker[_Question] = Asker(self.connection, self.concurrency, self.threads)
         self._seen: dict[str, Seen] = {}
-        self.serves = self._served()
+        self.serves = self._find_served_model()
         owner = self.serves.get("owned_by")
-        self.kind = server_kinds.of_owner(owner) if kind == "auto" else server_kinds.named(str(kind))
+        self.kind = kind_by_owner(owner) if kind == "auto" else get_kind(str(kind))
         self._asker.counts_first = self.kind.counts_first
-        self.version = self._version()
+        self.version = self._find_version()
         self._asker.most_together = math.inf if self._draws_many(_MANY[str(many).lower()]) else 1
-        self.doubt = self._doubt()
+        self.doubt = self._trials_doubt()
         if self.kind.name == "other":
             logger.warning(
-                f"{self.connection.shown} does not say that it is a server of a known kind (owned_by: {owner!r}): "
+                f"{self.connection.shown_url} does not say that it is a server of a known kind (owned_by: {owner!r}): "
                 "temperature, top_p and max_tokens are sent, and other sampling settings that its checkpoint ships may "
                 "act. Give kind=vllm, sglang or llamacpp if it is one of these."
             )
 
-    def _served(self) -> dict[str, Any]:
+    def _find_served_model(self) -> dict[str, Any]:
         """What the server's list says of the model; {} where there is no list."""
         try:
             answer = self.client.get("/models", cast_to=object, options={"timeout": self._listing_timeout})
@@ -124,11 +131,11 @@ class ServerModel(OwnModel):
         except (openai.NotFoundError, openai.BadRequestError):
             return {}
         except (openai.OpenAIError, ValueError) as error:
-            raise self._unreachable(error) from error
+            raise self._unreachable_error(error) from error
         if self.model_name not in listed:
             shown = ", ".join(sorted(listed)[:20]) or "nothing"
             raise UserError(
-                f"{self.connection.shown} does not serve {self.model_name!r}, but: {shown}. Give model=NAME as it "
+                f"{self.connection.shown_url} does not serve {self.model_name!r}, but: {shown}. Give model=NAME as it "
                 "names it."
             )
         return {name: listed[self.model_name].get(name) for name in ("id", "root", "owned_by", "max_model_len")}
@@ -137,18 +144,19 @@ class ServerModel(OwnModel):
     def _listing_timeout(self) -> float:
         return min(self.connection.timeout, _LISTING_SECONDS)
 
-    def _unreachable(self, error: Exception) -> UserError:
+    def _unreachable_error(self, error: Exception) -> UserError:
         if isinstance(error, openai.APITimeoutError):
             return UserError(
-                f"{self.connection.shown} is there and does not answer in time. Look at the server's own log, or "
-                f"wait until it has loaded its model ({self.connection.told(error)})."
+                f"{self.connection.shown_url} is there and does not answer in time. Look at the server's own log, or "
+                f"wait until it has loaded its model ({self.connection.describe_error(error)})."
             )
         return UserError(
-            f"{self.connection.shown} does not answer as a server of models: {type(error).__name__}: "
-            f"{self.connection.told(error)} Compare base_url=… with where it listens (it ends in /v1 as a rule)."
+            f"{self.connection.shown_url} does not answer as a server of models: {type(error).__name__}: "
+            f"{self.connection.describe_error(error)} Compare base_url=… with where it listens (it ends in /v1 "
+            "as a rule)."
         )
 
-    def _version(self) -> str | None:
+    def _find_version(self) -> str | None:
         """What a vLLM server says of its version, None for others."""
         if self.kind.name != "vllm":
             return None
@@ -158,7 +166,7 @@ class ServerModel(OwnModel):
         except (httpx.HTTPError, ValueError, KeyError, TypeError):
             return None
 
-    def _doubt(self) -> str | None:
+    def _trials_doubt(self) -> str | None:
         """Why trials may be no draws from the model's own distribution: settings that its checkpoint ships may act."""
         host = (urlsplit(self.connection.base_url).hostname or "").lower()
         if self.kind.neutral or (self.kind.name == "openai" and host.endswith(_OPENAI_HOSTS)):
@@ -173,67 +181,67 @@ class ServerModel(OwnModel):
 
         Raises UserError where it refuses the probe without n too: no question could be asked.
         """
-        body = self._body({"temperature": 1.0, "max_new_tokens": 16}, [{"role": "user", "content": _PROBE}])
+        body = self._request_body({"temperature": 1.0, "max_new_tokens": 16}, [{"role": "user", "content": _PROBE}])
         if self.seed is not None:
             body["seed"] = self.seed
         # A server that hangs is not waited for as long as for a question.
         client = self.client.with_options(timeout=min(self.connection.timeout, _PROBE_SECONDS), max_retries=1)
-        with bounded(client, lambda: 2):
-            return self._probed(client, body, wanted)
+        with limit_bodies(client, lambda: 2):
+            return self._probe_many(client, body, wanted)
 
-    def _probed(self, client: openai.OpenAI, body: dict[str, Any], wanted: bool | None) -> bool:
-        """The same, by requests of ``client`` with ``body``."""
+    def _probe_many(self, client: openai.OpenAI, body: dict[str, Any], wanted: bool | None) -> bool:
+        """As :meth:`_draws_many`, by requests of ``client`` with ``body``."""
         if self.kind.independent if wanted is None else wanted:
             try:
-                if drawn := len(choices(client.chat.completions.create(**body, n=2))):
+                if drawn := len(completion_choices(client.chat.completions.create(**body, n=2))):
                     return drawn == 2
             except (openai.BadRequestError, openai.UnprocessableEntityError):
                 pass
             except (openai.OpenAIError, ValueError) as error:
                 self._asker.stop_if_fatal(error)
-                raise self._unreachable(error) from error
+                raise self._unreachable_error(error) from error
         try:
-            if not choices(client.chat.completions.create(**body)):
+            if not completion_choices(client.chat.completions.create(**body)):
                 raise ValueError("The server sent a completion without choices.")
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            sent = ", ".join(sorted(_flat(body)))
+            sent = ", ".join(sorted(_flatten_body(body)))
             raise UserError(
-                f"{self.connection.shown} refuses a question with the settings that trials need ({sent}): "
-                f"{self.connection.told(error)} Give the model argument kind if the server is of another kind "
-                f"than {self.kind.name!r}. A model that takes no temperature or no max_tokens (OpenAI's o1, o3, gpt-5 "
-                "and the like) can be asked by the harness's own runner, --model openai."
+                f"{self.connection.shown_url} refuses a question with the settings that trials need ({sent}): "
+                f"{self.connection.describe_error(error)} Give the model argument kind if the server is of another "
+                f"kind than {self.kind.name!r}. A model that takes no temperature or no max_tokens (OpenAI's o1, o3, "
+                "gpt-5 and the like) can be asked by the harness's own runner, --model openai."
             ) from error
         except (openai.OpenAIError, ValueError) as error:
             self._asker.stop_if_fatal(error)
-            raise self._unreachable(error) from error
+            raise self._unreachable_error(error) from error
         return False
 
-    def _body(self, settings: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
-        return {"model": self.model_name, **server_kinds.sent(self.kind, settings), "messages": messages}
+    def _request_body(self, settings: Mapping[str, Any], messages: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"model": self.model_name, **request_settings(self.kind, settings), "messages": messages}
 
     def generate_until(self, requests: list[Any]) -> list[Any]:
         """The reply to each request, as the harness's ``GenerationResult``; "" for requests that only fill up."""
         replies: list[Any] = [""] * len(requests)
-        questions = _questions(requests)
-        count = sum(len(each.places) for each in questions)
+        questions = _group_requests(requests)
+        count = sum(len(each.indices) for each in questions)
         shown = tqdm(total=count, desc="Asking", disable=None if self.rank == 0 else True)
 
-        def finished(question: _Question, found: dict[int, Reply]) -> None:
-            if not question.samples:  # a greedy reply is that of all trials
-                found = dict.fromkeys(question.places, *found.values())
-            own = {question.places[trial]: _result(reply) for trial, reply in found.items()}
-            for place, result in own.items():
-                replies[place] = result
+        def take_replies(question: _Question, by_trial: dict[int, Reply]) -> None:
+            if not question.has_sampling:  # a greedy reply is that of all trials
+                by_trial = dict.fromkeys(question.indices, *by_trial.values())
+            results = {question.indices[trial]: _generation_result(reply) for trial, reply in by_trial.items()}
+            for index, result in results.items():
+                replies[index] = result
             if self.on_replies is not None:
-                self.on_replies(own)
-            shown.update(len(own))
+                self.on_replies(results)
+            shown.update(len(results))
 
         for task in dict.fromkeys(each.task for each in questions):
-            own = [each for each in questions if each.task == task]
-            if not own[0].samples and max(len(each.places) for each in own) > 1:
+            task_questions = [question for question in questions if question.task == task]
+            if not task_questions[0].has_sampling and max(len(question.indices) for question in task_questions) > 1:
                 logger.info(f"{task}: temperature 0, so each question is asked once; its trials have that reply.")
             seen = self._seen.setdefault(task, Seen())
-            self._asker.ask(own, self._prepare, finished, seen)
+            self._asker.ask_all(task_questions, self._prepare_question, take_replies, seen)
             logger.info(
                 f"{task}, so far: {seen.requests} requests ({seen.together} of them for several trials), "
                 f"{seen.failed} trials failed, {seen.cut} replies ended at the limit of tokens, {seen.empty} are empty."
@@ -241,46 +249,48 @@ class ServerModel(OwnModel):
         shown.close()
         return replies
 
-    def _prepare(self, question: _Question) -> Prepared:
+    def _prepare_question(self, question: _Question) -> Prepared:
         """In a thread: render the question's pictures and encode them."""
         _, to_messages, settings, doc_id, task, split = question.request.args
         size = 0
         messages = []
         for message in to_messages(self.task_dict[task][split][doc_id]):
-            parts = [_part(each, task) for each in _content(message)]
+            parts = [_server_part(each, task) for each in _content_parts(message)]
             size += sum(len(str(each.get("text") or each["image_url"]["url"])) for each in parts)
             messages.append({"role": message["role"], "content": parts})
-        trials = tuple(sorted(question.places))
+        trials = tuple(sorted(question.indices))
         seed = None
         if self.seed is not None:
             # The last one of T trials has seed + T - 1, and some servers take 32 bits.
             seed = stable_seed("server", task, doc_id, self.seed) % 2**31
-        return Prepared(self._body(settings, messages), trials if question.samples else trials[:1], seed, size)
+        return Prepared(
+            self._request_body(settings, messages), trials if question.has_sampling else trials[:1], seed, size
+        )
 
     def server_record(self, task: str, settings: Mapping[str, Any], repeats: int) -> dict[str, Any]:
-        """What stands in the result file of a task: what the server is, what it serves, what it was sent.
+        """The entry in a task's result file: the server, the model that it serves, the settings that were sent.
 
         ``settings``: the task's ``generation_kwargs``. JSON-safe. Of several processes it is what this one saw.
         """
         seen = self._seen.get(task, Seen())
         if not seen.requests:
             trials = "not asked: the replies are those of a run that was cut off"
-        elif not server_kinds.samples(settings):
+        elif not is_sampled(settings):
             trials = "asked once, temperature 0"
         elif seen.together and repeats <= self._asker.most_together:
             trials = "one request with n"
         else:
             trials = "one request each"
         return {
-            "base_url": self.connection.shown,
+            "base_url": self.connection.shown_url,
             "kind": self.kind.name,
             "version": self.version,
             "model": self.model_name,
             "serves": self.serves,
             "answers_as": sorted(seen.models),
             "fingerprints": sorted(seen.fingerprints),
-            "sent": _flat(server_kinds.sent(self.kind, settings)),
-            "not_sent": server_kinds.left_out(settings),
+            "sent": _flatten_body(request_settings(self.kind, settings)),
+            "not_sent": unsent_settings(settings),
             "trials": trials,
             "seed": self.seed,
             "pictures": "PNG",
@@ -289,47 +299,47 @@ class ServerModel(OwnModel):
 
 @dataclass
 class _Question:
-    """A question and the places in the list of requests of its trials, by their numbers."""
+    """A question, and for each trial's number the index of its request in the list of requests."""
 
     request: Any
-    places: dict[int, int] = field(default_factory=dict)
+    indices: dict[int, int] = field(default_factory=dict)
 
     @property
     def task(self) -> str:
         return str(self.request.args[4])
 
     @property
-    def samples(self) -> bool:
-        return server_kinds.samples(self.request.args[2])
+    def has_sampling(self) -> bool:
+        return is_sampled(self.request.args[2])
 
 
-def _result(reply: Reply) -> GenerationResult:
+def _generation_result(reply: Reply) -> GenerationResult:
     counts = TokenCounts(input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
     return GenerationResult(reply.text, counts)
 
 
-def _questions(requests: Sequence[Any]) -> list[_Question]:
+def _group_requests(requests: Sequence[Any]) -> list[_Question]:
     """The questions of the requests. The harness names no trial: it gives the same request T times.
 
     Copies of a request belong to its question too, but for those that only fill up a process's share.
     """
-    found: dict[tuple[Any, ...], _Question] = {}
-    for place, request in enumerate(requests):
+    questions: dict[tuple[Any, ...], _Question] = {}
+    for index, request in enumerate(requests):
         metadata = request.metadata or {}
         if metadata.get(PADDING):
             continue
         prompt, _, settings, doc_id, task, split = request.args
-        question = found.setdefault((task, split, doc_id, prompt, repr(settings)), _Question(request))
-        question.places[metadata.get(TRIAL, len(question.places))] = place
-    return list(found.values())
+        question = questions.setdefault((task, split, doc_id, prompt, repr(settings)), _Question(request))
+        question.indices[metadata.get(TRIAL, len(question.indices))] = index
+    return list(questions.values())
 
 
-def _content(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _content_parts(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def _part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
+def _server_part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
     """A part of a message in the server's form."""
     if part["type"] == "text":
         return {"type": "text", "text": part["text"]}
@@ -342,10 +352,10 @@ def _part(part: Mapping[str, Any], task: str) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
 
 
-def _flat(body: Mapping[str, Any]) -> dict[str, Any]:
+def _flatten_body(body: Mapping[str, Any]) -> dict[str, Any]:
     """What a request says beside its question, as the server sees it."""
-    own = {name: value for name, value in body.items() if name not in ("model", "messages", "extra_body")}
-    return {**own, **body.get("extra_body", {})}
+    settings = {name: value for name, value in body.items() if name not in ("model", "messages", "extra_body")}
+    return {**settings, **body.get("extra_body", {})}
 
 
 def _is_address(text: str) -> bool:
@@ -368,7 +378,7 @@ def _default_threads() -> int:
     return min(8, max(2, (os.cpu_count() or 2) // 2))
 
 
-def _seconds(value: Any) -> float:
+def _check_seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1e6:
         raise UserError(f"The model argument timeout must be a number of seconds above 0, up to 1e6, got {value!r}.")
     return float(value)

@@ -3,7 +3,7 @@
 Scales and rule are the paper's (section 2, R2; Appendix A.2), the prompts say the same in our words. What is ours:
 
 * The hybrid rule. The paper gives an exact match the highest score without asking the judge; its public code compares
-  the texts as they are. Here they are compared folded (:func:`~lmms_medtasks.judges.folding.folded`): case, white
+  the texts as they are. Here they are compared folded (:func:`~lmms_medtasks.judges.open_answer.folded`): case, white
   space, and punctuation around the answer do not count.
 * Where the options of a closed question are known and the answer is one of them and nothing else, the scale says the
   score, and no judge is asked either. Of a question whose options are yes and no, so it is where the answer says one
@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.judges.folding import folded
+from lmms_medtasks.judges.open_answer import folded
 from lmms_medtasks.judges.protocol import Dimension, Item, Protocol
 from lmms_medtasks.parsing.yes_no import read_yes_no
 from lmms_medtasks.task_configs.sure_vqa.source_reader import SEPARATOR

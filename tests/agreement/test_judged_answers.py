@@ -8,8 +8,8 @@ from lmms_medtasks.agreement import judged_answers
 from lmms_medtasks.agreement.judged_answers import AnswerKey
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records
-from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
-from lmms_medtasks.judges.protocol import Item, Verdict
+from lmms_medtasks.judges.protocol import Item, Verdict, key_of
+from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.record import Record
 
 

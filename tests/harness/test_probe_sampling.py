@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lmms_medtasks.harness import calls, evaluating, runners, sampling, server_sampling
+from lmms_medtasks.harness import calls, chat_servers, evaluating, runners, sampling
 from lmms_medtasks.harness.hooks import TrialSeeder
 from tests.bare_runners import chat_request, chat_server, request, runner
 
@@ -16,7 +16,7 @@ TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_ne
 
 def trials(lm, number=3):
     asked = chat_request(**TASK)
-    served = bool(server_sampling.kind(lm))
+    served = bool(chat_servers.server_kind(lm))
     with calls.one_reply_each(lm, {"t": sampling.of_trials(TASK)}, served), calls.one_task_a_call(lm):
         return lm.generate_until([asked] * number)
 
@@ -76,12 +76,12 @@ def test_what_was_sent_is_recorded_and_no_doubt_is():
     drawn = evaluating._sampling_by_task([config])
     with chat_server("vllm") as server:
         lm = found(model="stub", base_url=server.url, api_key="x", max_retries=1)
-        with evaluating._one_task_a_call(lm, [config], drawn, server_sampling.kind(lm)):
+        with evaluating._one_task_a_call(lm, [config], drawn, chat_servers.server_kind(lm)):
             pass
         assert "create" not in vars(lm.client.chat.completions)
     assert config.metadata["sampling_sent"] == {"server": "vllm", **SERVED}
     assert "trials_independent" not in config.metadata
-    assert server_sampling.kind(lm) is None  # it is gone
+    assert chat_servers.server_kind(lm) is None  # it is gone
 
 
 class Inputs(dict):

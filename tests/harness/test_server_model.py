@@ -302,7 +302,7 @@ def test_trials_of_a_server_that_can_t_be_told_all_settings_are_in_doubt(stub, o
 def test_openai_s_own_server_is_not_in_doubt(stub):
     lm = model(stub, kind="openai")
     lm.connection = dataclasses.replace(lm.connection, base_url="https://api.openai.com/v1")
-    assert lm._doubt() is None
+    assert lm._trials_doubt() is None
 
 
 def test_what_fails_for_a_while_is_asked_again(stub):
@@ -414,8 +414,8 @@ def test_requests_in_flight_and_questions_held_are_bounded(stub, monkeypatch):
     stub.rule = lambda body: Answer(text="B", sleep=0.02)
     lm = model(stub, many=False, concurrency=16, threads=1)
     prepared, asked_so_far = [], []
-    own, count = lm._prepare, lm._asker.count_in_a_row
-    monkeypatch.setattr(lm, "_prepare", lambda question: prepared.append(question) or own(question))
+    own, count = lm._prepare_question, lm._asker.count_in_a_row
+    monkeypatch.setattr(lm, "_prepare_question", lambda question: prepared.append(question) or own(question))
     held = []
 
     def counted(replies):

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.judges import defaults as _defaults
 from lmms_medtasks.judges import registry
 from lmms_medtasks.judges import settings as _settings
-from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.suites import registry as suites
 
@@ -56,18 +55,15 @@ def ctrl_c():
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Waits of thousandths of a second."""
-    quick = {**_defaults.defaults(), "first_wait": 0.002, "longest_backoff": 0.02}
+    quick = {**_settings.defaults(), "first_wait": 0.002, "longest_backoff": 0.02}
     for module in (
         "asking",
         "budget",
-        "hopeless",
         "judging",
-        "probe",
-        "progress_lines",
         "prompts",
         "question_pool",
-        "retrying",
         "settings",
+        "transport",
     ):
         monkeypatch.setattr(f"lmms_medtasks.judges.{module}.defaults", lambda: quick)
 

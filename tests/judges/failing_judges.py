@@ -70,9 +70,9 @@ def judged(stub: Any, sample: Any, name: str, answers: int, **values: Any) -> tu
 
     ``stub``, ``sample``: the modules ``tests/stub_judge.py`` and ``judge_sample.py``.
     """
-    from lmms_medtasks.judges import judging, retrying, settings
+    from lmms_medtasks.judges import judging, settings, transport
 
-    class QuickBrake(retrying.Brake):
+    class QuickBrake(transport.Brake):
         def __init__(self) -> None:
             super().__init__(lambda: time.monotonic() * SPEED)
             waiting = self._stopped.wait

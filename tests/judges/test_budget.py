@@ -8,8 +8,7 @@ import threading
 import pytest
 
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.budget import Budget, Spent, estimated_tokens
-from lmms_medtasks.judges.shared_budget import SharedBudget
+from lmms_medtasks.judges.budget import Budget, SharedBudget, Spent, estimated_tokens
 
 
 def budget(**values):
@@ -18,44 +17,46 @@ def budget(**values):
 
 def test_requests():
     found = budget(MAX_REQUESTS="2")
-    assert [found.reserve(10), found.reserve(10)] == [None, None]
-    assert found.reserve(10) == "ceiling on requests: MEDTASKS_JUDGE_MAX_REQUESTS allows 2 here"
+    assert [found.reserve_request(10), found.reserve_request(10)] == [None, None]
+    assert found.reserve_request(10) == "ceiling on requests: MEDTASKS_JUDGE_MAX_REQUESTS allows 2 here"
     assert found.spent.requests == 2
 
 
 def test_none_at_all():
-    assert budget(MAX_REQUESTS="0").reserve(10).startswith("ceiling on requests")
+    assert budget(MAX_REQUESTS="0").reserve_request(10).startswith("ceiling on requests")
 
 
 def test_cost():
     # 1 USD per million tokens, replies of 100 tokens at most: 200 set aside for a request of 100; 250 in all.
     found = budget(PRICE="1,1", MAX_COST="0.00025", MAX_TOKENS="100")
-    assert found.reserve(100) is None
-    found.settle(100, 100, 20)
+    assert found.reserve_request(100) is None
+    found.settle_request(100, 100, 20)
     assert found.spent == Spent(1, 100, 20, 0.00012)
-    assert found.reserve(20) is None  # 120 + 120 <= 250
-    found.settle(20, 20, 10)
-    assert found.reserve(10) == "ceiling on cost: MEDTASKS_JUDGE_MAX_COST allows 0.00025 USD here"  # 150 + 110 > 250
+    assert found.reserve_request(20) is None  # 120 + 120 <= 250
+    found.settle_request(20, 20, 10)
+    assert (
+        found.reserve_request(10) == "ceiling on cost: MEDTASKS_JUDGE_MAX_COST allows 0.00025 USD here"
+    )  # 150 + 110 > 250
     assert found.spent.requests == 2
 
 
 def test_a_failed_request_gives_back_what_was_set_aside():
     found = budget(PRICE="1,1", MAX_COST="0.00025", MAX_TOKENS="100")
     for _ in range(20):
-        assert found.reserve(100) is None
-        found.settle(100, 0, 0)
+        assert found.reserve_request(100) is None
+        found.settle_request(100, 0, 0)
     assert (found.spent.requests, found.spent.cost) == (20, 0)
 
 
 def test_one_waits_while_another_holds_what_it_needs():
     found = budget(PRICE="1,1", MAX_COST="0.00025", MAX_TOKENS="100")
-    assert found.reserve(100) is None
+    assert found.reserve_request(100) is None
     got = []
-    thread = threading.Thread(target=lambda: got.append(found.reserve(100)))
+    thread = threading.Thread(target=lambda: got.append(found.reserve_request(100)))
     thread.start()
     thread.join(timeout=0.05)
     assert thread.is_alive() and not got
-    found.settle(100, 10, 10)
+    found.settle_request(100, 10, 10)
     thread.join(timeout=10)
     assert got == [None]
 
@@ -64,8 +65,8 @@ def test_many_threads_stay_below_the_ceiling():
     found = budget(PRICE="1,1", MAX_COST="0.01", MAX_TOKENS="100")
 
     def work():
-        while found.reserve(100) is None:
-            found.settle(100, 100, 30)
+        while found.reserve_request(100) is None:
+            found.settle_request(100, 100, 30)
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -85,12 +86,12 @@ def test_estimates():
 SHARED = """
 import sys
 from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.shared_budget import SharedBudget
+from lmms_medtasks.judges.budget import SharedBudget
 budget = SharedBudget(settings.read(), "run")
 print("ready", flush=True)
 sys.stdin.readline()
-while budget.reserve(100) is None:
-    budget.settle(100, 100, 30)
+while budget.reserve_request(100) is None:
+    budget.settle_request(100, 100, 30)
 print(budget.spent.requests, budget.spent.cost)
 """
 
@@ -122,7 +123,11 @@ def test_one_of_several_processes_may_use_it_all(tmp_path, monkeypatch):
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path))
     chosen = settings.read({"MEDTASKS_JUDGE_MAX_REQUESTS": "4"}, "lexical")
     one, other = SharedBudget(chosen, "run"), SharedBudget(chosen, "run")
-    assert [one.reserve(10) for _ in range(4)] == [None] * 4
-    assert other.reserve(10) == one.reserve(10) == "ceiling on requests: MEDTASKS_JUDGE_MAX_REQUESTS allows 4 here"
+    assert [one.reserve_request(10) for _ in range(4)] == [None] * 4
+    assert (
+        other.reserve_request(10)
+        == one.reserve_request(10)
+        == "ceiling on requests: MEDTASKS_JUDGE_MAX_REQUESTS allows 4 here"
+    )
     assert (one.spent.requests, other.spent.requests) == (4, 0)
-    assert SharedBudget(chosen, "another run").reserve(10) is None
+    assert SharedBudget(chosen, "another run").reserve_request(10) is None

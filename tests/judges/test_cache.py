@@ -73,16 +73,16 @@ def test_nothing_counts_that_cannot(judge, protocol, item):
 def test_found_again(kept, judge, protocol):
     kept.keep("k1", judge, protocol, good(4))
     kept.keep("k2", judge, protocol, good(2))
-    assert kept.find(["k1", "k2", "k3"]) == {"k1": {"m-1": good(4)}, "k2": {"m-1": good(2)}}
-    assert kept.find([]) == {}
-    assert len(kept.find([f"k{number}" for number in range(2000)])) == 2
+    assert kept.find_verdicts(["k1", "k2", "k3"]) == {"k1": {"m-1": good(4)}, "k2": {"m-1": good(2)}}
+    assert kept.find_verdicts([]) == {}
+    assert len(kept.find_verdicts([f"k{number}" for number in range(2000)])) == 2
 
 
 def test_verdicts_of_several_answering_models_are_kept_apart(kept, judge, protocol):
     """Another model under the same name replaces nothing; a server that names none is one of its own."""
     for number, model in enumerate(("m-1", "m-2", ""), start=1):
         kept.keep("k", judge, protocol, good(number, model))
-    assert kept.find(["k"]) == {"k": {"m-1": good(1, "m-1"), "m-2": good(2, "m-2"), "": good(3, "")}}
+    assert kept.find_verdicts(["k"]) == {"k": {"m-1": good(1, "m-1"), "m-2": good(2, "m-2"), "": good(3, "")}}
 
 
 def test_each_part_of_the_endpoint_counts(protocol, item):
@@ -104,8 +104,8 @@ def test_no_secret_and_no_text_under_terms(kept, judge, sample):
     for secret in (b"sk-abc12", b"hidden", b"patient", b"effusion"):
         assert secret not in content
     again = VerdictCache(kept.path)
-    assert again.find(["k"])["k"][""].reply == "*** *** ?"
-    assert again.find(["p"])["p"][""] == Verdict("judged", {"correctness": "4"}, model="")
+    assert again.find_verdicts(["k"])["k"][""].reply == "*** *** ?"
+    assert again.find_verdicts(["p"])["p"][""] == Verdict("judged", {"correctness": "4"}, model="")
     again.close()
 
 
@@ -123,7 +123,7 @@ def test_many_threads(kept, judge, protocol):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(kept.find([f"{number}/{place}" for number in range(8) for place in range(20)])) == 160
+    assert len(kept.find_verdicts([f"{number}/{place}" for number in range(8) for place in range(20)])) == 160
 
 
 WRITER = """
@@ -165,7 +165,7 @@ def test_many_processes_and_a_kill(kept):
     whole = [int(line) for line in said if line.endswith("\n")]
     assert len(whole) >= 40
     keys = [f"{name}/{place}" for name in "ab" for place in range(60)] + [f"c/{place}" for place in whole]
-    assert len(kept.find(keys)) == len(keys)
+    assert len(kept.find_verdicts(keys)) == len(keys)
     assert sqlite3.connect(kept.path).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 

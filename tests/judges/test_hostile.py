@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lmms_medtasks.judges import prompts
-from lmms_medtasks.judges.defaults import defaults
-from lmms_medtasks.judges.escaping import Escaped
+from lmms_medtasks.judges.prompts import Escaped
+from lmms_medtasks.judges.settings import defaults
 
 CASES = json.loads(Path(__file__).with_name("hostile.json").read_text("utf-8"))
 MADE = {

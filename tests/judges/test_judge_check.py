@@ -6,10 +6,9 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import identity, judge_check, lexical, registry
-from lmms_medtasks.judges.handed_verdicts import key_of
 from lmms_medtasks.judges.judge_check import EMPTY, INJECTED, KINDS, PADDED, RIGHT, WRONG
 from lmms_medtasks.judges.judging import Judge
-from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.judges.protocol import Verdict, key_of
 
 OPEN = registry.get("open_answer")
 

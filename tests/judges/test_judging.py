@@ -11,9 +11,8 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.handed_verdicts import key_of
 from lmms_medtasks.judges.judging import NO_JUDGE, Judge
-from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.judges.protocol import Verdict, key_of
 
 
 def test_all_kinds(judge_all, judge_server, protocol, items):
@@ -232,10 +231,10 @@ def test_a_question_that_another_command_gave_up_is_asked(judge_all, judge_serve
 
 def test_how_far_it_is_is_told_without_a_terminal(judge_all, judge_server, asked, monkeypatch, stub_judge):
     """Done, missing, rate, what it has cost, time left; at most one line in each span."""
-    from lmms_medtasks.judges import progress_lines
-    from lmms_medtasks.judges.defaults import defaults as real
+    from lmms_medtasks.judges import question_pool
+    from lmms_medtasks.judges.settings import defaults as real
 
-    monkeypatch.setattr(progress_lines, "defaults", lambda: {**real(), "progress_seconds": 0.25})
+    monkeypatch.setattr(question_pool, "defaults", lambda: {**real(), "progress_seconds": 0.25})
     judge_server.latency = 0.2
     judge_server.rule = lambda request: stub_judge.KINDS["out_of_range"] if "in 3?" in str(request) else None
     _, counts, said = judge_all(asked, concurrency=2, price="1,1")

@@ -11,8 +11,8 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.handed_verdicts import key_of
 from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.protocol import key_of
 
 
 @pytest.mark.parametrize("retries", [0, 12])
@@ -137,7 +137,7 @@ def test_a_cache_that_fails_after_the_model_ran_costs_no_run(judge_all, judge_se
             raise UserError("Can't use the verdicts: disk I/O error")
         return {}
 
-    monkeypatch.setattr(cache.VerdictCache, "find", broken)
+    monkeypatch.setattr(cache.VerdictCache, "find_verdicts", broken)
     _, counts, _ = judge_all(items)
     assert (counts.exact, counts.missing) == (10, 10)
     assert counts.reasons == {"no cache: Can't use the verdicts: disk I/O error": 10}
@@ -184,7 +184,7 @@ def test_ctrl_c_ends_it_and_keeps_what_is_paid_for(judge_server, settings_for, p
         assert set(counts.reasons) == {"stopped: the run was interrupted"} and len(found) == 40
         assert any("in flight are waited for" in line for line in said)
     with Judge(settings_for(judge_server), [protocol]) as again:
-        assert len(again._known(protocol, {key_of(protocol, *each): each for each in asked})[0]) == answered
+        assert len(again._find_cached(protocol, {key_of(protocol, *each): each for each in asked})[0]) == answered
 
 
 def test_after_ctrl_c_replies_that_held_no_verdict_are_there_with_their_text(
@@ -345,5 +345,5 @@ def test_a_disk_that_is_full_midway(judge_server, key, protocol, sample):
     documents = [{"id": str(n), "question": f"What is {n}?", "answer": "effusion"} for n in range(300)]
     asked = [(sample.item(each, "an effusion"), 0) for each in documents]
     with Judge(settings.read(environment), [protocol]) as again:
-        kept, _ = again._known(protocol, {key_of(protocol, *each): each for each in asked})
+        kept, _ = again._find_cached(protocol, {key_of(protocol, *each): each for each in asked})
     assert len(kept) == judged - unkept

@@ -208,7 +208,7 @@ def test_processes_of_one_machine_share_one_budget(harness, monkeypatch):
         with stage.Stage([task]) as found:
             budgets.append(found._judge.budget)
             assert (found._judge.settings.max_requests, found._judge.settings.concurrency) == (5, 4)
-    assert [[each.reserve(1) for _ in range(6)].count(None) for each in budgets] == [5, 0, 5, 0]
+    assert [[each.reserve_request(1) for _ in range(6)].count(None) for each in budgets] == [5, 0, 5, 0]
 
 
 def test_check(sample, monkeypatch):

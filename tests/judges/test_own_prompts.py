@@ -6,7 +6,7 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import chosen_settings, judging_stage, rejudging
-from lmms_medtasks.judges import cache, identity, registry, settings, stage
+from lmms_medtasks.judges import cache, identity, registry, settings
 from lmms_medtasks.judges.protocol import Item
 
 TEXT = "In other words. {{question}} {{reference}} {{answer}} Give 0, 0.5 or 1.\n"
@@ -25,7 +25,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("form", [str, lambda file: {"open_answer": str(file)}, lambda file: {"": str(file)}])
 def test_a_file_stands_in_place_of_the_prompt_and_makes_another_judge_of_it(file, form):
-    (own,) = stage.protocols_of(config(judge_prompt=form(file)))
+    (own,) = registry.protocols_of(config(judge_prompt=form(file)))
     ours = registry.get("open_answer")
     assert own == dataclasses.replace(ours, prompt=str(file))
     judge = settings.read({"OPENAI_API_KEY": "k"}, "openai:m")
@@ -53,9 +53,9 @@ def test_a_malformed_prompt_is_an_error_before_anything_is_asked(tmp_path, conte
 
 def test_names_that_are_of_no_protocol_and_files_that_are_not_there(tmp_path, file, monkeypatch):
     with pytest.raises(UserError, match=r"open_anser.*Allowed: open_answer"):
-        stage.protocols_of(config(judge_prompt={"open_anser": str(file)}))
+        registry.protocols_of(config(judge_prompt={"open_anser": str(file)}))
     with pytest.raises(UserError, match="No judge prompt"):
-        stage.protocols_of(config(judge_prompt=str(tmp_path / "none.txt")))
+        registry.protocols_of(config(judge_prompt=str(tmp_path / "none.txt")))
     with pytest.raises(UserError, match="none.txt"):
         chosen_settings.written([str(tmp_path / "none.txt")])
     monkeypatch.setenv(chosen_settings.JUDGE_PROMPT, f"sure_open={file}")
@@ -65,12 +65,12 @@ def test_names_that_are_of_no_protocol_and_files_that_are_not_there(tmp_path, fi
 
 def test_a_yaml_names_a_file_beside_it_and_the_variable_stands_above(tmp_path, file, monkeypatch):
     found, _ = chosen_settings.applied(config(judge_prompt="mine.txt"), tmp_path)
-    assert [each.prompt for each in stage.protocols_of(found)] == [str(file)]
+    assert [each.prompt for each in registry.protocols_of(found)] == [str(file)]
     other = tmp_path / "other.txt"
     other.write_text(TEXT)
     monkeypatch.setenv(chosen_settings.JUDGE_PROMPT, chosen_settings.written([f"open_answer={other}"]))
     found, _ = chosen_settings.applied(config(judge_prompt="mine.txt"), tmp_path)
-    assert [each.prompt for each in stage.protocols_of(found)] == [str(other)]
+    assert [each.prompt for each in registry.protocols_of(found)] == [str(other)]
 
 
 def test_two_prompts_for_one_protocol_in_a_run_are_refused(file):

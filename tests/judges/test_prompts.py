@@ -1,5 +1,7 @@
 """Prompts: every text between its fences, nothing filled in twice, the same texts the same prompt."""
 
+from __future__ import annotations
+
 import dataclasses
 import re
 
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import prompts, registry
-from lmms_medtasks.judges.escaping import escaped
+from lmms_medtasks.judges.prompts import escaped
 from lmms_medtasks.judges.protocol import Item
 
 
@@ -135,3 +137,33 @@ def test_mistakes(protocol, tmp_path):
         prompts.check(dataclasses.replace(protocol, fields=("question", "answer")))
     with pytest.raises(UserError, match="Item 'x' has the fields"):
         prompts.render(protocol, Item("x", {"answer": "a"}))
+
+
+@pytest.mark.parametrize("name", sorted(set(registry.names()) - {"sure_multilabel", "sure_mimic_multilabel"}))
+def test_our_prompts_have_an_anchor_for_each_label(name):
+    protocol = registry.get(name)
+    found = prompts.label_anchors(protocol)
+    assert {each.name: set(each.labels) for each in protocol.dimensions} == {
+        key: set(own) for key, own in found.items()
+    }
+
+
+def test_a_table_is_no_anchor():
+    assert prompts.label_anchors(registry.get("sure_multilabel")) == {}
+
+
+def test_a_dimensions_lines_stand_below_its_name():
+    found = prompts.label_anchors(registry.get("med_cmr_open"))
+    assert found["coherence"]["0"] == "no reasoning at all"
+    assert found["consistency"]["0"] == "no understandable text"
+
+
+def test_a_label_without_a_line_or_with_two_gives_no_anchors(tmp_path):
+    path = tmp_path / "prompt.txt"
+    protocol = dataclasses.replace(registry.get("open_answer"), prompt=str(path))
+    path.write_text("0 - wrong\n1 - right\n{{question}}{{reference}}{{answer}}")
+    assert prompts.label_anchors(protocol) == {}
+
+    prompts.text_of.cache_clear()
+    path.write_text("0 - wrong\n0 - or not\n0.5 - half\n1 - right\n{{question}}{{reference}}{{answer}}")
+    assert prompts.label_anchors(protocol) == {}

@@ -4,8 +4,8 @@ import pytest
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records, withheld
-from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
-from lmms_medtasks.judges.protocol import Dimension, Verdict
+from lmms_medtasks.judges.protocol import Dimension, Verdict, key_of
+from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.parsing.reply import SentReply
 from lmms_medtasks.record import Judgement, MeasureValue
 from lmms_medtasks.suites.judged_measures import measure_value

@@ -1,14 +1,20 @@
-"""One request: the reply, or a failure that says whether to try again."""
+"""One request: the reply, or a failure that says whether to try again; and how long is waited between two."""
+
+from __future__ import annotations
 
 import dataclasses
 import json
 import threading
 import time
+from datetime import datetime, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lmms_medtasks.judges import settings as _settings
-from lmms_medtasks.judges.transport import ChatTransport, Failure
+from lmms_medtasks.judges.settings import defaults as real_defaults
+from lmms_medtasks.judges.transport import Brake, ChatTransport, Failure, backoff, retry_after
 
 ASK = [{"role": "user", "content": "How good?"}]
 
@@ -245,3 +251,112 @@ def test_closing_ends_what_is_in_flight(judge_server, settings_for, stub_judge):
     transport.close()
     asking.join(20)
     assert len(ended) == 1 and ended[0].repeat
+
+
+NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def real_waits(monkeypatch):
+    """The waits of defaults.yml."""
+    monkeypatch.setattr("lmms_medtasks.judges.transport.defaults", real_defaults)
+
+
+def test_backoff_doubles_up_to_its_longest(real_waits):
+    for attempt, longest in enumerate((1, 2, 4, 8, 16, 32, 60, 60)):
+        for key in "abc":
+            assert longest / 2 <= backoff(attempt, key) <= longest
+    assert backoff(500, "a") <= 60
+
+
+def test_jitter_depends_on_the_question_alone(real_waits):
+    assert backoff(2, "a") == backoff(2, "a")
+    assert len({backoff(2, str(number)) for number in range(50)}) == 50
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.25"}, 0.25),
+        ({"retry-after": "7200"}, 7200.0),
+        ({"retry-after": "0"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "7"}, 1.5),
+        ({"retry-after-ms": "soon", "retry-after": "7"}, 7.0),
+        ({"retry-after": "Fri, 20 Nov 2026 12:02:30 GMT"}, 150.0),
+        ({"retry-after": "Fri, 20 Nov 2026 11:00:00 GMT"}, 0.0),
+        ({"retry-after": "Fri, 20 Nov 2026 12:02:30"}, 150.0),
+        ({"retry-after": "later"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": ""}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after(headers, seconds):
+    assert retry_after(headers, NOW) == seconds
+
+
+@given(st.text(max_size=30))
+def test_any_header(text):
+    found = retry_after({"retry-after": text}, NOW)
+    assert found is None or found >= 0
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_the_brake_holds_for_the_longest_that_was_asked():
+    clock = Clock()
+    brake = Brake(clock)
+    waited = []
+    brake._stopped.wait = lambda seconds: (waited.append(round(seconds, 6)), setattr(clock, "now", clock.now + seconds))
+    brake.hold_requests(5)
+    brake.hold_requests(2)
+    assert brake.wait_until_free()
+    assert waited == [5]
+    assert brake.wait_until_free(1)
+    assert waited == [5, 1]
+
+
+def test_waits_add_up_until_something_came_through():
+    clock = Clock()
+    brake = Brake(clock)
+    assert brake.hold_requests(2000, 3600) == 2000
+    clock.now += 2000
+    assert brake.hold_requests(1500, 3600) == 3500
+    clock.now += 1500
+    assert brake.hold_requests(200, 3600) == 3700 and brake.seconds_left == 0  # too long in all: nothing is held
+    brake.note_reply()
+    assert brake.hold_requests(3600, 3600) == 3600 and brake.seconds_left == 3600
+
+
+def test_a_stop_ends_all_waiting():
+    brake = Brake()
+    brake.hold_requests(3600)
+    done = []
+    threads = [threading.Thread(target=lambda: done.append(brake.wait_until_free(3600))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    brake.stop_waiting()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert done == [False] * 4
+    assert brake.is_stopped and not brake.wait_until_free()
+
+
+def test_requests_in_flight_that_are_told_the_same_wait_ask_for_no_second_one():
+    """Twelve requests are answered with an hour each, a moment apart: it is one hour's wait, not more than one."""
+    now = [0.0]
+    brake = Brake(lambda: now[0])
+    assert brake.hold_requests(3600.0, 3600.0) <= 3600.0
+    for now[0] in (0.25, 0.5):
+        assert brake.hold_requests(3600.0, 3600.0) <= 3600.0
+    assert brake.seconds_left == 3599.5
+    now[0] = 3601.0
+    assert brake.hold_requests(3600.0, 3600.0) > 3600.0  # a second one

@@ -14,8 +14,8 @@ from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
-from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
-from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.record import VERSION
 from lmms_medtasks.report import Options, build, reported_suites
 from lmms_medtasks.report import first_screen as first_screens

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from lmms_medtasks.judges import identity, prompts, records, registry, settings, verdicts
-from lmms_medtasks.judges.handed_verdicts import TABLE
 from lmms_medtasks.judges.judging import Judge
+from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.task_configs.bones_joints import judging
 from lmms_medtasks.task_configs.bones_joints.judging import ANSWER, INCONSISTENCY, REASONING
 from lmms_medtasks.task_configs.bones_joints.measures import judged_record, labels_of

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from scipy.stats import beta
 
-from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
 from lmms_medtasks.judges.judging import settled
-from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.record import from_json
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.suites.estimates import Mean

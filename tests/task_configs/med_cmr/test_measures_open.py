@@ -9,9 +9,8 @@ import pytest
 from loguru import logger
 
 from lmms_medtasks.harness.scoring import aggregate
-from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
-from lmms_medtasks.judges.protocol import Verdict
-from lmms_medtasks.judges.records import items_of
+from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.records import TABLE, items_of
 from lmms_medtasks.record import from_json
 from lmms_medtasks.task_configs.med_cmr import measures
 from lmms_medtasks.task_configs.med_cmr.judging import PROTOCOL, WEIGHTS, total

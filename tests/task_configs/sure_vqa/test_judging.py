@@ -3,7 +3,7 @@
 import pytest
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.judges import prompts, records, registry, stage
+from lmms_medtasks.judges import prompts, records, registry
 from lmms_medtasks.task_configs.sure_vqa import judging
 
 NAMES = ("sure_open", "sure_closed", "sure_multilabel", "sure_mimic_open", "sure_mimic_closed", "sure_mimic_multilabel")
@@ -120,7 +120,9 @@ def test_the_papers_rule_settles_texts_that_are_the_same_and_leaves_all_else_to_
     kind, reference, reply, label
 ):
     name = f"sure_{kind}"
-    (protocol,) = stage.protocols_of({"lmms_eval_specific_kwargs": {"default": {"judge": name, "judge_rule": "paper"}}})
+    (protocol,) = registry.protocols_of(
+        {"lmms_eval_specific_kwargs": {"default": {"judge": name, "judge_rule": "paper"}}}
+    )
     found = protocol.settle(protocol.item(doc(kind, reference, "yes | no | both"), reply))
     assert (found and list(found[0].values())) == (label and [label])
     # Judged in another way than by ours, so that the two are kept apart.
@@ -129,4 +131,6 @@ def test_the_papers_rule_settles_texts_that_are_the_same_and_leaves_all_else_to_
 
 def test_a_rule_that_a_protocol_has_not_is_named():
     with pytest.raises(UserError, match="Unknown judge rule 'papers'.*Allowed: paper"):
-        stage.protocols_of({"lmms_eval_specific_kwargs": {"default": {"judge": "sure_open", "judge_rule": "papers"}}})
+        registry.protocols_of(
+            {"lmms_eval_specific_kwargs": {"default": {"judge": "sure_open", "judge_rule": "papers"}}}
+        )

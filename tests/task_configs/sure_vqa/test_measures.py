@@ -8,8 +8,8 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.judges import records
-from lmms_medtasks.judges.handed_verdicts import TABLE, key_of
-from lmms_medtasks.judges.protocol import Verdict
+from lmms_medtasks.judges.protocol import Verdict, key_of
+from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.record import from_json
 from lmms_medtasks.samples.table import Samples
 from lmms_medtasks.seeding import generator
